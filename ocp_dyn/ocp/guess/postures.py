@@ -22,7 +22,7 @@ from ...mechanism import Model
 from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan, Postures, entries_of
 from ..transcription.variables import Transcription, place_value
-from .foot_plan import Span, State, _pose_at, _smooth, _tracks
+from .foot_plan import State, _pose_at, _smooth, _tracks, first_step
 
 NAMED, OTHERS, FREE = 0.1, 0.02, 1e-3
 """Weights of the distance from a posture: of joints that it names, of the others, and of a base that it does not name.
@@ -50,12 +50,10 @@ class Goal:
     target: Array
 
 
-def through_postures(
-    plan: Postures, transcription: Transcription, durations: list[float], q0: Array, step: float
-) -> State:
+def through_postures(plan: Postures, transcription: Transcription, durations: list[float], q0: Array) -> State:
     """Makes the guess s -> (q, qd), s the fraction of the motion."""
     problem = transcription.problem
-    feet = Feet(plan, transcription, durations, step)
+    feet = Feet(plan, transcription, durations)
     fit = Nearest(problem.model, problem.limits)
     total, table = sum(durations), []
     fractions = np.array([fraction for fraction, _ in plan.at])
@@ -77,7 +75,7 @@ def through_postures(
     for time in times:
         q = fit.integrate(table[0], cubic(fractions, away, rates, time / total))
         found.append(fit(q, weights, feet.goals(time)))
-    smooth = _smooth(transcription, fit, table[0], times, found, step, total)  # type: ignore[arg-type]
+    smooth = _smooth(transcription, fit, table[0], times, found, total)  # type: ignore[arg-type]
 
     def state(s: float) -> tuple[Array, Array]:
         q, qd = smooth(s)
@@ -135,16 +133,18 @@ class Feet:
     held by the rows of their footholds, and swing with their contact point.
     """
 
-    def __init__(self, plan: Postures, transcription: Transcription, durations: list[float], step: float) -> None:
+    def __init__(self, plan: Postures, transcription: Transcription, durations: list[float]) -> None:
         self.model, self.lift = transcription.problem.model, plan.lift
         swing = FootPlan(plan.strike, plan.leave, plan.lift)
-        self.tracks = _tracks(swing, transcription, durations, step)
-        self.flat = {body for body, spans in self.tracks.items() if any(span.flat and span.axis is None for span in spans)}
+        self.tracks = _tracks(swing, transcription, durations)
+        self.flat = {
+            body for body, spans in self.tracks.items() if any(span.flat and span.axis is None for span in spans)
+        }
         self.held: list[tuple[float, float, Foothold, Array]] = []
         begin = 0.0
         for phase, duration in zip(transcription.problem.phases, durations, strict=True):
             for f in (f for f in phase.footholds if isinstance(f, Foothold)):
-                place = place_value(transcription, f, transcription.program.start, step)
+                place = place_value(transcription, f, transcription.program.start, first_step(transcription))
                 self.held.append((begin, begin + duration, f, place))
             begin += duration
         self._rows: dict[Any, ca.Function] = {}
@@ -171,16 +171,12 @@ class Feet:
     def _pose(self, body: int) -> ca.Function:
         contact, R, p = Contact(self.model.body(self.model.body_names[body - 1])), SX.sym("R", 9), SX.sym("p", 3)
         target = ca.vertcat(R, p)
-        return self._function(
-            body, lambda q: contact.position_from(self.model, q, ca.reshape(R, 3, 3), p), target
-        )
+        return self._function(body, lambda q: contact.position_from(self.model, q, ca.reshape(R, 3, 3), p), target)
 
     def _point(self, body: int, point: Array) -> ca.Function:
         contact = Contact(self.model.body(self.model.body_names[body - 1]), point=tuple(point), axes="xyz")
         p = SX.sym("p", 3)
-        return self._function(
-            (body, tuple(point)), lambda q: contact.position_from(self.model, q, SX(np.eye(3)), p), p
-        )
+        return self._function((body, tuple(point)), lambda q: contact.position_from(self.model, q, SX(np.eye(3)), p), p)
 
     def _held(self, f: Foothold) -> ca.Function:
         place = SX.sym("place", 3)

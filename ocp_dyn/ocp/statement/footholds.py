@@ -21,6 +21,7 @@ from .ground.fitting import PLACED, check_edge, check_point
 from .ground.planes import GROUND, LEVEL, Plane
 from .ground.room import narrowed
 
+
 @dataclass(frozen=True, eq=False)
 class Foothold:
     """A contact held on a plane, at a place that may be free in bounds.
@@ -390,4 +391,3 @@ def turned(place: Expr) -> Expr:
     c, s = ca.cos(place[2]), ca.sin(place[2])
     zero, one = type(c)(1, 1), type(c)(1)
     return ca.blockcat([[c, -s, zero], [s, c, zero], [zero, zero, one]])
-

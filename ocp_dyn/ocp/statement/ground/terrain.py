@@ -199,7 +199,13 @@ def stairs(
 
 
 def ramp(
-    angle: float, length: float, *, width: float = 1.2, landing: float = 1.0, x: float = 0.0, smoothing: float = SMOOTHING
+    angle: float,
+    length: float,
+    *,
+    width: float = 1.2,
+    landing: float = 1.0,
+    x: float = 0.0,
+    smoothing: float = SMOOTHING,
 ) -> Terrain:
     """A ramp along x: patches "floor", "ramp" and "top".
 
