@@ -27,6 +27,7 @@ The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, w
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any, Literal
 
@@ -35,8 +36,9 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.models import human, human_dimensions
+from ocp_dyn.models import human_dimensions
 
+from . import _steps, _walker
 from ._command import asked, finish, parser
 from ._human import (
     ACHILLES,
@@ -64,6 +66,7 @@ from ._human import (
     tissue,
     with_calf,
 )
+from ._walker import Joints
 
 __all__ = [
     "ACHILLES",
@@ -117,45 +120,57 @@ def problem(
     intervals: tuple[int, int, int, int] = INTERVALS,
     still: bool = False,
     toes: bool = False,
+    model: od.Model | None = None,
+    guess: Any = None,
+    step_length: Any = None,
+    step_width: Any = None,
+    step_time: Any = None,
+    load: float = 0.0,
+    locked: Joints = (),
+    prosthesis: Joints = (),
+    backward: bool = False,
+    slope: float = 0.0,
+    steps: int | None = None,
 ) -> ocp.Problem:
-    """One step, from the right heel's strike to the left's; intervals in each of its four phases.
+    """One step, from the right foot's strike to the left's; intervals in each of its four phases.
 
     still: trunk and arms are one rigid body, which leaves 18 dofs. toes: the feet have toes, which adds 2 dofs.
+
+    model: another body, such as `od.models.human` with your changes or a load in its hand; mass, base and toes are then
+    its own, and its feet have the size of a person of this height and sex. Its calves get the strength that walking
+    needs, in proportion to that of its ankles (`_walker.strengthened`). guess: that of `ocp.Problem`.
+
+    step_length [m], step_width [m] (between the heels), step_time [s]: a number, or (lower, upper); None: free. The
+    speed is a mean over all steps; one of length and time follows from the other.
+
+    load [kg]: a rigid backpack. locked: names of joints that do not move, or a dict of their angles [rad]. prosthesis:
+    names of joints with a spring and without muscles, or a dict of its stiffness [N m/rad].
+
+    backward: the walker goes backward, on the toes first; step_length stays positive. slope: rise per distance along the
+    horizontal, in the direction in which the body looks; it is the parameter "slope" [rad], which `solve(values=...)`
+    changes. steps: number of steps until the motion repeats; None: 1, or 2 if the body is not its own mirror image.
     """
-    if not 0.5 <= speed <= 2.2:
-        raise ValueError(f"speed must lie between 0.5 and 2.2 m/s for a walk that rolls over its feet, got {speed}")
     size = human_dimensions(height, sex)
-    body = human(mass, height, sex, root=od.FloatingBase(base), toes=toes)
-    if still:
-        body = body.lock_joints(UPPER)
-    model, costs = with_calf(body), effort(body)
-    right = feet(model, size, "r", x=0.0, y=(-0.2, -0.02), yaw=-TOE_OUT)
-    left = feet(model, size, "l")
-    muscles = ocp.Activation()  # torques cannot jump: muscles switch on in 15 ms, and off in 60 ms
-    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure(), muscles)
-    apart = separation(size)
-    corners = sole_points("l", size)
-    rise, fall = (ocp.Clearance(corners, CLEARANCE, part=part) for part in ((0.0, 0.5), (0.5, 1.0)))
-    stands: dict[str, tuple[tuple[ocp.Foothold, ...], tuple[Any, ...]]] = {
-        "loading": ((right.heel, left.toes), contact),
-        "push_off": ((right.flat, left.toes), contact),
-        "flat": ((right.flat,), (*contact, rise, apart)),
-        "heel_off": ((right.toes,), (*contact, fall, apart)),
-    }
-    time = step_length(speed, height) / speed
-    phases = [
-        ocp.Phase(name, n, (time * SHARES[name][0], time * SHARES[name][1]), held, path, costs)
-        for n, (name, (held, path)) in zip(intervals, stands.items(), strict=True)
-    ]
+    person = _walker.body(model, mass, height, sex, base=base, toes=toes, still=still)
+    bare = _walker.with_prosthesis(_walker.locked_at(person, locked), prosthesis)
+    walker = _walker.with_backpack(_walker.strengthened(bare, height, sex), load, height)
+    count = _walker.steps_of(walker, steps)
+    plan = _steps.plan(speed, height, size, step_length, step_width, step_time)
+    if backward and any(name.startswith("toes_") for name in walker.joint_names):
+        raise ValueError("backward: feet with toes walk forward only; leave toes out, or lock toes_l and toes_r")
+    if not abs(slope) <= 0.3:
+        raise ValueError(f"slope must lie between -0.3 and 0.3, where people walk on flat feet, got {slope}")
     return ocp.Problem(
-        model,
-        phases,
-        periodic=ocp.Periodic(speed, transition=ocp.Continuous()),
+        walker,
+        plan.phases(walker, size, intervals, effort(bare), count, backward),
+        periodic=plan.periodic(count, backward),
         per_distance=True,
-        guess=ocp.FootPlan(),
+        guess=guess or _steps.foot_plan(backward),
         form=form,
         integrator=integrator or ("gauss:2" if form == "implicit" else ""),
         torque="linear",  # the cost of the rate of piecewise constant torques would depend on the grid
+        unactuated=(*walker.floating_joints, *_walker.named(walker, prosthesis, "prosthesis")),
+        parameters=(ocp.Parameter("slope", math.atan(slope)),) if slope else (),
     )
 
 

@@ -203,7 +203,7 @@ class Motion:
                 "cost_of_transport divides by the step length, and this motion has none: give the problem "
                 "periodic=Periodic(...)"
             )
-        return self.mechanical_work()[0] / (self.model.weight * self.step_length)
+        return self.mechanical_work()[0] / (self.model.weight * abs(self.step_length))
 
     def mirror(self) -> MirrorMap | None:
         """The map of states to their mirror images, if every second repetition is mirrored; else None."""
