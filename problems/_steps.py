@@ -166,9 +166,7 @@ class Plan(NamedTuple):
     ) -> list[ocp.Phase]:
         """The phases of a period of so many steps."""
         steps = self.feet(model, size, count, backward)
-        before = feet(
-            model, size, "l" if sides(count)[-1] == "r" else "r"
-        )  # where it stands follows from the last step
+        before = feet(model, size, "l")  # the last step, one period ago: its place follows
         names = [REVERSED[name] for name in BACKWARD] if backward else FORWARD
         counts = [intervals[FORWARD.index(name)] for name in names]
         phases = walked(steps, before, counts, self.time, size, costs, backward=backward)
@@ -183,7 +181,9 @@ class Plan(NamedTuple):
 
         def gap(instant: ocp.Instant) -> Any:
             x, x_off = (
-                instant.places[f][0] - (math.cos(TOE_OUT) * f.offset(model)[0] if f.of else 0.0) for f in (on, off)
+                instant.places[f][0] - (math.cos(TOE_OUT) * f.offset(model)[0] if f.of else 0.0)
+                for f in (on, off)
+                if isinstance(f, ocp.Foothold)
             )
             return x_off - x if backward else x - x_off
 
