@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
+from casadi import DM
+
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions
@@ -244,3 +246,37 @@ def _text(limits: tuple[float, float]) -> str:
 def foot_plan(backward: bool = False) -> ocp.FootPlan:
     """The first guess of a walk; backward, the toes come down and the heels leave at small angles."""
     return ocp.FootPlan(strike=math.radians(30.0), leave=math.radians(20.0)) if backward else ocp.FootPlan()
+
+
+def numbers(solution: ocp.Solution) -> dict[str, Any]:
+    """Numbers of the steps of both feet, if they may differ: length [m], and stance as percent of the motion."""
+    if solution.mirrored or len(solution.phases) < 8:
+        return {}
+    feet_down = footsteps(solution)
+    found: dict[str, Any] = {}
+    for side, word in (("r", "right"), ("l", "left")):
+        lengths = [
+            x - before for (s, x), (_, before) in zip(feet_down, _before(solution, feet_down), strict=True) if s == side
+        ]
+        on = [p.duration for p in solution.phases if any(name.endswith(f"_{side}") for name in p.places)]
+        found |= {
+            f"step_length_{word}_m": abs(sum(lengths)) / len(lengths),
+            f"stance_{word}_percent": 100 * sum(on) / solution.duration,
+        }
+    return found
+
+
+def footsteps(solution: ocp.Solution) -> list[tuple[str, float]]:
+    """Side and x of the heel [m] of every foot that lies flat alone, in turn."""
+    found = []
+    for p in solution.phases:
+        if p.name.startswith("flat"):
+            side = next(iter(p.places))[-1]
+            found.append((side, float(od.point_position(solution.model, f"heel_{side}", DM(p.q[0]))[0])))
+    return found
+
+
+def _before(solution: ocp.Solution, feet_down: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """The footstep before each; before the first comes the last one of the period before."""
+    side, x = feet_down[-1]
+    return [(side, x - solution.step_length), *feet_down[:-1]]

@@ -27,6 +27,7 @@ The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, w
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from typing import Any, Literal
@@ -183,23 +184,29 @@ GAIT = (
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report beside the summary: the gait in the terms of gait analysis, joint torques."""
-    gait = solution.gait().numbers()
-    double = gait["double_support_percent"] / 2  # gait analysis adds up both of a stride
-    return {
-        "step_width_m": gait["step_width_m"],
-        "cadence_steps_per_min": gait["cadence_steps_per_min"],
-        "heel_strike_to_flat_s": solution.phases[0].duration,
-        "double_support_s": double / 100 * gait["stride_time_s"],
-        "double_support_percent_of_stride": double,
-        "heel_off_percent_of_stride": gait["heel_off_percent"],
-        "swing_clearance_m": _clearance(solution),
-        **peak_torques(solution),
-        "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
-        **_arm_swing(solution),
-        **{name: gait[name] for name in GAIT},
-        **metabolism(solution).numbers(),
-    }
+    """Numbers of the report beside the summary: steps, the gait in the terms of gait analysis, joint torques.
+
+    Gait analysis needs two legs with hip, knee and ankle and one stride: without it, the other numbers remain.
+    """
+    found = _steps.numbers(solution)
+    try:
+        gait = solution.gait().numbers()
+    except ValueError:
+        gait = {}
+    if gait:
+        double = gait["double_support_percent"] / 2  # gait analysis adds up both of a stride
+        found |= {
+            "step_width_m": gait["step_width_m"],
+            "cadence_steps_per_min": gait["cadence_steps_per_min"],
+            "double_support_s": double / 100 * gait["stride_time_s"],
+            "double_support_percent_of_stride": double,
+            "heel_off_percent_of_stride": gait["heel_off_percent"],
+            "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
+            **{name: gait[name] for name in GAIT},
+        }
+    if solution.phases[0].name == "loading":
+        found |= {"heel_strike_to_flat_s": solution.phases[0].duration, "swing_clearance_m": _clearance(solution)}
+    return found | {**peak_torques(solution), **_arm_swing(solution), **metabolism(solution).numbers()}
 
 
 def _arm_swing(solution: ocp.Solution) -> dict[str, float]:
@@ -218,20 +225,54 @@ def _clearance(solution: ocp.Solution) -> float:
     return min(heel + 2 * part * (middle - heel) for part in (HEEL, PIVOT))
 
 
+def _values(texts: list[str]) -> dict[str, float | None]:
+    """Values by joint, from texts such as "ankle_r" (None) and "knee_r=0.3"."""
+    found: dict[str, float | None] = {}
+    for text in texts:
+        name, given, value = text.partition("=")
+        try:
+            found[name] = float(value) if given else None
+        except ValueError:
+            raise ValueError(f"{text!r}: after = stands a number, as in knee_r=0.3, got {value!r}") from None
+    return found
+
+
+def _range(values: list[float] | None) -> Any:
+    """A number, or (lower, upper), of an option with one or two values."""
+    if values is None or len(values) == 1:
+        return values[0] if values else None
+    return tuple(values)
+
+
+def _asked(o: argparse.Namespace) -> ocp.Problem:
+    return problem(
+        o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes, load=o.load,
+        locked=_values(o.lock), prosthesis=_values(o.prosthesis), backward=o.backward, slope=o.slope, steps=o.steps,
+        step_length=_range(o.step_length), step_width=_range(o.step_width), step_time=_range(o.step_time),
+    )  # fmt: skip
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
-    arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
-    arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
-    arguments.add_argument("--sex", choices=("male", "female"), default="male")
-    arguments.add_argument("--toes", action="store_true", help="feet with toes")
-    options, walk = asked(
-        arguments,
-        argv,
-        lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes),
-    )
+    add = arguments.add_argument
+    add("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
+    add("--mass", type=float, default=73.0, help="body mass [kg]")
+    add("--height", type=float, default=1.741, help="stature [m]")
+    add("--sex", choices=("male", "female"), default="male")
+    add("--toes", action="store_true", help="feet with toes")
+    add("--load", type=float, default=0.0, help="rigid backpack [kg]")
+    add("--lock", nargs="+", default=[], metavar="JOINT[=ANGLE]", help="joints that do not move, at an angle [rad]")
+    add("--prosthesis", nargs="+", default=[], metavar="JOINT[=K]", help="springs without muscles, K [N m/rad]")
+    add("--backward", action="store_true", help="the walker goes backward, on the toes first")
+    add("--slope", type=float, default=0.0, help="rise per distance, -0.3 to 0.3")
+    add("--step-length", type=float, nargs="+", metavar="M", help="length of a step [m]: a number, or bounds of two")
+    add("--step-width", type=float, nargs="+", metavar="M", help="width between the heels [m]: one number or two")
+    add("--step-time", type=float, nargs="+", metavar="S", help="time of a step [s]: one number or two")
+    add("--steps", type=int, help="steps until the motion repeats")
+    options, walk = asked(arguments, argv, _asked)
     solution = walk.solve(progress=not options.quiet)
-    return finish(options, solution, lambda: numbers(solution), f"Human walking at {options.speed:g} m/s")
+    way = "walking backward" if options.backward else "walking"
+    return finish(options, solution, lambda: numbers(solution), f"Human {way} at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":
