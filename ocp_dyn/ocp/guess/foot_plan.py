@@ -1,7 +1,7 @@
 """A first guess for motions on feet: paths of the feet through the phases, and postures that follow these paths.
 
 Feet stand as the phases require: flat, on points, or rolling over an edge from the angle at which they strike, or to
-the angle at which they leave the ground; backward steps roll in reverse. Over flat toes they roll about the joint of
+the angle at which they leave the ground; steps backwards strike with the toes and leave with the heel. Over flat toes they roll about the joint of
 the toes; in the swing the toes straighten again. Between two places they swing, and climb before they move ahead. The
 base goes upright, above the feet and with their mean heading: in a periodic motion at a constant speed, straight or
 along an arc, in others as smoothly as the mean of the feet. Every posture is the posture nearest to standing that follows base and
@@ -47,8 +47,9 @@ State = Callable[[float], tuple[Array, Array]]
 SMOOTHING_WINDOW = 0.04
 """Width of the window in which the guessed motion is smoothed [s]; at least the largest distance of two nodes."""
 
-BASE_WINDOW = 0.1
-"""Standard deviation of the weights by which the base of a motion that is not periodic follows the feet [s]."""
+BASE_WINDOW = 0.15
+"""Standard deviation of the weights by which the base of a motion that is not periodic follows the feet [s]: with a quarter
+of the time of a step it moves nearly evenly while they step."""
 
 
 def planned(plan: FootPlan, transcription: Transcription, durations: list[float], q0: Array) -> State:

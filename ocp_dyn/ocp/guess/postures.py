@@ -23,7 +23,7 @@ from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan, Postures, entries_of
 from ..transcription.variables import Transcription, place_value
 from .foot_plan import State, _smooth
-from .tracks import Span, first_step, pose_at, tracks_of
+from .tracks import first_step, pose_at, tracks_of
 
 NAMED, OTHERS, FREE = 0.1, 0.02, 1e-3
 """Weights of the distance from a posture: of joints that it names, of the others, and of a base that it does not name.

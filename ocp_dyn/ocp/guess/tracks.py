@@ -40,6 +40,7 @@ class Span:
     point and rotation: of the contact, in the coordinates of the body; axis: of the edge, in the frame (None: no edge);
     place: the pose (R, p) of the ground under the contact. radius [m]: of a rounded edge, which rolls. toes: the span of
     the toes over which a foot rolls; then axis and point are those of their joint, and they take the place of the ground.
+    side: 1 for an edge ahead of the middle of the foot's sole, -1 for one behind it, 0 where that is not known.
     """
 
     body: int
@@ -54,6 +55,7 @@ class Span:
     last: float = 0.0
     radius: float = 0.0
     toes: Span | None = None
+    side: float = 0.0
 
     @property
     def ground(self) -> float:
@@ -110,7 +112,15 @@ def _span(transcription: Transcription, f: Foothold, begin: float, end: float, p
     p = as_numbers(plane.to_world(DM([place[0], place[1], 0.0]))).ravel()
     ground = as_numbers(plane.R @ rotation_about((0.0, 0.0, 1.0), DM(place[2])))
     flat = f.kind != "point"
-    return Span(frame.body, begin, end, flat, r + R @ point, R, axis, (ground, p), radius=radius)
+    return Span(frame.body, begin, end, flat, r + R @ point, R, axis, (ground, p), radius=radius, side=_side(model, f))
+
+
+def _side(model: Model, f: Foothold) -> float:
+    """1 for an edge ahead of the sole from which it is derived, in the direction in which it rolls, -1 for one behind."""
+    if f.of is None or not isinstance(f.contact, RollingContact) or f.contact.axis is None:
+        return 0.0
+    x, y, _ = f.offset(model)
+    return float(np.sign(x * f.contact.axis[1] - y * f.contact.axis[0]))
 
 
 def _body(model: Model, f: Foothold) -> int:
@@ -163,27 +173,19 @@ def _append(spans: list[Span], span: Span) -> None:
 def _with_angles(plan: FootPlan, spans: list[Span], toes: bool) -> list[Span]:
     """Sets the angles of edges: `strike` at the start if the foot comes from the air, `leave` if it lifts off after.
 
-    A foot that steps backwards does this in reverse: it comes down on its toes, with the heel lifted by `leave`, and leaves from its
-    heel, with the toes lifted by `strike`. toes: the spans are those of toes, which are set down level and leave at half
-    of the angle.
+    A foot that walks forward strikes with its heel and leaves with its toes; the heel is up, a positive angle, over an
+    edge at the toes, and the toes are up, a negative one, over an edge at the heel, in whatever order they come.
+    toes: the spans are those of toes, which are set down level and leave at half of the angle.
     """
     angled = []
     for k, span in enumerate(spans):
-        before, after = spans[k - 1] if k else None, spans[k + 1] if k + 1 < len(spans) else None
-        from_air = before is None or span.begin - before.end > TIME_TOLERANCE
-        to_air = after is None or after.begin - span.end > TIME_TOLERANCE
+        from_air = k == 0 or span.begin - spans[k - 1].end > TIME_TOLERANCE
+        to_air = k == len(spans) - 1 or spans[k + 1].begin - span.end > TIME_TOLERANCE
         edge = span.axis is not None
-        down = plan.leave if before is not None and _backwards(before, span) else -plan.strike
-        off = -plan.strike if after is not None and _backwards(span, after) else plan.leave
-        first, last = down if edge and from_air else 0.0, off if edge and to_air else 0.0
+        first = (span.side or -1.0) * plan.strike if edge and from_air else 0.0
+        last = (span.side or 1.0) * plan.leave if edge and to_air else 0.0
         angled.append(replace(span, first=0.0 if toes else first, last=last / 2 if toes else last))
     return angled
-
-
-def _backwards(span: Span, later: Span) -> bool:
-    """Whether a foot steps backwards, against its heading, from one place to the next."""
-    (R, p), (R1, p1) = span.place, later.place
-    return bool((p1 - p) @ (R[:, 0] + R1[:, 0]) < -TIME_TOLERANCE)
 
 
 def pose_at(spans: list[Span], time: float, lift: float) -> tuple[Array, Array]:
