@@ -139,7 +139,7 @@ class Straight:
         """The vectors (..., 3) at a time [s]."""
         if self.advance is None or self.advance.turn is None:
             return vectors
-        return vectors @ np.array(DM(self.advance.share(time / self.duration).R).full())
+        return np.asarray(vectors @ np.array(DM(self.advance.share(time / self.duration).R).full()))
 
 
 def climb_words(motion: Any, steps: int = 1) -> list[str]:
