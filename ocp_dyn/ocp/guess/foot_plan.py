@@ -43,6 +43,9 @@ SMOOTHING_WINDOW = 0.04
 BASE_WINDOW = 0.1
 """Standard deviation of the weights by which the base of a motion that is not periodic follows the feet [s]."""
 
+CLIMB = 0.6
+"""Fraction of a swing in which a foot climbs, at the start of the swing, or sinks, at its end: over the edges of stairs."""
+
 TIME_TOLERANCE = 1e-9
 """Two spans are consecutive if the time between them is below this [s]; also the tolerance of a step [rad, m]."""
 
@@ -297,7 +300,10 @@ def _pose_at(spans: list[Span], time: float, lift: float) -> tuple[Array, Array]
     s = u * u * (3 - 2 * u)
     turn = quaternion_log(DM(matrix_quaternion(R0.T @ R1)))
     R = R0 @ _numbers(quaternion_matrix(quaternion_exp(s * turn)))
-    return R, (1 - s) * p0 + s * p1 + np.array([0.0, 0.0, lift * math.sin(math.pi * u) ** 2])
+    early = min(1.0, u / CLIMB) if p1[2] > p0[2] else max(0.0, 1 - (1 - u) / CLIMB)
+    climbed = early * early * (3 - 2 * early) - s
+    up = climbed * (p1[2] - p0[2]) + lift * math.sin(math.pi * u) ** 2
+    return R, (1 - s) * p0 + s * p1 + np.array([0.0, 0.0, up])
 
 
 def _ground_at(spans: list[Span], times: Array) -> Array:
