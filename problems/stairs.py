@@ -121,3 +121,45 @@ def _along(tread: float, size: HumanDimensions, down: bool) -> tuple[float, floa
     if down:
         return -tread / 2 + middle + GAP, 1.0
     return -1.0, tread / 2 - (size.foot_length - middle) - GAP
+
+
+def numbers(solution: ocp.Solution) -> dict[str, Any]:
+    """Numbers of the report beside the summary: cadence, knees, torques, metabolic rate."""
+    swing, stance = (float(np.degrees(solution.q[:, solution.model.q_names.index(f"knee_{side}")].max())) for side in "lr")
+    return {
+        "cadence_steps_per_min": 60.0 / solution.duration,
+        "knee_flexion_in_swing_deg": swing,
+        "knee_flexion_in_stance_deg": stance,
+        "double_support_percent_of_stride": 50 * sum(p.duration for p in solution.phases[:-2]) / solution.duration,
+        "climbing_speed_m_per_s": solution.rise / solution.duration,
+        **human_walk.peak_torques(solution),
+        **human_walk.metabolism(solution).numbers(),
+    }
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser(__doc__)
+    arguments.add_argument("--down", action="store_true", help="down the stairs")
+    arguments.add_argument("--rise", type=float, default=0.17, help="height of a stair [m], 0.05 to 0.25")
+    arguments.add_argument("--tread", type=float, default=0.29, help="depth of a stair [m], 0.22 to 0.45")
+    arguments.add_argument("--speed", type=float, default=0.45, help="horizontal speed [m/s], 0.2 to 0.9")
+    arguments.add_argument("--model", choices=("legs", "human"), default="human", help="legs: trunk and arms rigid")
+    options, climb = asked(
+        arguments,
+        argv,
+        lambda o: problem(
+            o.rise,
+            o.tread,
+            down=o.down,
+            speed=o.speed,
+            still=o.model == "legs",
+            intervals=QUICK if o.quick else INTERVALS,
+        ),
+    )
+    solution = climb.solve(progress=not options.quiet)
+    title = f"{'Down' if options.down else 'Up'} stairs of {options.rise:g} by {options.tread:g} m"
+    return finish(options, solution, lambda: numbers(solution), title)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

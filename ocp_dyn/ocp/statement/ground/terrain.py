@@ -55,7 +55,7 @@ class Terrain:
                 )
         names = [patch.name for patch in patches if patch.name]
         if twice := {name for name in names if names.count(name) > 1}:
-            raise ValueError(f"Terrain patches must have different names, got {sorted(twice)[0]!r} twice")
+            raise ValueError(f"Terrain patches must have different names, got {min(twice)!r} twice")
         object.__setattr__(self, "patches", patches)
         if not callable(self.ground):
             object.__setattr__(self, "ground", finite(self.ground, "Terrain ground [m], a number or a function,"))
