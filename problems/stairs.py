@@ -125,7 +125,9 @@ def _along(tread: float, size: HumanDimensions, down: bool) -> tuple[float, floa
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
     """Numbers of the report beside the summary: cadence, knees, torques, metabolic rate."""
-    swing, stance = (float(np.degrees(solution.q[:, solution.model.q_names.index(f"knee_{side}")].max())) for side in "lr")
+    swing, stance = (
+        float(np.degrees(solution.q[:, solution.model.q_names.index(f"knee_{side}")].max())) for side in "lr"
+    )
     return {
         "cadence_steps_per_min": 60.0 / solution.duration,
         "knee_flexion_in_swing_deg": swing,

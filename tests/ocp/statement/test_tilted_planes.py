@@ -40,9 +40,7 @@ def turned_place(Q, plane, place):
 
 def foot():
     builder = od.ModelBuilder("foot")
-    builder.add_body(
-        "shank", od.FloatingBase(), joint_name="root", mass=3, com=(0, 0, 0.2), inertia=(0.1, 0.15, 0.08)
-    )
+    builder.add_body("shank", od.FloatingBase(), joint_name="root", mass=3, com=(0, 0, 0.2), inertia=(0.1, 0.15, 0.08))
     builder.add_body("foot", od.Universal("y", "x"), parent="shank", mass=1, com=(0.05, 0, -0.05), inertia=(0.01,) * 3)
     builder.add_frame("sole", "foot", (0.05, 0.0, -0.08))
     return builder.build()
