@@ -2,7 +2,7 @@
 
 Feet stand as the phases require: flat, on points, or rolling over an edge from the angle at which they strike, or to
 the angle at which they leave the ground. Over flat toes they roll about the joint of the toes; in the swing the toes
-straighten again. Between two places they swing. The base moves forward at a constant speed,
+straighten again. Between two places they swing. The base moves forward, at a constant speed if the motion is periodic,
 upright. Every posture is the posture nearest to standing that follows base and feet, by damped least squares.
 """
 
@@ -99,17 +99,35 @@ def planned(
         feet = tracks[model.parent[body]]
         bodies[body] = [_toes_at(model, body, tracks[body], feet, time, plan.lift) for time in nodes]
     middle = np.mean([[p for _, p in poses] for body, poses in bodies.items() if body not in toes], axis=0)
-    base = np.array([np.mean(middle[:, 0] - speed * nodes), np.mean(middle[:, 1]), q0[2] * (1 - plan.crouch)])
+    way = _way(middle, nodes, speed, transcription.problem.periodic is not None)
+    height = q0[2] * (1 - plan.crouch)
     rise = np.mean([_ground_at(spans, nodes) for body, spans in tracks.items() if body not in toes], axis=0)
     rise = rise - rise[0]  # the standing posture q0 stands on the ground at the start
     fit = _Fit(model, list(bodies), q0, problem.limits)
     q = q0
     table = []
-    for k, time in enumerate(nodes):
-        goal = [(np.eye(3), base + np.array([speed * time, 0.0, rise[k]])), *(poses[k] for poses in bodies.values())]
+    for k in range(len(nodes)):
+        goal = [(np.eye(3), np.array([*way[k], height + rise[k]])), *(poses[k] for poses in bodies.values())]
         q = fit(q, goal)
         table.append(q)
     return _smooth(transcription, fit, q0, nodes, table, step, total)
+
+
+FOLLOWING = 0.15
+"""Standard deviation of the times over which the base of a motion that is not periodic takes the mean of its feet [s]:
+with a quarter of the time of a step it moves nearly evenly while they step."""
+
+
+def _way(middle: Array, times: Array, speed: float, periodic: bool) -> Array:
+    """x and y of the base (n, 2) [m] over the feet, whose middle is given (n, 3): along a line at constant speed if the
+    motion is periodic, else the mean of the feet's middle over the times near each one, which lasts at the ends."""
+    if periodic:
+        begin = np.array([np.mean(middle[:, 0] - speed * times), np.mean(middle[:, 1])])
+        return begin + np.outer(times, [speed, 0.0])
+    even = np.arange(times[0] - 4 * FOLLOWING, times[-1] + 4 * FOLLOWING, FOLLOWING / 5)
+    x, y = (np.interp(even, times, middle[:, k]) for k in (0, 1))
+    weight = np.exp(-0.5 * ((times[:, None] - even) / FOLLOWING) ** 2)
+    return np.asarray(weight @ np.column_stack([x, y]) / weight.sum(axis=1, keepdims=True))
 
 
 def _smooth(
