@@ -9,6 +9,7 @@
 | `constraints` | constraints as plain data, for files of solutions |
 | `_classes` | joints and constraints in files, by the name of their class and their fields |
 | `npz` | arrays from .npz files that may be damaged or hostile |
+| `simulators` | models as MJCF and URDF, with the shapes that touch the ground |
 | `layouts` | conversion of q, qd, qdd, tau to and from RBDL, Pinocchio and MuJoCo |
 """
 
@@ -19,5 +20,12 @@ from .json import load_model as load_model
 from .json import model_from_dict as model_from_dict
 from .json import model_to_dict as model_to_dict
 from .json import save_model as save_model
+from .simulators import Ball as Ball
+from .simulators import Box as Box
+from .simulators import Capsule as Capsule
+from .simulators import Cylinder as Cylinder
+from .simulators import MjcfOptions as MjcfOptions
+from .simulators import mjcf_text as mjcf_text
+from .simulators import write_mjcf as write_mjcf
 from .urdf import load_urdf as load_urdf
 from .urdf import parse_urdf as parse_urdf

@@ -21,7 +21,7 @@ import casadi as ca
 from casadi import DM
 
 from .._types import Expr, is_one_of, meant, sequence, shown, split
-from ..joints import Euler, FloatingBase, Joint, Planar, Revolute
+from ..joints import FloatingBase, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..spatial_algebra.rotations import quaternion_matrix
 
@@ -73,8 +73,6 @@ class Layout:
         for joint in self.model.joints[1:]:
             if self.kind == "pinocchio" and isinstance(joint, FloatingBase) and not joint.has_quaternion:
                 raise ValueError(f"Pinocchio has no floating base with {joint.rotation}: use FloatingBase() here")
-            if self.kind == "mujoco" and isinstance(joint, Euler):
-                raise ValueError("MuJoCo has no Euler joint: write three hinges, or use Spherical here")
 
     def to_q(self, q: Any) -> Expr:
         """Their positions from ours (nq)."""
