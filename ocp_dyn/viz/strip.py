@@ -86,7 +86,7 @@ class _Strip:
 
     def __init__(self, motion: Motion, poses: int, ghosts: int, spacing: float | None) -> None:
         self.motion, self.model = motion, motion.model
-        self.steps = 2 if motion.mirrored else 1
+        self.steps = 2 if motion.step_length and motion.mirror() is not None else 1
         self.total, self.reach, self.segments = motion.duration * self.steps, size(self.model), skeleton(self.model)
         self.radius = max((max(s.radii) for s in self.segments), default=0.0)
         count = (poses - 1) * (ghosts + 1) + 1

@@ -145,23 +145,6 @@ def _averaged(times: Array, values: Array) -> Array:
     return np.asarray(weight / weight.sum(axis=1, keepdims=True) @ known)
 
 
-FOLLOWING = 0.15
-"""Standard deviation of the times over which the base of a motion that is not periodic takes the mean of its feet [s]:
-with a quarter of the time of a step it moves nearly evenly while they step."""
-
-
-def _way(middle: Array, times: Array, speed: float, periodic: bool) -> Array:
-    """x and y of the base (n, 2) [m] over the feet, whose middle is given (n, 3): along a line at constant speed if the
-    motion is periodic, else the mean of the feet's middle over the times near each one, which lasts at the ends."""
-    if periodic:
-        begin = np.array([np.mean(middle[:, 0] - speed * times), np.mean(middle[:, 1])])
-        return begin + np.outer(times, [speed, 0.0])
-    even = np.arange(times[0] - 4 * FOLLOWING, times[-1] + 4 * FOLLOWING, FOLLOWING / 5)
-    x, y = (np.interp(even, times, middle[:, k]) for k in (0, 1))
-    weight = np.exp(-0.5 * ((times[:, None] - even) / FOLLOWING) ** 2)
-    return np.asarray(weight @ np.column_stack([x, y]) / weight.sum(axis=1, keepdims=True))
-
-
 def _smooth(
     transcription: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], total: float
 ) -> State:
