@@ -50,10 +50,11 @@ def contact_shapes(motion: Any) -> tuple[Shape, ...]:
     model, image = motion.model, motion.mirror()
     found: dict[tuple[Any, ...], Shape] = {}
     sharp: dict[tuple[Any, ...], Shape] = {}
-    for foot in _footholds(motion):
-        for shape in _shapes(foot):
-            for side in (shape,) if image is None else (shape, _mirrored(model, image, shape)):
-                (sharp if _is_sharp(foot) else found).setdefault(_key(model, side), side)
+    made = [(shape, _is_sharp(foot)) for foot in _footholds(motion) for shape in _shapes(foot)]
+    if image is not None:
+        made += [(_mirrored(model, image, shape), is_sharp) for shape, is_sharp in made]
+    for shape, is_sharp in made:
+        (sharp if is_sharp else found).setdefault(_key(model, shape), shape)
     boxes = [shape for shape in found.values() if isinstance(shape, Box)]
     alone = (edge for edge in sharp.values() if not any(_ends_at(model, box, edge) for box in boxes))
     return (*found.values(), *alone)
@@ -129,9 +130,9 @@ def _ends_at(model: Model, box: Box, edge: Shape) -> bool:
     lowest = R.T @ (p_edge - p) - [0.0, 0.0, edge.radius]
     ends = [lowest + side * edge.half_length * R.T @ R_edge[:, 2] for side in (-1, 1)]
     half = np.array(box.half_sizes)
-    beyond = [(np.abs(end) - half)[:2] for end in ends]
-    low = all(abs(end[2] + half[2]) < NEAR and out.max() < NEAR for end, out in zip(ends, beyond, strict=True))
-    return low and bool(np.min(np.abs(beyond[0]) + np.abs(beyond[1])) < NEAR)
+    if any(abs(end[2] + half[2]) > NEAR or np.any(np.abs(end) > half + NEAR) for end in ends):
+        return False
+    return bool(np.any(np.abs(np.abs(np.mean(ends, axis=0)) - half)[:2] < NEAR))
 
 
 def _mirrored(model: Model, image: MirrorMap, shape: Shape) -> Shape:
