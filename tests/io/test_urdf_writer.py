@@ -8,7 +8,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.io.simulators.urdf import rpy_of
-from tests.helpers import JOINTS, close, random_rotation, tree, turns
+from tests.helpers import JOINTS, close, mostly_slow, random_rotation, tree, turns
 
 LACKING = {"spherical", "helical_x", "helical_skew", "multi_dof", "custom"}
 WRITTEN = [key for key in (*JOINTS, "chain") if key not in LACKING]
@@ -34,7 +34,7 @@ def same_dynamics(model, other, rng):
     return at_q, at_v
 
 
-@pytest.mark.parametrize("key", WRITTEN)
+@mostly_slow("key", WRITTEN, ["planar", "universal", "floating", "floating_xyz", "chain"])
 def test_every_joint_comes_back(key, rng):
     model = tree(key)
     back = od.parse_urdf(od.io.urdf_text(model), gravity=model.gravity)
@@ -182,7 +182,7 @@ def test_names_that_xml_does_not_have(rng):
 
 
 @needs_robots
-@pytest.mark.parametrize("name", ["talos", "g1", "solo12"])
+@mostly_slow("name", ["talos", "g1", "solo12"], ["solo12"])
 def test_robots_here_and_in_pinocchio(name, rng):
     pin = pytest.importorskip("pinocchio")
     model = od.robots.load(name)

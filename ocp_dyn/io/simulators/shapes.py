@@ -18,8 +18,8 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Shape:
-    """A shape fixed to a frame: what every kind of shape tells. `size`: half sizes of a box; radius of a ball; radius
-    and half length of a cylinder or a capsule [m]."""
+    """A shape fixed to a frame: the part that all kinds have in common. `size`: half sizes of a box; radius of a ball;
+    radius and half length of a cylinder or a capsule [m]."""
 
     frame: str
     center: Vector

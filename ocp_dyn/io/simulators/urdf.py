@@ -36,7 +36,7 @@ from .shapes import Shape, check_names, checked_shapes, frame_of
 
 EARTH = (0.0, 0.0, -9.81)
 UNLIMITED = sys.float_info.max
-"""What stands for no limit, where URDF asks for a number: Pinocchio has the same number for it."""
+"""The number written for no limit, where readers ask for one; Pinocchio uses the same."""
 URDF_AXES = {Revolute: "revolute", Prismatic: "prismatic"}
 
 
@@ -107,7 +107,7 @@ def urdf_text(
 
 
 def losses(model: Model, left_to_reader: bool) -> dict[str, str]:
-    """What of the model's joints a URDF cannot hold, by the words of `drop`."""
+    """Descriptions of data that the model has and a URDF cannot hold, by the words of `drop`."""
     dofs, names = model.dofs, model.qd_names
     found = passive_loss(model)
     for word, values in (("springs", dofs.stiffness), ("armature", dofs.armature)):
