@@ -40,7 +40,7 @@ def stick_figure(
 ) -> Figure:
     """Poses of a motion side by side, seen from the walker's right; written to `path` (.png, .pdf, .svg) if given.
 
-    A periodic motion is shown over a whole stride (two steps), any other from start to end. Time increases to the
+    A periodic motion is shown over its period, a mirrored one over a whole stride (two steps), any other from start to end. Time increases to the
     right; the number below a pose is the fraction of the stride, or the time. Arrows are ground reaction forces (one
     body weight: 0.4 of the model's height).
 
@@ -86,7 +86,7 @@ class _Strip:
 
     def __init__(self, motion: Motion, poses: int, ghosts: int, spacing: float | None) -> None:
         self.motion, self.model = motion, motion.model
-        self.steps = 2 if motion.step_length else 1
+        self.steps = 2 if motion.mirrored else 1
         self.total, self.reach, self.segments = motion.duration * self.steps, size(self.model), skeleton(self.model)
         self.radius = max((max(s.radii) for s in self.segments), default=0.0)
         count = (poses - 1) * (ghosts + 1) + 1
@@ -152,7 +152,9 @@ class _Strip:
             name = (self.model.name or "motion").replace("_", " ")
             return f"{name}, {self.total:.2f} s"
         speed = self.motion.step_length / self.motion.duration
-        return f"one stride at {speed:.2f} m/s: {2 * self.motion.step_length:.2f} m in {self.total:.2f} s"
+        what = ("one stride" if self.steps == 2 else "one period") + (" backward" if speed < 0 else "")
+        length = self.steps * abs(self.motion.step_length)
+        return f"{what} at {abs(speed):.2f} m/s: {length:.2f} m in {self.total:.2f} s"
 
     def pose(self, axes: Axes, k: int, strength: float) -> None:
         Puppet(axes, self.segments, "side", strength, 3.0 if strength == 1 else 1.0).draw(self.places[k])

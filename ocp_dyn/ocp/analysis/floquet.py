@@ -33,6 +33,7 @@ from ...constraints import constraint_jacobian
 from ...dynamics.kinematics import point_jacobian_6d, point_position
 from ...integrators import flow_step, scheme
 from ...mechanism import Model
+from ...symmetry.advance import Advance
 from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
 from ..statement.statement import Statement
@@ -178,19 +179,19 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     following = solution.phases[0 if last else p + 1]
     mirror = solution.mirror() if last else None
     image = np.eye(nv) if mirror is None else np.array(DM(mirror.qd_matrix).full())
-    both = np.kron(np.eye(2), image)
-    q, qd = phase.q[-1].copy(), phase.qd[-1]
-    rate = both @ _rate(solution.equations, phase)
+    back = solution.advance.inverse() if last else Advance.of()
+    q, qd = phase.q[-1], phase.qd[-1]
     if mirror is not None:
         q, qd = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(qd))))
-    if last:
-        q[0] -= solution.step_length
+    both = _moved(model, back, q, qd) @ np.kron(np.eye(2), image)
+    rate = both @ _rate(solution.equations, phase)
+    q, qd = (np.array(DM(x).full()).ravel() for x in back.state(model, DM(q), DM(qd)))
     if solution.stats.get("transitions", ["Impact"] * (p + 1))[p] == "Jump":
         free = _null_space(_foot_rows(model, phase.contacts, phase.q[-1], phase.qd[-1]))
         foot_rows = _foot_rows(model, following.contacts, following.q[0], following.qd[0])
         start = (following.q[0], following.qd[0])
         return jump_derivative(jump_of(problem, p), solution, (q, qd), start, rate, both @ free, foot_rows) @ both
-    steps = touchdowns(model, phase, following, mirror, solution.step_length if last else 0.0)
+    steps = touchdowns(model, phase, following, mirror, back)
     S = _saltation(model, steps, q, rate) @ both
     held = constraints_of(following.contacts)
     if not held or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
@@ -200,6 +201,19 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_qd]])
     product: Array = hit @ S
     return product
+
+
+def _moved(model: Model, back: Advance, q: Array, qd: Array) -> Array:
+    """Derivative (2 nv, 2 nv) of the state moved by `back` by the state (q, qd), both in tangent coordinates."""
+    nv = model.nv
+    if back.turn is None:
+        return np.eye(2 * nv)
+    delta = SX.sym("delta", 2 * nv)
+    q0, qd0 = back.state(model, DM(q), DM(qd))
+    q1, qd1 = back.state(model, model.integrate(DM(q), delta[:nv]), DM(qd) + delta[nv:])
+    moved = ca.vertcat(model.difference(q0, q1), qd1 - qd0)
+    slope = ca.Function("slope", [delta], [ca.densify(ca.jacobian(moved, delta))])
+    return np.array(slope(DM(2 * nv, 1)).full())
 
 
 def _rate(equations: Equations, phase: PhaseMotion) -> Array:

@@ -29,15 +29,19 @@ from ...spatial_algebra.rotations import (
     quaternion_matrix,
     rotation_about,
 )
+from ...symmetry.advance import Advance, Repetition
 from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan
-from ..transcription.variables import Transcription, place_value
+from ..transcription.variables import Transcription, advance_value, place_value
 
 State = Callable[[float], tuple[Array, Array]]
 
 
 SMOOTHING_WINDOW = 0.04
 """Width of the window in which the guessed motion is smoothed [s]; at least the largest distance of two nodes."""
+
+BASE_WINDOW = 0.1
+"""Standard deviation of the weights by which the base of a motion that is not periodic follows the feet [s]."""
 
 TIME_TOLERANCE = 1e-9
 """Two spans are consecutive if the time between them is below this [s]; also the tolerance of a step [rad, m]."""
@@ -50,6 +54,7 @@ class Span:
     point and rotation: of the contact, in the coordinates of the body; axis: of the edge, in the frame (None: no edge);
     place: the pose (R, p) of the ground under the contact. radius [m]: of a rounded edge, which rolls. toes: the span of
     the toes over which a foot rolls; then axis and point are those of their joint, and they take the place of the ground.
+    side: 1 for an edge ahead of the middle of the foot's sole, -1 for one behind it, 0 where that is not known.
     """
 
     body: int
@@ -64,6 +69,7 @@ class Span:
     last: float = 0.0
     radius: float = 0.0
     toes: Span | None = None
+    side: float = 0.0
 
     def pose(self, time: float) -> tuple[Array, Array]:
         """(R, p) of the body at a time [s] within the span."""
@@ -78,13 +84,11 @@ class Span:
         return R, p - R @ (self.point + arm)
 
 
-def planned(
-    plan: FootPlan, transcription: Transcription, durations: list[float], q0: Array, step: float, speed: float
-) -> State:
+def planned(plan: FootPlan, transcription: Transcription, durations: list[float], q0: Array) -> State:
     """Makes the guess s -> (q, qd), s the fraction of the motion, by smoothing the postures at all nodes."""
     problem, model = transcription.problem, transcription.problem.model
     total = sum(durations)
-    tracks = _tracks(plan, transcription, durations, step)
+    tracks = _tracks(plan, transcription, durations)
     begins = np.concatenate([[0.0], np.cumsum(durations)])
     times = [
         np.linspace(begin, begin + duration, phase.intervals + 1)[:-1]
@@ -94,37 +98,67 @@ def planned(
     bodies = {body: [_pose_at(spans, time, plan.lift) for time in nodes] for body, spans in tracks.items()}
     toes = [body for body in tracks if model.parent[body] in tracks]
     for body in toes:
-        feet = tracks[model.parent[body]]
-        bodies[body] = [_toes_at(model, body, tracks[body], feet, time, plan.lift) for time in nodes]
-    middle = np.mean([[p for _, p in poses] for body, poses in bodies.items() if body not in toes], axis=0)
-    base = np.array([np.mean(middle[:, 0] - speed * nodes), np.mean(middle[:, 1]), q0[2] * (1 - plan.crouch)])
-    rise = np.mean([_ground_at(spans, nodes) for body, spans in tracks.items() if body not in toes], axis=0)
-    rise = rise - rise[0]  # the standing posture q0 stands on the ground at the start
+        foot = tracks[model.parent[body]]
+        bodies[body] = [_toes_at(model, body, tracks[body], foot, time, plan.lift) for time in nodes]
+    feet = [body for body in tracks if body not in toes]
+    middle = np.mean([[p for _, p in bodies[body]] for body in feet], axis=0)
+    heading = np.mean([_heading_at(tracks[body], nodes) for body in feet], axis=0)
+    base, heading = _base_path(transcription, nodes, middle[:, :2], heading)
+    rise = np.mean([_ground_at(tracks[body], nodes) for body in feet], axis=0)
+    height = q0[2] * (1 - plan.crouch) + rise - rise[0]  # the standing posture q0 stands on the ground at the start
     fit = _Fit(model, list(bodies), q0, problem.limits)
     q = q0
     table = []
-    for k, time in enumerate(nodes):
-        goal = [(np.eye(3), base + np.array([speed * time, 0.0, rise[k]])), *(poses[k] for poses in bodies.values())]
-        q = fit(q, goal)
+    for k in range(len(nodes)):
+        R = _numbers(rotation_about((0.0, 0.0, 1.0), DM(heading[k])))
+        q = fit(q, [(R, np.array([*base[k], height[k]])), *(poses[k] for poses in bodies.values())])
         table.append(q)
-    return _smooth(transcription, fit, q0, nodes, table, step, total)
+    return _smooth(transcription, fit, q0, nodes, table, total)
+
+
+def _base_path(transcription: Transcription, nodes: Array, middle: Array, heading: Array) -> tuple[Array, Array]:
+    """Horizontal positions (N, 2) [m] and headings (N) [rad] of the base at the nodes (N) [s], from the mean positions
+    and headings of the feet.
+
+    A periodic motion goes at a constant speed along a line, or along an arc if it turns: its mean is that of the
+    feet. A mirrored one heads along x. Other motions follow the feet, smoothly.
+    """
+    if transcription.problem.periodic is None:
+        return _averaged(nodes, middle), _averaged(nodes, heading[:, None])[:, 0]
+    advance = first_step(transcription)
+    shares = [advance.share(u) for u in nodes / nodes[-1]]
+    turns = np.array([share.angle for share in shares])
+    first = 0.0 if transcription.mirror is not None else float(np.mean(heading - turns))
+    backs = [share.inverse().point(DM([*p, 0.0])) for share, p in zip(shares, middle, strict=True)]
+    begin = DM(np.mean([_numbers(p).ravel() for p in backs], axis=0))
+    return np.array([_numbers(share.point(begin)).ravel()[:2] for share in shares]), first + turns
+
+
+def _averaged(times: Array, values: Array) -> Array:
+    """Values (N, k) at these times, each the mean over those near in time, with normal weights; at both ends the motion
+    stands still."""
+    step = BASE_WINDOW / 4
+    before = np.arange(-3 * BASE_WINDOW, 0, step)
+    even = np.concatenate([times[0] + before, np.arange(times[0], times[-1], step), times[-1] - before[::-1]])
+    known = np.column_stack([np.interp(even, times, column) for column in values.T])
+    weight = np.exp(-0.5 * ((times[:, None] - even) / BASE_WINDOW) ** 2)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True) @ known)
 
 
 def _smooth(
-    transcription: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], step: float, total: float
+    transcription: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], total: float
 ) -> State:
     """Makes the guess s -> (q, qd) from parabolas that are fitted to the postures at times near s.
 
     Local regression (Cleveland, J. Am. Stat. Assoc. 74, 1979) on the tangents from q0; a periodic motion is continued
     by one period before and after.
     """
-    model, mirror = transcription.problem.model, transcription.mirror
-    times, values = nodes, np.array([fit.difference(q0, q) for q in table])
+    times, postures = nodes, table
     if transcription.problem.periodic is not None:
-        image = values if mirror is None else values @ np.array(mirror.qd_matrix.full()).T
-        ahead = np.eye(model.nv)[0] * step
+        before, after = (_period(transcription, n) for n in (-1, 1))
         times = np.concatenate([nodes[:-1] - total, nodes, nodes[1:] + total])
-        values = np.concatenate([image[:-1] - ahead, values, image[1:] + ahead])
+        postures = [*(_moved(before, q) for q in table[:-1]), *table, *(_moved(after, q) for q in table[1:])]
+    values = np.array([fit.difference(q0, q) for q in postures])
     width = max(SMOOTHING_WINDOW, float(np.diff(nodes).max()))
 
     def state(s: float) -> tuple[Array, Array]:
@@ -136,7 +170,21 @@ def _smooth(
     return state
 
 
-def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float], step: float) -> dict[int, list[Span]]:
+def _period(transcription: Transcription, n: int) -> Repetition:
+    """The map to the n-th period after the motion, for the first value of the step."""
+    return Repetition.of(transcription.problem.model, first_step(transcription), transcription.mirror, n)
+
+
+def first_step(transcription: Transcription) -> Advance:
+    """The first value of the step from one period to the next."""
+    return Advance.of(*advance_value(transcription, transcription.program.start).values())
+
+
+def _moved(image: Repetition, q: Array) -> Array:
+    return _numbers(image.q(DM(q))).ravel()
+
+
+def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float]) -> dict[int, list[Span]]:
     """The spans of every foot on the ground, by body; of a periodic motion also in the periods before and after."""
     total, model = sum(durations), transcription.problem.model
     found: dict[int, list[Span]] = {}
@@ -144,7 +192,7 @@ def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float]
         begin = period * total
         for phase, duration in zip(transcription.problem.phases, durations, strict=True):
             for f in (f for f in phase.footholds if isinstance(f, Foothold)):
-                span = _span(transcription, f, begin, begin + duration, period, step)
+                span = _span(transcription, f, begin, begin + duration, period)
                 _append(found.setdefault(span.body, []), span)
                 if f.of is not None and _body(model, f.of) == model.parent[_body(model, f)]:
                     foot = _over_toes(model, span)
@@ -158,22 +206,30 @@ def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float]
     return tracks
 
 
-def _span(transcription: Transcription, f: Foothold, begin: float, end: float, period: int, step: float) -> Span:
+def _span(transcription: Transcription, f: Foothold, begin: float, end: float, period: int) -> Span:
     """The span of a foothold in a phase; period: -1, 0, 1 for the period before, the motion, the period after."""
-    model = transcription.problem.model
-    place, plane = place_value(transcription, f, transcription.program.start, step), f.plane
+    model, image = transcription.problem.model, _period(transcription, period)
+    place, plane = place_value(transcription, f, transcription.program.start, first_step(transcription)), f.plane
     frame, point = resolve(model, f.contact.body), np.array(f.point)
     axis, radius = (f.contact.axis, f.contact.radius) if isinstance(f.contact, RollingContact) else (None, 0.0)
-    if transcription.mirror is not None and period % 2:
-        frame = transcription.mirror.frame(frame.name)
-        plane, place = plane.image(place, True, 0.0)
+    if image.mirror is not None:
+        frame = image.mirror.frame(frame.name)
         point = point * [1, -1, 1]
         axis = None if axis is None else (-axis[0], axis[1], axis[2])
+    plane, place = plane.image(place, image.mirror is not None, image.advance)
     R, r = _numbers(frame.X.E).T, _numbers(frame.X.r).ravel()
-    p = _numbers(plane.to_world(DM([place[0], place[1], 0.0]))).ravel() + np.array([period * step, 0.0, 0.0])
+    p = _numbers(plane.to_world(DM([place[0], place[1], 0.0]))).ravel()
     ground = _numbers(plane.R @ rotation_about((0.0, 0.0, 1.0), DM(place[2])))
     flat = f.kind != "point"
-    return Span(frame.body, begin, end, flat, r + R @ point, R, axis, (ground, p), radius=radius)
+    return Span(frame.body, begin, end, flat, r + R @ point, R, axis, (ground, p), radius=radius, side=_side(model, f))
+
+
+def _side(model: Model, f: Foothold) -> float:
+    """1 for an edge ahead of the sole from which it is derived, in the direction in which it rolls, -1 for one behind."""
+    if f.of is None or not isinstance(f.contact, RollingContact) or f.contact.axis is None:
+        return 0.0
+    x, y, _ = f.offset(model)
+    return float(np.sign(x * f.contact.axis[1] - y * f.contact.axis[0]))
 
 
 def _body(model: Model, f: Foothold) -> int:
@@ -226,6 +282,8 @@ def _append(spans: list[Span], span: Span) -> None:
 def _with_angles(plan: FootPlan, spans: list[Span], toes: bool) -> list[Span]:
     """Sets the angles of edges: `strike` at the start if the foot comes from the air, `leave` if it lifts off after.
 
+    A foot that walks forward strikes with its heel and leaves with its toes; the heel is up, a positive angle, over an
+    edge at the toes, and the toes are up, a negative one, over an edge at the heel, in whatever order they come.
     toes: the spans are those of toes, which are set down level and leave at half of the angle.
     """
     angled = []
@@ -233,7 +291,8 @@ def _with_angles(plan: FootPlan, spans: list[Span], toes: bool) -> list[Span]:
         from_air = k == 0 or span.begin - spans[k - 1].end > TIME_TOLERANCE
         to_air = k == len(spans) - 1 or spans[k + 1].begin - span.end > TIME_TOLERANCE
         edge = span.axis is not None
-        first, last = -plan.strike if edge and from_air else 0.0, plan.leave if edge and to_air else 0.0
+        first = (span.side or -1.0) * plan.strike if edge and from_air else 0.0
+        last = (span.side or 1.0) * plan.leave if edge and to_air else 0.0
         angled.append(replace(span, first=0.0 if toes else first, last=last / 2 if toes else last))
     return angled
 
@@ -258,6 +317,17 @@ def _ground_at(spans: list[Span], times: Array) -> Array:
     """Height of the ground under a foot [m] at these times; between two places it changes linearly."""
     ends = [(time, span.place[1][2]) for span in spans for time in (span.begin, span.end)]
     return np.asarray(np.interp(times, *np.transpose(ends)), dtype=np.float64)
+
+
+def _heading_at(spans: list[Span], times: Array) -> Array:
+    """Heading of a foot [rad] at these times; between two places it changes linearly."""
+    ends = [
+        (time, math.atan2(span.place[0][1, 0], span.place[0][0, 0]))
+        for span in spans
+        for time in (span.begin, span.end)
+    ]
+    when, heading = np.transpose(ends)
+    return np.asarray(np.interp(times, when, np.unwrap(heading)), dtype=np.float64)
 
 
 class _Fit:
