@@ -24,7 +24,6 @@ from .json import model_to_dict as model_to_dict
 from .json import save_model as save_model
 from .simulators import Ball as Ball
 from .simulators import Box as Box
-from .simulators import Capsule as Capsule
 from .simulators import Cylinder as Cylinder
 from .simulators import MjcfOptions as MjcfOptions
 from .simulators import mjcf_text as mjcf_text

@@ -419,7 +419,7 @@ def test_help_has_examples_and_statuses(capsys):
     assert status("--help") == 0
     top = capsys.readouterr().out
     commands = re.findall(r"^    ([a-z]+)\b", top, re.MULTILINE)
-    assert len(commands) == 9
+    assert len(commands) == 10
     for command in commands:
         assert status(command, "--help") == 0
         text = capsys.readouterr().out
@@ -449,7 +449,9 @@ def test_ctrl_c_and_unexpected_errors(monkeypatch, capsys):
 
 
 def test_convert_writes_models_for_simulators(arm, tmp_path, capsys):
-    assert status("convert", arm, "--out", tmp_path / "arm.xml", "--ball", "tip=0.02", "--box", "tip=0.1, 0.2, 0.3") == 0
+    assert (
+        status("convert", arm, "--out", tmp_path / "arm.xml", "--ball", "tip=0.02", "--box", "tip=0.1, 0.2, 0.3") == 0
+    )
     captured = capsys.readouterr()
     assert captured.out == f"{tmp_path / 'arm.xml'}\n"
     assert captured.err == ""
@@ -457,7 +459,11 @@ def test_convert_writes_models_for_simulators(arm, tmp_path, capsys):
     assert 'type="sphere" size="0.02"' in text
     assert 'type="box" size="0.1 0.2 0.3"' in text
     assert status("convert", arm, "--out", tmp_path / "new.urdf", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"file": str(tmp_path / "new.urdf"), "shapes": [], "dofs": ["shoulder"]}
+    assert json.loads(capsys.readouterr().out) == {
+        "file": str(tmp_path / "new.urdf"),
+        "shapes": [],
+        "dofs": ["shoulder"],
+    }
     back = od.load_urdf(tmp_path / "new.urdf")
     assert (back.joint_names, back.dofs.tau_max.tolist()) == (("shoulder",), [30])
     assert status("convert", tmp_path / "new.urdf", "--out", tmp_path / "arm.json") == 0
@@ -469,12 +475,18 @@ def test_convert_writes_models_for_simulators(arm, tmp_path, capsys):
 
 
 @needs_robots
-def test_convert_gives_robots_their_feet_and_joints_that_follow(tmp_path, capsys):
+def test_convert_gives_robots_their_feet(tmp_path, capsys):
     assert status("convert", "solo12", "--out", tmp_path / "solo.xml", "--json") == 0
     assert json.loads(capsys.readouterr().out)["shapes"] == ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]
     assert status("convert", "talos", "--out", tmp_path / "t.urdf", "--drop", "limits,armature", "--world") == 0
     text = (tmp_path / "t.urdf").read_text()
     assert '<link name="world"' in text
     assert text.count('<box size="0.18 0.1 0.01"') == 2
-    assert status("convert", "ur3_gripper", "--out", tmp_path / "u.xml") == 0
-    assert "<equality>" in (tmp_path / "u.xml").read_text()
+
+
+def test_convert_keeps_joints_that_follow_others(tmp_path):
+    finger = '<link name="finger"/><joint name="f" type="prismatic"><parent link="upper"/><child link="finger"/>'
+    finger += '<limit lower="0" upper="1" effort="1" velocity="1"/><mimic joint="shoulder" multiplier="3"/></joint>'
+    (tmp_path / "m.urdf").write_text(URDF.replace("</robot>", finger + "</robot>"))
+    assert status("convert", tmp_path / "m.urdf", "--out", tmp_path / "n.urdf") == 0
+    assert '<mimic joint="shoulder" multiplier="3"' in (tmp_path / "n.urdf").read_text()

@@ -27,8 +27,16 @@ from tests.helpers import DATA
         (["export", "pendulum", "--functions", " , ", "--out", "x"], 2, "at least one name is needed"),
         (["export", "pendulum", "--lanes", "3", "--out", "x"], 2, "lanes"),
         (["convert", "pendulum", "--out", "x.sdf"], 2, "the name of an MJCF file ends in .xml, of a URDF in .urdf"),
-        (["convert", "pendulum", "--out", "x.json", "--ball", "tip=1"], 2, "--box, --ball and --drop are for MJCF and URDF"),
-        (["convert", "pendulum", "--out", "x.xml", "--ball", "tip"], 2, "--ball FRAME=RADIUS, lengths in meters; got 'tip'"),
+        (
+            ["convert", "pendulum", "--out", "x.json", "--ball", "tip=1"],
+            2,
+            "--box, --ball and --drop are for MJCF and URDF",
+        ),
+        (
+            ["convert", "pendulum", "--out", "x.xml", "--ball", "tip"],
+            2,
+            "--ball FRAME=RADIUS, lengths in meters; got 'tip'",
+        ),
         (["convert", "pendulum", "--out", "x.xml", "--box", "tip=1,2"], 2, "--box FRAME=X,Y,Z (half sizes)"),
         (["convert", "pendulum", "--out", "x.xml", "--ball", "tip=-1"], 2, "radius"),
         (["convert", "pendulum", "--out", "x.xml", "--ball", "tp=1"], 2, "no frame 'tp': did you mean 'tip'"),

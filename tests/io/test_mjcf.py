@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from tests.helpers import JOINTS, TREES, mostly_slow, random_rotation, tree
+from tests.helpers import TREES, mostly_slow, random_rotation, tree
 from tests.io.mjcf_models import loaded, machine
 
 mujoco = pytest.importorskip("mujoco")
@@ -292,7 +292,7 @@ def test_inertias_that_no_body_has(rng):
 
 
 def test_layouts_of_all_written_joints():
-    assert {key for key in JOINTS if key not in LACKING} == {key for key in JOINTS if _has_layout(key)}
+    assert {key for key in TREES if key not in LACKING} == {key for key in TREES if _has_layout(key)}
 
 
 def _has_layout(key):

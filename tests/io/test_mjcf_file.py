@@ -26,7 +26,7 @@ def test_shapes_touch_the_ground_only(rng):
     model = machine()
     R = random_rotation(rng)
     made = [od.io.Box("tip", (0.1, 0.2, 0.3), (1, 2, 3), R, name="sole"), od.io.Ball("a", 0.05), od.io.Ball("a", 0.06),
-            od.io.Capsule("base", 0.1, 0.2), od.io.Cylinder("world", 0.3, 0.01)]  # fmt: skip
+            od.io.Cylinder("base", 0.1, 0.2, rounded=True), od.io.Cylinder("world", 0.3, 0.01)]  # fmt: skip
     theirs = loaded(model, made, friction=(0.7, 0.01, 0.001), solref=(0.005, 1), visuals="none")
     names = [theirs.geom(k).name for k in range(theirs.ngeom)]
     assert sorted(names) == ["a", "a_2", "base", "ground", "sole", "world"]

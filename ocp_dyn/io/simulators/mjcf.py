@@ -73,7 +73,7 @@ def write_mjcf(
 ) -> None:
     """Writes a model as MJCF, the format of MuJoCo: the same mass matrix and bias force, to rounding.
 
-    shapes: with these bodies touch the ground, `od.io.Box`, `Ball`, `Cylinder`, `Capsule`; shapes on "world" are parts
+    shapes: with these bodies touch the ground, `od.io.Box`, `Ball`, `Cylinder`; shapes on "world" are parts
     of the ground. They collide with the ground alone, not with each other. options: see `MjcfOptions`.
 
     q, qd and tau of the file are those of `od.Layout(model, "mujoco")`. Joints of several dofs become several hinges

@@ -51,7 +51,7 @@ def write_urdf(
 ) -> None:
     """Writes a model as URDF: read again by `load_urdf`, it has the same dynamics, limits and frames.
 
-    shapes: `od.io.Box`, `Ball`, `Cylinder`, `Capsule`, written as <collision>. A floating base on which the whole
+    shapes: `od.io.Box`, `Ball`, `Cylinder`, written as <collision>. A floating base on which the whole
     model hangs is left to the reader, as usual: `od.load_urdf(path, root=od.FloatingBase())`; world=True writes it as
     a floating joint of a link "world". visuals: the shapes of the URDF that the model comes from, as <visual>; relative
     names of meshes become absolute ones.
