@@ -113,8 +113,8 @@ def load(
 def contacts(name: str) -> tuple[Contact, ...]:
     """Contacts of the robot's feet with the ground, left before right and front before hind.
 
-    Flat feet have six rows at the frame's projection onto the sole, feet that are points three rows at the center of
-    the foot. The constraint set of a robot that stands:
+    Flat feet have six rows at the middle of the sole as far as the table knows it, feet that are points three rows at
+    the center of the foot. The constraint set of a robot that stands:
 
         FDc = od.function(od.constrained_dynamics, od.robots.load("talos"), od.robots.contacts("talos"))
 
@@ -129,4 +129,6 @@ def contacts(name: str) -> tuple[Contact, ...]:
         )
     if robot.sole is None:
         return tuple(Contact(foot, axes="xyz") for foot in robot.feet)
-    return tuple(Contact(foot, point=(0.0, 0.0, -robot.sole_height)) for foot in robot.feet)
+    point = {axis: 0.0 for axis in "xyz"} | {robot.up: -robot.sole_height}
+    point["x"] += robot.sole_ahead
+    return tuple(Contact(foot, point=(point["x"], point["y"], point["z"])) for foot in robot.feet)
