@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from casadi import DM
@@ -24,9 +24,8 @@ twentieth of it IPOPT finds no gait within 500.
 LIGHT = 0.005
 """Share of the robot's mass below which a joint that no leg needs counts as light: fingers, eyes, grippers."""
 
-FROUDE = 1.0
-"""Largest Froude number v^2 / (g l) of a walk. Above it the weight cannot hold the body on its arc over a stiff leg
-(Alexander, Physiol. Rev. 69, 1989); people begin to run at 0.5."""
+REACH = 1.6
+"""Largest step length, in lengths of the leg."""
 
 
 def as_built(urdf: str | Path) -> od.Model:
@@ -116,16 +115,52 @@ def pendulum_time(length: float, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -
     return math.sqrt(length / float(np.linalg.norm(gravity)))
 
 
-def check_speed(speed: float, length: float, model: od.Model) -> None:
-    """ValueError for a speed [m/s] beyond walking on legs of this length [m]."""
-    g = float(np.linalg.norm(model.gravity))
-    number = speed**2 / (g * length)
-    if not number <= FROUDE:
-        raise ValueError(
-            f"{model.name} cannot walk at {abs(speed):.3g} m/s: the Froude number v^2 / (g l) is {number:.3g} with "
-            f"legs of {length:.3g} m, and above {FROUDE:g} the body leaves the ground: walk at "
-            f"{math.sqrt(FROUDE * g * length):.3g} m/s at most (people begin to run at {math.sqrt(0.5 * g * length):.3g})"
-        )
+class Steps(NamedTuple):
+    """How long and how fast the steps of a robot can be.
+
+    name: of the robot; length of its legs [m]; gravity [m/s^2]; usual: speed if none is given, in sqrt(g l); fastest:
+    largest Froude number v^2 / (g l).
+    """
+
+    name: str
+    length: float
+    gravity: float
+    usual: float
+    fastest: float
+
+    def of(self, speed: float | None, length: float | None, time: float | None) -> tuple[tuple[float, float], float]:
+        """Bounds of the step length [m] and the speed [m/s], if some of speed, step length and step time are given."""
+        for name, value in (("speed", speed), ("step_length", length), ("step_time", time)):
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} must be positive, got {value!r} (backward=True walks backward)")
+        if length is not None and time is not None:
+            if speed is not None and abs(speed * time - length) > 1e-6 * length:
+                raise ValueError(
+                    f"speed {speed:g} m/s, step_length {length:g} m and step_time {time:g} s contradict each other: "
+                    "speed times time is the length; leave out one"
+                )
+            speed = length / time
+        speed = self.usual * math.sqrt(self.gravity * self.length) if speed is None else speed
+        self._check_speed(speed)
+        if time is not None:
+            length = speed * time
+        if length is None:
+            return (0.02 * self.length, REACH * self.length), speed
+        if length > REACH * self.length:
+            raise ValueError(
+                f"a step_length of {length:.3g} m is out of reach: legs of {self.length:.3g} m take steps of at most "
+                f"{REACH * self.length:.3g} m"
+            )
+        return (length, length), speed
+
+    def _check_speed(self, speed: float) -> None:
+        number = speed**2 / (self.gravity * self.length)
+        if number > self.fastest:
+            raise ValueError(
+                f"{self.name} cannot go at {speed:.3g} m/s in this gait: the Froude number v^2 / (g l) is {number:.3g} "
+                f"with legs of {self.length:.3g} m, and {self.fastest:g} is the largest: at most "
+                f"{math.sqrt(self.fastest * self.gravity * self.length):.3g} m/s"
+            )
 
 
 def about(model: od.Model) -> dict[str, Any]:
@@ -137,6 +172,19 @@ def add_robot(arguments: argparse.ArgumentParser) -> None:
     """The argument ROBOT and the option --urdf, one of which says which robot moves."""
     arguments.add_argument("robot", nargs="?", metavar="ROBOT", help="a name of od.robots, such as talos, or a URDF")
     arguments.add_argument("--urdf", metavar="FILE", help="the URDF of the robot, another way to give it")
+
+
+def add_gait(add: Callable[..., Any], usual: float) -> None:
+    """The options of a gait that two and four legs have. usual: speed by default, in sqrt(g l)."""
+    add("--speed", type=float, metavar="V", help=f"speed [m/s]; default: {usual} sqrt(g l) with legs of length l")
+    add("--backward", action="store_true", help="walk backward")
+    add("--slope", type=float, default=0.0, metavar="S", help="rise per distance, negative downhill (default 0)")
+    add("--step-length", type=float, metavar="M", help="length of a step [m]; free by default")
+    add("--step-time", type=float, metavar="S", help="time of a step [s]; free by default")
+    add("--load", type=float, default=0.0, metavar="KG", help="mass at the trunk's mass center [kg] (default 0)")
+    add("--lock", nargs="+", metavar="JOINT", help="joints that hold still")
+
+
 def asked_robot(options: argparse.Namespace) -> tuple[Path, od.robots.Robot | None]:
     """The URDF of the robot that the command line asks for, and its entry in the library's table if it has one."""
     given = [name for name in (options.robot, options.urdf) if name]

@@ -22,11 +22,10 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 from casadi import DM
 
@@ -35,12 +34,20 @@ from ocp_dyn import ocp
 
 from ._command import asked, finish, parser
 from ._robots import (
-    LOADS, about, add_robot, as_built, asked_robot, check_speed, leg_length, light_joints, loaded, locked_at_rest,
-    pendulum_time, symmetric,
-)  # fmt: skip
+    LOADS,
+    Steps,
+    about,
+    add_gait,
+    add_robot,
+    as_built,
+    asked_robot,
+    leg_length,
+    light_joints,
+    symmetric,
+)
+from ._walker import SOLES, Walker
 
 SIDES = ("left", "right")
-SOLES = ("left_sole", "right_sole")
 SOLE = (0.09, 0.05)
 """Half length and half width of a sole [m], if nothing is known about the robot's."""
 
@@ -52,25 +59,12 @@ DOUBLE, SINGLE = (0.05, 1.5), (0.7, 4.0)
 at their own speed take 0.4 and 1.4 (step time 0.53 s, a fifth of it on both feet, l = 0.9 m; Perry & Burnfield, Gait
 Analysis, 2010); the half period of a leg that swings as a straight rod is pi sqrt(2/3) = 2.6."""
 
-TRANSFER = 0.25
-"""Effort of moving the load from foot to foot: a rate of one weight per sqrt(l/g) costs as much as TRANSFER^2 of the
-strength of one joint. Without it least effort leaves no double support, because moving the load fast costs no torque;
-with it the time on both feet is a compromise, 15 to 25 % of a step, as in people."""
-
-LEAST_LOAD = 0.8
-"""Least load on both feet together in double support, in weights: the robot does not fall from foot to foot."""
-
-REACH = 1.6
-"""Largest step length, in lengths of the leg."""
-
-BEND = 0.04
-"""Lowering of the base by bent legs in the standing posture, as a fraction of its height on straight legs."""
+FASTEST = 1.0
+"""Largest Froude number v^2 / (g l) of a walk. Above it the weight cannot hold the body on its arc over a stiff leg
+(Alexander, Physiol. Rev. 69, 1989); people begin to run at 0.5."""
 
 CLEARANCE = 0.045
 """Height of the swinging foot in the middle of its swing, in lengths of the leg: 4 cm for TALOS."""
-
-OWN = {"heel_spring_biped": od.models.heel_spring_biped}
-"""Robots of the library itself, by name."""
 
 
 def load(
@@ -90,140 +84,33 @@ def load(
     return model
 
 
-def by_name(name: str) -> tuple[od.Model | od.models.ClosedChain, tuple[float, float] | None]:
-    """The robot of that name with the frames of its soles, and half length and half width of these; None: points."""
+OWN = {"heel_spring_biped": (od.models.heel_spring_biped, (0.08, 0.04))}
+"""Robots of the library itself by name: what makes them, half length and half width of their soles [m]."""
+
+
+class Known(NamedTuple):
+    """What is known about a robot: its model with the frames of its soles, their half length and half width [m] (None:
+    points), and whether its limits of joints are right."""
+
+    model: od.Model | od.models.ClosedChain
+    sole: tuple[float, float] | None = SOLE
+    limits: bool = True
+
+
+def by_name(name: str) -> Known:
+    """The robot of that name in `od.robots`, or of the library itself."""
     if name in OWN:
-        return OWN[name](), SOLE_OF_OWN
+        make, sole = OWN[name]
+        return Known(make(), sole)
     robot = od.robots.describe(name)
     if len(robot.feet) != len(SIDES):
         walkers = [n for n in od.robots.names() if len(od.robots.describe(n).feet) == len(SIDES)]
-        raise ValueError(f"robot {name!r} has no two feet in the library's table; those that walk: {', '.join(walkers)}")
-    path = od.robots.path(name)
-    return load(path, *robot.feet, robot.sole_height, ahead=robot.sole_ahead, up=robot.up), robot.sole
-
-
-SOLE_OF_OWN = (0.08, 0.04)
-"""Half length and half width of the soles of the library's own robots [m]."""
-
-
-def standing(model: od.Model, limits: bool = True, flat: bool = True) -> np.ndarray:
-    """Standing posture: feet on the ground, as far apart as with all joints at zero, knees bent within their range.
-
-    flat: the soles lie flat; otherwise they are points.
-    """
-    dofs = model.dofs
-    q = np.array(model.neutral())
-    places = [np.array(od.point_position(model, sole, DM(q)).full()).ravel() for sole in SOLES]
-    bend = BEND if flat else 2 * BEND
-    q[2] = -(1 - bend) * places[0][2]
-    targets: list[Any] = [
-        od.PointTarget(model.body_names[0], q[:3]),
-        od.OrientationTarget(model.body_names[0], np.eye(3)),
-    ]
-    for sole, place in zip(SOLES, places, strict=True):
-        targets.append(od.PointTarget(sole, (place[0], place[1], 0.0)))
-        targets += [od.OrientationTarget(sole, np.eye(3))] if flat else []
-    for begin in _bent(model, q, dofs.q_lower, dofs.q_upper):
-        found = od.inverse_kinematics(model, targets, begin, limits=limits)
-        if found.reached:
-            return np.asarray(found.q)
-    raise ValueError(
-        f"{model!r} cannot stand on {'flat' if flat else 'its'} feet with its base {q[2]:.3g} m high: check the names "
-        "of the feet, --sole-height, and the limits of joints in the file (--ignore-limits leaves them out)"
-    )
-
-
-def _bent(model: od.Model, q: np.ndarray, low: np.ndarray, high: np.ndarray) -> Iterable[np.ndarray]:
-    """Postures from which to search: bent towards the middle of the ranges, so that a straight knee bends into its
-    range; for knees that bend both ways also forward by themselves."""
-    middle = (np.clip(low[7:], -np.pi, np.pi) + np.clip(high[7:], -np.pi, np.pi)) / 2
-    for bend in (0.1, 0.3, 0.02):
-        yield np.concatenate([q[:7], q[7:] + np.clip(middle, -bend, bend)])
-    knees = q.copy()
-    for sole in SOLES:
-        hip, knee = model.path(model.frame(sole).body)[-2:]
-        knees[model.q_index[hip]], knees[model.q_index[knee]] = 0.4, -0.8
-    yield knees
-
-
-class Walker:
-    """What the parts of a problem ask about a robot: model, loops, posture, feet, length and time of its legs."""
-
-    def __init__(
-        self, given: od.Model | od.models.ClosedChain, sole: tuple[float, float] | None, locked: Any, load: float,
-        limits: bool,
-    ) -> None:  # fmt: skip
-        chain = given if isinstance(given, od.models.ClosedChain) else None
-        self.sole, self.limits = sole, limits
-        self.model = loaded(chain.model if chain else given, load, SOLES)
-        self.loops = tuple(chain.loops) if chain else ()
-        if self.loops and locked:
-            raise ValueError("locked joints: not for a robot with closed chains, lock them in its model")
-        self.model = locked_at_rest(self.model, locked)
-        self.posture = np.array(chain.q) if chain else standing(self.model, limits, sole is not None)
-        self.spread = abs(float(od.point_position(self.model, SOLES[0], DM(self.posture))[1]))
-        self.leg = leg_length(self.model, SOLES[0])
-        self.time = pendulum_time(self.leg, self.model.gravity)
-        idle = self.model.dofs.tau_max == 0
-        passive = [n for n in self.model.joint_names if idle[self.model.qd_slice(n)].all()] if chain else []
-        self.unactuated = [*self.model.floating_joints, *(n for n in passive if n not in self.model.floating_joints)]
-
-    @property
-    def mirrored(self) -> bool:
-        """Whether left and right are mirror images, so that one step is a period."""
-        try:
-            ocp.mirror_map(self.model)
-        except od.ModelError:
-            return False
-        return True
-
-    def foothold(self, sole: str, **place: Any) -> ocp.Foothold:
-        if self.sole is None:
-            return ocp.Foothold(od.Contact(sole, axes="xyz"), **place)
-        return ocp.Foothold(od.Contact(sole), half_length=self.sole[0], half_width=self.sole[1], **place)
-
-    def beside(self, sole: str, width: float | None) -> Any:
-        """Bounds of a sole's y [m]: left feet left of the middle, right feet right of it."""
-        side = 1.0 if sole == SOLES[0] else -1.0
-        near, far = (width / 2,) * 2 if width is not None else (0.4 * self.spread, 2.5 * self.spread)
-        return tuple(sorted((side * near, side * far)))
-
-    def corners(self, sole: str) -> list[tuple[str, tuple[float, float, float]]]:
-        length, width = self.sole or (0.0, 0.0)
-        return list(dict.fromkeys((sole, (x, y, 0.0)) for x in (-length, length) for y in (-width, width)))
-
-    def apart(self) -> ocp.Separation:
-        """Feet that pass each other side by side. Not at the ends of a swing: footholds determine the distance there."""
-        length, width = self.sole or (0.0, 0.0)
-        ends = list(dict.fromkeys((-length, length)))
-        pairs = [((SOLES[0], (x, 0, 0)), (SOLES[1], (u, 0, 0))) for x in ends for u in ends]
-        return ocp.Separation(pairs, 2 * width + 0.024 * self.leg, ends=False)
-
-    def transfer(self) -> tuple[ocp.Rate, ocp.Path]:
-        """The effort of moving the load from the old foot to the new one, which starts with none and ends with all."""
-        weight = self.model.weight
-
-        def loads(instant: ocp.Instant) -> Any:
-            return ca.vertcat(*(wrench[5] for wrench in instant.wrenches.values())) / weight
-
-        def gradual(instant: ocp.Instant) -> Any:
-            new, old = ca.vertsplit(loads(instant))
-            return ca.vertcat(2 * instant.s - new, 2 * (1 - instant.s) - old, new + old - LEAST_LOAD)
-
-        cost = ocp.Rate(loads, weight=100.0 * (TRANSFER * self.time) ** 2, name="load transfer")
-        return cost, ocp.Path(gradual, 0.0, np.inf, where="interval")
-
-    def effort(self) -> tuple[Any, ...]:
-        """Square of torque over its limit; small terms for a smooth motion with joints near mid-range.
-
-        Limits beyond the moment of the whole weight at the leg's length say nothing about the robot.
-        """
-        strength = np.minimum(self.model.dofs.strength(unlimited=100.0), self.model.weight * self.leg)
-        return (
-            ocp.TorqueSquared(weight=100.0, scale=np.where(strength > 0, strength, 1.0)),
-            ocp.AccelerationSquared(weight=1e-3),
-            ocp.JointAngleSquared(weight=1.0),
+        raise ValueError(
+            f"robot {name!r} has no two feet in the library's table; those that walk: {', '.join(walkers)}"
         )
+    path = od.robots.path(name)
+    model = load(path, robot.feet[0], robot.feet[1], robot.sole_height, ahead=robot.sole_ahead, up=robot.up)
+    return Known(model, robot.sole, robot.limits)
 
 
 def problem(
@@ -234,7 +121,7 @@ def problem(
     intervals: tuple[int, int] = (6, 20),
     clearance: float | None = None,
     double_support: float | tuple[float, float] | None = None,
-    limits: bool = True,
+    limits: bool | None = None,
     impact: bool = False,
     guess: Any = None,
     step_length: float | None = None,
@@ -251,8 +138,8 @@ def problem(
     speed [m/s]: by default SPEED sqrt(g l). model: a robot's name, a model, or a `ClosedChain` whose loops hold in
     every phase and whose joints without strength have no motor. sole [m]: half length and half width of the flat feet
     about those frames, None for point feet, "known": that of the robot's name, or SOLE. clearance [m] of the swinging
-    foot. double_support [s]: time on both feet, or its bounds. limits: whether limits of joints in the file hold.
-    impact: the foot may hit the ground; solvers then need longer. Except in singular postures the impulse is zero: the
+    foot. double_support [s]: time on both feet, or its bounds. limits: whether limits of joints in the file hold; by
+    default they do, unless the table of robots says that they are wrong. impact: the foot may hit the ground; solvers then need longer. Except in singular postures the impulse is zero: the
     other foot stays on the ground and cannot be pulled, so no impulse on the landing foot is admissible.
 
     guess: as that of a Problem. step_length [m], step_width [m] between the soles' middles, step_time [s]: free by
@@ -260,14 +147,15 @@ def problem(
     distance, negative downhill. steps: in a period, which is mirrored for odd numbers; by default 1, or 2 for a robot
     whose sides differ.
     """
-    known: tuple[float, float] | None = SOLE
-    if isinstance(model, str):
-        model, known = by_name(model)
-    elif isinstance(model, od.models.ClosedChain):
-        known = SOLE_OF_OWN
-    walker = Walker(model, known if isinstance(sole, str) else sole, locked, load, limits)
+    known = by_name(model) if isinstance(model, str) else Known(model)
+    if isinstance(sole, str) and sole != "known":
+        raise ValueError(f"sole must be (half length, half width) [m], None for point feet, or 'known', got {sole!r}")
+    size = known.sole if isinstance(sole, str) else sole
+    limits = known.limits if limits is None else limits
+    walker = Walker(known.model, size, locked, load, limits)
     count = _count(walker, steps)
-    step, speed = _step(walker, speed, step_length, step_time)
+    given = Steps(walker.model.name, walker.leg, float(np.linalg.norm(walker.model.gravity)), SPEED, FASTEST)
+    step, speed = given.of(speed, step_length, step_time)
     flat = walker.sole is not None
     transition = ocp.Continuous() if flat and not impact else ocp.Impact(weight=1e-3 if flat else 1e-2)
     phases = _phases(walker, count, intervals, clearance, double_support, step_width)
@@ -306,40 +194,15 @@ def _count(walker: Walker, steps: int | None) -> int:
     return steps or (1 if mirrored else 2)
 
 
-def _step(
-    walker: Walker, speed: float | None, length: float | None, time: float | None
-) -> tuple[tuple[float, float], float]:
-    """Bounds of the step length [m] and the speed [m/s], from which of speed, length and time are given."""
-    g = float(np.linalg.norm(walker.model.gravity))
-    for name, value in (("speed", speed), ("step_length", length), ("step_time", time)):
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} must be positive, got {value!r} (backward=True walks backward)")
-    if length is not None and length > REACH * walker.leg:
-        raise ValueError(
-            f"step_length {length:.3g} m is out of reach: legs of {walker.leg:.3g} m take steps of at most "
-            f"{REACH * walker.leg:.3g} m"
-        )
-    if length is not None and time is not None:
-        if speed is not None and abs(speed * time - length) > 1e-6 * length:
-            raise ValueError(
-                f"speed {speed:g} m/s, step_length {length:g} m and step_time {time:g} s contradict each other: speed "
-                "times time is the length; leave out one"
-            )
-        speed = length / time
-    speed = SPEED * math.sqrt(g * walker.leg) if speed is None else speed
-    check_speed(speed, walker.leg, walker.model)
-    if length is not None or time is not None:
-        fixed = length if length is not None else speed * float(time or 0.0)
-        return (fixed, fixed), speed
-    return (0.02 * walker.leg, REACH * walker.leg), speed
-
-
 def _phases(
     walker: Walker, count: int, intervals: tuple[int, int], clearance: float | None, double: Any, width: float | None
 ) -> list[ocp.Phase]:
     """The phases of all steps; right feet land first, third, ..."""
     flat = walker.sole is not None
-    contact = (ocp.FrictionCone(), *([ocp.CenterOfPressure()] if flat else []))  # a friction pyramid admits no pulling
+    contact: tuple[Any, ...] = (
+        ocp.FrictionCone(),
+        *([ocp.CenterOfPressure()] if flat else []),
+    )  # a friction pyramid admits no pulling
     height = CLEARANCE * walker.leg if clearance is None else clearance
     effort, (transfer, gradual) = walker.effort(), walker.transfer()
     old = walker.foothold(SOLES[0])
@@ -389,12 +252,10 @@ def _width(solution: ocp.Solution) -> float:
     return y[SOLES[0]] - y[SOLES[1]]
 
 
-def _model(options: argparse.Namespace) -> tuple[Any, tuple[float, float] | None]:
-    """The robot of the command line and its sole."""
+def _known(options: argparse.Namespace) -> Known:
+    """The robot of the command line."""
     if options.robot in OWN and not options.urdf:
-        options.urdf = None
-        model, sole = by_name(options.robot)
-        return model, tuple(options.sole) if options.sole else sole
+        return by_name(options.robot)
     options.urdf, robot = asked_robot(options)
     known = robot if robot and len(robot.feet) == len(SIDES) else None
     left, right = (
@@ -403,17 +264,20 @@ def _model(options: argparse.Namespace) -> tuple[Any, tuple[float, float] | None
     if not left or not right:
         raise ValueError("the names of both feet are needed: --left-foot NAME --right-foot NAME, links or frames")
     height = options.sole_height if options.sole_height is not None else known.sole_height if known else 0.0
-    sole = tuple(options.sole) if options.sole else known.sole if known else SOLE
     place: dict[str, Any] = {"ahead": known.sole_ahead, "up": known.up} if known else {}
-    return load(options.urdf, left, right, height, **place), sole
+    model = load(options.urdf, left, right, height, **place)
+    return Known(model, known.sole, known.limits) if known else Known(model)
 
 
 def _problem(options: argparse.Namespace) -> ocp.Problem:
-    model, sole = _model(options)
-    locked = [*(options.lock or ()), *(light_joints(model, SOLES) if options.lock_light else ())]
+    known = _known(options)
+    tree = known.model.model if isinstance(known.model, od.models.ClosedChain) else known.model
+    locked = [*(options.lock or ()), *(light_joints(tree, SOLES) if options.lock_light else ())]
     intervals = (2, 8) if options.quick else tuple(options.intervals)
+    sole = tuple(options.sole) if options.sole else known.sole
     return problem(
-        options.speed, model, sole=sole, intervals=intervals, limits=not options.ignore_limits, impact=options.impact,
+        options.speed, known.model, sole=sole, intervals=intervals, impact=options.impact,
+        limits=known.limits and not options.ignore_limits,
         double_support=options.double_support, step_length=options.step_length, step_width=options.step_width,
         step_time=options.step_time, load=options.load, locked=list(dict.fromkeys(locked)), backward=options.backward,
         slope=options.slope, steps=options.steps,
@@ -428,7 +292,7 @@ def main(argv: list[str] | None = None) -> int:
     solution = walk.solve(progress=not options.quiet, compile=True if options.compile else "auto")
 
     def figures() -> dict[str, Any]:
-        if options.urdf is None:
+        if options.robot in OWN:
             return numbers(solution)
         built = as_built(options.urdf)
         locked = sorted(set(built.joint_names) - set(walk.model.joint_names))
@@ -452,16 +316,14 @@ def _add_options(add: Callable[..., Any]) -> None:
 
     add("--left-foot", metavar="NAME", help="link or frame of the left sole; robots by name have it")
     add("--right-foot", metavar="NAME", help="link or frame of the right sole")
-    number("--speed", f"walking speed [m/s]; default: {SPEED} sqrt(g l) with legs of length l", "V")
-    add("--backward", action="store_true", help="walk backward")
-    number("--slope", "rise per distance, negative downhill", "S", 0.0)
+    add_gait(add, SPEED)
     add("--steps", type=int, metavar="N", help="steps in a period, odd: mirrored; default 1, or 2 if the sides differ")
-    number("--step-length", "length of a step [m]; free by default")
     number("--step-width", "distance of the soles' middles across [m]; free by default")
-    number("--step-time", "time of a step [s]; free by default", "S")
-    number("--load", "mass at the trunk's mass center [kg]", "KG", 0.0)
-    add("--lock", nargs="+", metavar="JOINT", help="joints that hold still")
-    add("--lock-light", action="store_true", help="lock fingers, eyes and other joints that move less than 0.5 %% of the mass")
+    add(
+        "--lock-light",
+        action="store_true",
+        help="lock fingers, eyes and other joints that move less than 0.5 %% of the mass",
+    )
     number("--double-support", "time on both feet [s]; free by default", "S")
     number("--sole-height", "height of those frames above the ground [m]")
     add("--sole", type=float, nargs=2, metavar=("LENGTH", "WIDTH"), help="half length and half width of the sole [m]")

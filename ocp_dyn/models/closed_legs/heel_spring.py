@@ -26,7 +26,14 @@ SOLE = 0.07
 STIFFNESS, DAMPING = 6.0e4, 600.0
 """Of the spring in the rod [N/m], [N s/m]: standing shortens the rod by about 5 mm."""
 
-EFFORT = {"hip_roll": 120.0, "hip_yaw": 60.0, "hip_pitch": 150.0, "knee": 180.0, "ankle_pitch": 60.0, "ankle_roll": 30.0}
+EFFORT = {
+    "hip_roll": 120.0,
+    "hip_yaw": 60.0,
+    "hip_pitch": 150.0,
+    "knee": 180.0,
+    "ankle_pitch": 60.0,
+    "ankle_roll": 30.0,
+}
 """Torques of the motors [N m]."""
 
 X_Z_ROWS = ((0.0, 0.0, 0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
@@ -60,11 +67,9 @@ def heel_spring_biped() -> ClosedChain:
 def _add_leg(builder: ModelBuilder, side: str, sign: float) -> None:
     s, roll, yaw, pitch = side[0], Revolute("x"), Revolute("z"), Revolute("y")
 
-    def add(body: str, joint: Any, name: str, parent: str, origin: Any, mass: float, **given: Any) -> None:
-        effort = {"effort": EFFORT.get(name, 0.0)}
-        builder.add_body(
-            f"{body}_{s}", joint, parent, origin=origin, joint_name=f"{name}_{s}", mass=mass, **effort, **given
-        )
+    def add(body: str, joint: Any, name: str, parent: str, origin: Any, mass: float = 0.0, **given: Any) -> None:
+        options: dict[str, Any] = {"mass": mass, "effort": EFFORT.get(name, 0.0)} | given
+        builder.add_body(f"{body}_{s}", joint, parent, origin=origin, joint_name=f"{name}_{s}", **options)
 
     rod = _in_plane(ROD[1]) - _in_plane(ROD[0])
     heel = _in_plane(ROD[1]) - _in_plane(HEEL)

@@ -129,6 +129,6 @@ def contacts(name: str) -> tuple[Contact, ...]:
         )
     if robot.sole is None:
         return tuple(Contact(foot, axes="xyz") for foot in robot.feet)
-    point = {axis: 0.0 for axis in "xyz"} | {robot.up: -robot.sole_height}
+    point = dict.fromkeys("xyz", 0.0) | {robot.up: -robot.sole_height}
     point["x"] += robot.sole_ahead
     return tuple(Contact(foot, point=(point["x"], point["y"], point["z"])) for foot in robot.feet)

@@ -19,7 +19,8 @@ class Robot(NamedTuple):
     frames above the ground when the robot stands; radius of the ball for feet that are points. sole [m]: half length
     and half width of a flat rectangle inside the sole; None for feet that are points. sole_ahead [m]: of the middle of
     this rectangle in front of the frame. up: the axis of the base link, and of the feet's frames, that points up when
-    the robot stands.
+    the robot stands. limits: whether the file's limits of joints are right; those of the simple humanoids stand at the
+    wrong joints, so that their knees cannot bend.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Robot(NamedTuple):
     sole: tuple[float, float] | None = None
     sole_ahead: float = 0.0
     up: Literal["x", "y", "z"] = "z"
+    limits: bool = True
 
     @property
     def free(self) -> bool:
@@ -102,9 +104,9 @@ ROBOTS = (
     Robot("romeo_full", "humanoid", "romeo_description/urdf/romeo.urdf", SOLES, 0.0, (0.08, 0.04)),
     Robot("romeo_laas", "humanoid", "romeo_description/urdf/romeo_laas_small.urdf", SOLES, 0.0, (0.08, 0.04)),
     Robot("simple_humanoid", "humanoid", "simple_humanoid_description/urdf/simple_humanoid.urdf",
-          ANKLES, 0.105, (0.12, 0.065)),
+          ANKLES, 0.105, (0.12, 0.065), limits=False),
     Robot("simple_humanoid_classical", "humanoid", "simple_humanoid_description/urdf/simple_humanoid_classical.urdf",
-          ANKLES, 0.105, (0.12, 0.065)),
+          ANKLES, 0.105, (0.12, 0.065), limits=False),
     Robot("so100", "arm", "so_arm_description/urdf/so100.urdf"),
     Robot("so101", "arm", "so_arm_description/urdf/so101.urdf"),
     Robot("solo8", "quadruped", "solo_description/robots/solo.urdf", SOLO, 0.016),
