@@ -36,7 +36,7 @@ HINGES = {Revolute: "hinge", Prismatic: "slide"}
 
 @dataclass
 class Written:
-    """What is in the file so far: elements of bodies, names of joints and dofs, and what there is to tell about it."""
+    """Contents of the file so far: elements of bodies, names, motors, and sentences for the comment at its beginning."""
 
     bodies: dict[int, Element] = field(default_factory=dict)
     body_names: dict[int, str] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def check_inertias(model: Model, balance: bool, notes: list[str]) -> None:
     for i in range(1, model.nb + 1):
         m, _, I = mass_and_com(model, i)
         moments, axes = principal(I)
-        name, off = model.body_names[i - 1], defect(moments)
+        name, off = model.body_names[i - 1], defect(moments, np.abs(model.I[i].I.full()).max())
         if m < TINY or np.any(moments < TINY):
             light.append(name)
         if off > DIGITS and not balance:

@@ -36,7 +36,7 @@ from .shapes import Shape, check_names, checked_shapes, frame_of
 
 EARTH = (0.0, 0.0, -9.81)
 UNLIMITED = sys.float_info.max
-"""What stands for no limit, where URDF asks for a number: Pinocchio has the same number for it."""
+"""The number written for no limit, where readers ask for one; Pinocchio uses the same."""
 URDF_AXES = {Revolute: "revolute", Prismatic: "prismatic"}
 
 
@@ -51,7 +51,7 @@ def write_urdf(
 ) -> None:
     """Writes a model as URDF: read again by `load_urdf`, it has the same dynamics, limits and frames.
 
-    shapes: `od.io.Box`, `Ball`, `Cylinder`, `Capsule`, written as <collision>. A floating base on which the whole
+    shapes: `od.io.Box`, `Ball`, `Cylinder`, written as <collision>. A floating base on which the whole
     model hangs is left to the reader, as usual: `od.load_urdf(path, root=od.FloatingBase())`; world=True writes it as
     a floating joint of a link "world". visuals: the shapes of the URDF that the model comes from, as <visual>; relative
     names of meshes become absolute ones.
@@ -107,7 +107,7 @@ def urdf_text(
 
 
 def losses(model: Model, left_to_reader: bool) -> dict[str, str]:
-    """What of the model's joints a URDF cannot hold, by the words of `drop`."""
+    """Descriptions of data that the model has and a URDF cannot hold, by the words of `drop`."""
     dofs, names = model.dofs, model.qd_names
     found = passive_loss(model)
     for word, values in (("springs", dofs.stiffness), ("armature", dofs.armature)):
