@@ -144,7 +144,7 @@ class _Intervals:
 
     def tighten(self) -> bool:
         """One pass over all rows; whether a bound has moved."""
-        a, i, j = self.linear.slope, self.linear.row, self.linear.column
+        a, i = self.linear.slope, self.linear.row
         least, most = self._terms()
         new_low, new_high = [], []
         for terms, bound in ((least, self.linear.upper), (most, self.linear.lower)):
