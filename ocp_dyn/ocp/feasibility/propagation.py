@@ -99,7 +99,8 @@ class _Intervals:
         """Sums of the finite terms of every row, and the numbers of infinite ones."""
         m, finite = self.linear.lower.size, np.isfinite(terms)
         row = self.linear.row
-        return np.bincount(row, np.where(finite, terms, 0.0), m), np.bincount(row[~finite], minlength=m)
+        total = np.bincount(row, np.where(finite, terms, 0.0), m)
+        return np.asarray(total, dtype=np.float64), np.bincount(row[~finite], minlength=m).astype(np.int64)
 
     def crossing(self) -> Contradiction | None:
         """The worst contradiction of the present intervals."""
