@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn.io.simulators._common import balanced
 from tests.helpers import TREES, mostly_slow, random_rotation, tree
 from tests.io.mjcf_models import loaded, machine
 
@@ -82,6 +83,10 @@ def test_joints_that_mjcf_does_not_have(key):
     assert ("several joints" if key == "custom" else "builder.add_mimic") in str(error.value)
     with pytest.raises(ValueError, match="joint 'b1_joint'"):
         od.Layout(tree(key), "mujoco")
+
+
+def test_a_machine_of_all_joints(rng):
+    same_dynamics(machine(), loaded(machine()), rng)
 
 
 def test_data_of_joints():
@@ -262,6 +267,14 @@ def test_bodies_on_which_nothing_has_inertia():
     b.add_body("spinner", od.Revolute("z"), "arm", mass=1.0, com=(0, 0, 1))
     with pytest.raises(od.ModelError, match=r"moved by toe_joint, spinner_joint, .*with_inertia.*lock_joints"):
         od.io.mjcf_text(b.build())
+
+
+def test_balanced_moments_hold_after_rounding(rng):
+    for moments in [*rng.uniform(size=(100, 3)), (0, 0, 1), (-1, -1, -1), (0.1, 0.2, 0.3)]:
+        low, middle, high = np.sort(balanced(np.array(moments, dtype=float)))
+        assert low > 0
+        assert low + middle >= high
+        assert high == max(*moments, 1e-14)
 
 
 def test_inertias_that_no_body_has(rng):

@@ -36,7 +36,7 @@ HINGES = {Revolute: "hinge", Prismatic: "slide"}
 
 @dataclass
 class Written:
-    """Contents of the file so far: elements of bodies, names, motors, and sentences for the comment at its beginning."""
+    """Contents of the file so far: elements of bodies, names, motors, sentences for the comment at its beginning."""
 
     bodies: dict[int, Element] = field(default_factory=dict)
     body_names: dict[int, str] = field(default_factory=dict)
