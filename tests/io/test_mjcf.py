@@ -234,6 +234,14 @@ def test_a_four_bar_swings_as_ours(rng):
     near(data.qacc, layout.to_qdd(q, qd, wanted), 2e-2)
 
 
+def test_a_planar_loop_out_of_its_plane():
+    bars = od.models.n_four_bar(1)
+    (loop, *_) = bars.loops
+    aside = od.Loop(loop.predecessor, loop.successor, loop.axes, (np.eye(3), (0, 0.1, 0)))
+    with pytest.raises(od.ModelError, match="no equality for the rows"):
+        od.io.mjcf_text(bars.model, constraints=[aside])
+
+
 @pytest.mark.parametrize(("constraint", "text"), [
     (od.Loop("b", "c", "prismatic"), "ball, revolute, fixed"), (od.Contact("a"), "shapes="),
     (od.LockedJoint("b_joint"), "at a position"), (od.LockedJoint("s_joint", (0, 0, 0, 1), 3), "hinges and slides"),
@@ -260,12 +268,22 @@ def test_zero_inertias_are_as_small_as_mujoco_takes(rng):
     same_dynamics(model, mujoco.MjModel.from_xml_string(text), rng)
 
 
+def test_rounding_errors_of_far_points_are_no_inertias(rng):
+    b = od.ModelBuilder()
+    b.add_body("far", od.Revolute("y"), mass=2, com=(30.1, 40.3, 50.7))
+    text = od.io.mjcf_text(b.build())
+    assert "as files with few digits" not in text
+    same_dynamics(b.build(), mujoco.MjModel.from_xml_string(text), rng)
+
+
 def test_bodies_on_which_nothing_has_inertia():
     b = od.ModelBuilder()
     b.add_body("arm", od.Revolute("y"), mass=1, inertia=(1, 1, 1))
     b.add_body("toe", od.Revolute("y"), "arm")
     b.add_body("spinner", od.Revolute("z"), "arm", mass=1.0, com=(0, 0, 1))
-    with pytest.raises(od.ModelError, match=r"moved by toe_joint, spinner_joint, .*with_inertia.*lock_joints"):
+    b.add_body("first", od.Revolute("y"))  # on the same axis as the next
+    b.add_body("second", od.Revolute("y"), "first", mass=1, inertia=(1, 1, 1))
+    with pytest.raises(od.ModelError, match=r"moved by toe_joint, spinner_joint, first_joint, .*with_inertia.*lock_joints"):
         od.io.mjcf_text(b.build())
 
 

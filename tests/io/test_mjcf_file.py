@@ -95,6 +95,11 @@ def test_names_stay_valid_and_unique(rng):
     assert theirs.site(0).name == "f_\u00e9"
 
 
+def test_names_of_shapes_beside_the_plane():
+    theirs = loaded(machine(), [od.io.Ball("a", 0.1, name="ground")], visuals="none")
+    assert [theirs.geom(k).name for k in range(2)] == ["ground", "ground_2"]
+
+
 def test_a_body_called_as_the_ground():
     b = od.ModelBuilder()
     b.add_body("world", od.Revolute("y"), mass=1, inertia=(1, 1, 1))
