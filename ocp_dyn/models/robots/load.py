@@ -115,8 +115,8 @@ def load(
 def contacts(name: str) -> tuple[Contact, ...]:
     """Contacts of the robot's feet with the ground, left before right and front before hind.
 
-    Flat feet have six rows at the frame's projection onto the sole, feet that are points three rows at the center of
-    the foot. The constraint set of a robot that stands:
+    Flat feet have six rows at the middle of the sole as far as the table knows it, feet that are points three rows at
+    the center of the foot. The constraint set of a robot that stands:
 
         FDc = od.function(od.constrained_dynamics, od.robots.load("talos"), od.robots.contacts("talos"))
 
@@ -131,7 +131,9 @@ def contacts(name: str) -> tuple[Contact, ...]:
         )
     if robot.sole is None:
         return tuple(Contact(foot, axes="xyz") for foot in robot.feet)
-    return tuple(Contact(foot, point=(0.0, 0.0, -robot.sole_height)) for foot in robot.feet)
+    point = dict.fromkeys("xyz", 0.0) | {robot.up: -robot.sole_height}
+    point["x"] += robot.sole_ahead
+    return tuple(Contact(foot, point=(point["x"], point["y"], point["z"])) for foot in robot.feet)
 
 
 def shapes(name: str) -> tuple[Box | Ball, ...]:
@@ -147,6 +149,10 @@ def shapes(name: str) -> tuple[Box | Ball, ...]:
     robot = describe(name)
     if robot.sole is None:
         return tuple(Ball(foot, robot.sole_height or POINT_RADIUS) for foot in robot.feet)
-    half = (*robot.sole, SOLE_THICKNESS / 2)
-    center = (0.0, 0.0, SOLE_THICKNESS / 2 - robot.sole_height)
-    return tuple(Box(foot, half, center) for foot in robot.feet)
+    length, width = robot.sole
+    half = (length, SOLE_THICKNESS / 2, width) if robot.up == "y" else (length, width, SOLE_THICKNESS / 2)
+    soles = []
+    for foot, contact in zip(robot.feet, contacts(name), strict=True):
+        x, y, z = (p + SOLE_THICKNESS / 2 * (axis == robot.up) for p, axis in zip(contact.point, "xyz", strict=True))
+        soles.append(Box(foot, half, (x, y, z)))
+    return tuple(soles)
