@@ -270,7 +270,9 @@ def test_zero_inertias_are_as_small_as_mujoco_takes(rng):
 
 def test_rounding_errors_of_far_points_are_no_inertias(rng):
     b = od.ModelBuilder()
-    b.add_body("far", od.Revolute("y"), mass=2, com=(30.1, 40.3, 50.7))
+    b.add_body("far", od.Revolute("y"))
+    there = {"origin": (30.1, 40.3, 50.7), "rotation": random_rotation(rng)}
+    b.add_body("bob", od.Fixed(), "far", mass=2, com=(0.1, 0.2, 0.3), **there)
     text = od.io.mjcf_text(b.build())
     assert "as files with few digits" not in text
     same_dynamics(b.build(), mujoco.MjModel.from_xml_string(text), rng)
@@ -283,7 +285,9 @@ def test_bodies_on_which_nothing_has_inertia():
     b.add_body("spinner", od.Revolute("z"), "arm", mass=1.0, com=(0, 0, 1))
     b.add_body("first", od.Revolute("y"))  # on the same axis as the next
     b.add_body("second", od.Revolute("y"), "first", mass=1, inertia=(1, 1, 1))
-    with pytest.raises(od.ModelError, match=r"moved by toe_joint, spinner_joint, first_joint, .*with_inertia.*lock_joints"):
+    with pytest.raises(
+        od.ModelError, match=r"moved by toe_joint, spinner_joint, first_joint, .*with_inertia.*lock_joints"
+    ):
         od.io.mjcf_text(b.build())
 
 

@@ -89,6 +89,7 @@ def test_names_stay_valid_and_unique(rng):
     b.add_body("-----", od.Revolute("x"), "a\x01", mass=1, com=(0, 0, 1))  # a comment names it: it is a point
     b.add_body("world2", od.Revolute("x"), "a\x01", joint_name="j & k.rx", mass=1, inertia=(1, 1, 1))
     b.add_frame("f\n\u00e9", "world")
+    assert "- - - - -" in ElementTree.canonicalize(od.io.mjcf_text(b.build()), with_comments=True)
     theirs = loaded(b.build())
     assert [theirs.body(k).name for k in range(1, 5)] == ["a_", "a__2", "-----", "world2"]
     assert [theirs.joint(k).name for k in range(3, 6)] == ["a__joint", "-----_joint", "j & k.rx_2"]
