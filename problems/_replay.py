@@ -102,7 +102,11 @@ def stages(solution: ocp.Solution) -> Iterator[Stage]:
     variables = solution.variables() if solution.record is not None else {}
     known = form == "implicit" and solution.stats.get("steps", 1) == 1
     for number, phase in enumerate(solution.phases):
-        if known and f"qdd {phase.name}[0]" in variables and variables[f"qdd {phase.name}[0]"].size % solution.model.nv == 0:
+        if (
+            known
+            and f"qdd {phase.name}[0]" in variables
+            and variables[f"qdd {phase.name}[0]"].size % solution.model.nv == 0
+        ):
             yield from _collocated(solution, number, scheme(method), variables)
         else:
             for k, (t, rate) in enumerate(zip(np.diff(phase.t), phase.tau_rate, strict=True)):

@@ -98,7 +98,12 @@ def problem(
     )
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure(), ocp.Activation())
     chair_edge = seat(model, size, seat_height)
-    fade = ocp.Path(lambda i: i.wrenches[chair_edge][5] / model.weight - (i.s if down else 1 - i.s) * STEEPEST, -np.inf, 0.0, "interval")
+    fade = ocp.Path(
+        lambda i: i.wrenches[chair_edge][5] / model.weight - (i.s if down else 1 - i.s) * STEEPEST,
+        -np.inf,
+        0.0,
+        "interval",
+    )
     above = ocp.Clearance([("seat", (0, 0, 0))], height=0.0, terrain=lambda x, y: seat_height)
     seated = ocp.Phase("seated", intervals[0], DURATIONS["seated"], (chair_edge, *feet), (*contact, fade), effort)
     rise = ocp.Phase("rise", intervals[1], DURATIONS["rise"], feet, (*contact, above), effort)

@@ -107,6 +107,7 @@ from .statement.path_constraints import Path as Path
 from .statement.path_constraints import Separation as Separation
 from .statement.path_constraints import Unilateral as Unilateral
 from .statement.periodic import Periodic as Periodic
+from .statement.periodic import Step as Step
 from .statement.phases import Boundary as Boundary
 from .statement.phases import Continuous as Continuous
 from .statement.phases import Impact as Impact

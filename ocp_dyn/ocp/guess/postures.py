@@ -22,7 +22,8 @@ from ...mechanism import Model
 from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan, Postures, entries_of
 from ..transcription.variables import Transcription, place_value
-from .foot_plan import Span, State, _pose_at, _smooth, _tracks
+from .foot_plan import State, _smooth
+from .tracks import first_step, pose_at, tracks_of
 
 NAMED, OTHERS, FREE = 0.1, 0.02, 1e-3
 """Weights of the distance from a posture: of joints that it names, of the others, and of a base that it does not name.
@@ -50,12 +51,10 @@ class Goal:
     target: Array
 
 
-def through_postures(
-    plan: Postures, transcription: Transcription, durations: list[float], q0: Array, step: float
-) -> State:
+def through_postures(plan: Postures, transcription: Transcription, durations: list[float], q0: Array) -> State:
     """Makes the guess s -> (q, qd), s the fraction of the motion."""
     problem = transcription.problem
-    feet = Feet(plan, transcription, durations, step)
+    feet = Feet(plan, transcription, durations)
     fit = Nearest(problem.model, problem.limits)
     total, table = sum(durations), []
     fractions = np.array([fraction for fraction, _ in plan.at])
@@ -77,7 +76,7 @@ def through_postures(
     for time in times:
         q = fit.integrate(table[0], cubic(fractions, away, rates, time / total))
         found.append(fit(q, weights, feet.goals(time)))
-    smooth = _smooth(transcription, fit, table[0], times, found, step, total)  # type: ignore[arg-type]
+    smooth = _smooth(transcription, fit, table[0], times, found, total)  # type: ignore[arg-type]
 
     def state(s: float) -> tuple[Array, Array]:
         q, qd = smooth(s)
@@ -135,16 +134,18 @@ class Feet:
     held by the rows of their footholds, and swing with their contact point.
     """
 
-    def __init__(self, plan: Postures, transcription: Transcription, durations: list[float], step: float) -> None:
+    def __init__(self, plan: Postures, transcription: Transcription, durations: list[float]) -> None:
         self.model, self.lift = transcription.problem.model, plan.lift
         swing = FootPlan(plan.strike, plan.leave, plan.lift)
-        self.tracks = _tracks(swing, transcription, durations, step)
-        self.flat = {body for body, spans in self.tracks.items() if any(span.flat and span.axis is None for span in spans)}
+        self.tracks = tracks_of(swing, transcription, durations)
+        self.flat = {
+            body for body, spans in self.tracks.items() if any(span.flat and span.axis is None for span in spans)
+        }
         self.held: list[tuple[float, float, Foothold, Array]] = []
         begin = 0.0
         for phase, duration in zip(transcription.problem.phases, durations, strict=True):
             for f in (f for f in phase.footholds if isinstance(f, Foothold)):
-                place = place_value(transcription, f, transcription.program.start, step)
+                place = place_value(transcription, f, transcription.program.start, first_step(transcription))
                 self.held.append((begin, begin + duration, f, place))
             begin += duration
         self._rows: dict[Any, ca.Function] = {}
@@ -156,10 +157,10 @@ class Feet:
             if spans[0].begin - TIME_TOLERANCE <= time <= spans[-1].end + TIME_TOLERANCE:
                 stands = any(s.begin - TIME_TOLERANCE <= time <= s.end + TIME_TOLERANCE for s in spans)
                 if body in self.flat:
-                    R, p = _pose_at(spans, time, self.lift)
+                    R, p = pose_at(spans, time, self.lift)
                     found.append(Goal(self._pose(body), np.concatenate([R.ravel(order="F"), p])))
                 elif not stands:
-                    R, p = _pose_at(spans, time, self.lift)
+                    R, p = pose_at(spans, time, self.lift)
                     point = max((s for s in spans if s.end <= time), key=lambda s: s.end).point
                     found.append(Goal(self._point(body, point), p + R @ point))
         for begin, end, f, place in self.held:
@@ -171,16 +172,12 @@ class Feet:
     def _pose(self, body: int) -> ca.Function:
         contact, R, p = Contact(self.model.body(self.model.body_names[body - 1])), SX.sym("R", 9), SX.sym("p", 3)
         target = ca.vertcat(R, p)
-        return self._function(
-            body, lambda q: contact.position_from(self.model, q, ca.reshape(R, 3, 3), p), target
-        )
+        return self._function(body, lambda q: contact.position_from(self.model, q, ca.reshape(R, 3, 3), p), target)
 
     def _point(self, body: int, point: Array) -> ca.Function:
         contact = Contact(self.model.body(self.model.body_names[body - 1]), point=tuple(point), axes="xyz")
         p = SX.sym("p", 3)
-        return self._function(
-            (body, tuple(point)), lambda q: contact.position_from(self.model, q, SX(np.eye(3)), p), p
-        )
+        return self._function((body, tuple(point)), lambda q: contact.position_from(self.model, q, SX(np.eye(3)), p), p)
 
     def _held(self, f: Foothold) -> ca.Function:
         place = SX.sym("place", 3)
@@ -208,7 +205,7 @@ class Nearest:
     def __call__(self, wanted: Array, weights: Array, goals: list[Goal]) -> Array:
         q = wanted
         for _ in range(LARGEST_STEP_COUNT):
-            parts = [[_numbers(x) for x in goal.rows(q, goal.target)] for goal in goals]
+            parts = [[as_numbers(x) for x in goal.rows(q, goal.target)] for goal in goals]
             r = np.concatenate([np.zeros(0), *(part[0].ravel() for part in parts)])
             J = np.concatenate([np.zeros((0, len(weights))), *(part[1] for part in parts)])
             right = J.T @ r + weights**2 * self.difference(wanted, q)
@@ -228,12 +225,12 @@ class Nearest:
 
     def integrate(self, q: Array, v: Array) -> Array:
         """`Model.integrate` on numbers."""
-        return _numbers(self._integrate(q, v)).ravel()
+        return as_numbers(self._integrate(q, v)).ravel()
 
     def difference(self, q: Array, q1: Array) -> Array:
         """`Model.difference` on numbers."""
-        return _numbers(self._difference(q, q1)).ravel()
+        return as_numbers(self._difference(q, q1)).ravel()
 
 
-def _numbers(x: Any) -> Array:
+def as_numbers(x: Any) -> Array:
     return np.array(DM(x).full())

@@ -359,6 +359,10 @@ ENTRIES = {
     "cost": Entry(_cost),
     "step_length": Entry(_number),
     "mirrored": Entry(_boolean),
+    # earlier motions went straight ahead on level ground
+    "sideways": Entry(_number, before=0.0),
+    "rise": Entry(_number, before=0.0),
+    "turn": Entry(_number, before=0.0),
     "stats": Entry(_stats, finite=False),
 }
 """Fields of a solution that a file holds as plain data. A new field needs its value for older files (`before`)."""

@@ -14,13 +14,14 @@ from ...integrators import Scheme, scheme
 from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads, check_loads
 from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
+from ...symmetry.advance import obstacle
 from ...symmetry.mirror import MirrorMap, mirror_map
 from .checks import check_names, check_rates, check_torque_rates
 from .custom_costs import Terminal
 from .dependent import Coordinates, DependentJoints, check_dependent
 from .footholds import CompliantFoothold, Foothold, rigid
 from .guesses import FootPlan, Postures
-from .periodic import Periodic
+from .periodic import ENTRIES, Periodic
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Phase, Transition, members
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
@@ -252,12 +253,39 @@ class Statement:
             return
         if not isinstance(periodic, Periodic):
             raise TypeError(f"periodic must be Periodic(...) or None, got {shown(periodic)}")
-        if periodic.step_length != (0.0, 0.0) and not np.allclose(self.model.root_shifts[:, 0], (1, 0, 0)):
-            raise ValueError(
-                f"Periodic moves the model along x, but its root joint {shown(self.model.joint_names[0])} cannot move "
-                "so: use a model with a FloatingBase, or step_length=0 for a motion in place"
-            )
+        self._check_step(periodic)
         periodic.check_durations(self.phases)
+
+    def _check_step(self, periodic: Periodic) -> None:
+        """Checks that the model's root, the direction of gravity and the parameters allow the step of a period."""
+        step, model = periodic.advance, self.model
+        moves = {name: step.moves(name) for name in ENTRIES}
+        root, turns = shown(model.joint_names[0]), moves.pop("turn")
+        lost = obstacle(model, shifts=tuple(moves.values()), turns=turns)
+        if lost:
+            raise ValueError(
+                f"Periodic moves the model by {step}, but its root joint {root} cannot {lost}: use a model with a "
+                "FloatingBase, or step_length=0 for a motion in place"
+            )
+        names = [parameter.name for parameter in self.resolved.parameters]
+        if clash := [name for name in ENTRIES if step.moves(name) and name in names]:
+            raise ValueError(
+                f"Parameter {shown(clash[0])} has the name of an entry of the step of Periodic: give it another name"
+            )
+        if not turns:
+            return
+        tilted = [name for name in ("slope", "gravity") if name in names]
+        if tilted or np.any(np.abs(model.gravity[:2]) > 1e-9 * np.linalg.norm(model.gravity)):
+            raise ValueError(
+                "Periodic turns the model about the vertical, and gravity must not change by this: it must point along "
+                f"-z, got {f'the parameter {tilted[0]!r}' if tilted else model.gravity}; put the feet on a tilted Plane, or leave out the turn"
+            )
+        free = [name for name, parent in zip(model.joint_names, model.parent[1:], strict=True) if parent == 0]
+        if len(free) > 1:
+            raise ValueError(
+                f"Periodic turns the model about the vertical by its root joint {root}, and other joints are fixed to the ground "
+                f"too: {', '.join(map(repr, free[1:]))}"
+            )
 
     @property
     def footholds(self) -> list[Foothold | CompliantFoothold]:
