@@ -1,152 +1,158 @@
-"""What the steps of a robot are made of: its standing posture, feet, effort, and the transfer of load between its feet."""
+"""Who walks: the human of a problem, or a model of the user's, with a load, locked joints and prosthetic joints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-import casadi as ca
 import numpy as np
-from casadi import DM
 
 import ocp_dyn as od
-from ocp_dyn import ocp
+from ocp_dyn import ModelError, ocp
+from ocp_dyn.models import human
 
-from ._robots import leg_length, loaded, locked_at_rest, pendulum_time
+from ._human import UPPER, with_calf
 
-SOLES = ("left_sole", "right_sole")
+FRAMES = ("heel_l", "heel_r", "sole_l", "sole_r", "shank_l", "shank_r")
+"""Frames that a model needs to walk on human feet; axes as in `ocp_dyn.models.human`."""
 
-TRANSFER = 0.25
-"""Effort of moving the load from foot to foot: a rate of one weight per sqrt(l/g) costs as much as TRANSFER^2 of the
-strength of one joint. Without it least effort leaves no double support, because moving the load fast costs no torque;
-with it the time on both feet is a compromise, 15 to 25 % of a step, as in people."""
+BACKPACK, BACKPACK_SIZE = (-0.12, 0.0, 0.14), (0.2, 0.3, 0.45)
+"""Center of a load on the trunk, from the lumbar joint, as fractions of the stature: 0.21 m behind it and 0.24 m above
+it; and the edges of the box [m] that it fills evenly."""
 
-LEAST_LOAD = 0.8
-"""Least load on both feet together in double support, in weights: the robot does not fall from foot to foot."""
+PROSTHESIS = 5.5
+"""Stiffness of a prosthetic joint [N m/rad per kg of body mass]: 400 N m/rad at 73 kg. Healthy ankles in stance behave
+like springs of 4 to 7 N m/rad per kg (Shamaei, Sawicki and Dollar, PLoS ONE 8, 2013), and feet that store energy are
+built to do the same."""
 
-BEND = 0.04
-"""Lowering of the base by bent legs in the standing posture, as a fraction of its height on straight legs."""
-
-
-def standing(model: od.Model, limits: bool = True, flat: bool = True) -> np.ndarray:
-    """Standing posture: feet on the ground, as far apart as with all joints at zero, knees bent within their range.
-
-    flat: the soles lie flat; otherwise they are points.
-    """
-    dofs = model.dofs
-    q = np.array(model.neutral())
-    places = [np.array(od.point_position(model, sole, DM(q)).full()).ravel() for sole in SOLES]
-    bend = BEND if flat else 2 * BEND
-    q[2] = -(1 - bend) * places[0][2]
-    targets: list[Any] = [
-        od.PointTarget(model.body_names[0], q[:3]),
-        od.OrientationTarget(model.body_names[0], np.eye(3)),
-    ]
-    for sole, place in zip(SOLES, places, strict=True):
-        targets.append(od.PointTarget(sole, (place[0], place[1], 0.0)))
-        targets += [od.OrientationTarget(sole, np.eye(3))] if flat else []
-    # a leg with a locked joint may not stand below its hip: then the base moves to where its legs allow, and tilts last
-    for given in (targets, targets[1:], targets[2:]):
-        for begin in _bent(model, q, dofs.q_lower, dofs.q_upper):
-            found = od.inverse_kinematics(model, given, begin, limits=limits)
-            if found.reached:
-                return np.asarray(found.q)
-    raise ValueError(
-        f"{model!r} cannot stand on {'flat' if flat else 'its'} feet with its base {q[2]:.3g} m high: check the names "
-        "of the feet, --sole-height, and the limits of joints in the file (--ignore-limits leaves them out)"
-    )
+Joints = str | Sequence[str] | Mapping[str, Any]
+"""Joints by name, with one value each, or without."""
 
 
-def _bent(model: od.Model, q: np.ndarray, low: np.ndarray, high: np.ndarray) -> Iterable[np.ndarray]:
-    """Postures from which to search: bent towards the middle of the ranges, so that a straight knee bends into its
-    range; for knees that bend both ways also forward by themselves."""
-    middle = (np.clip(low[7:], -np.pi, np.pi) + np.clip(high[7:], -np.pi, np.pi)) / 2
-    for bend in (0.1, 0.3, 0.02):
-        yield np.concatenate([q[:7], q[7:] + np.clip(middle, -bend, bend)])
-    knees = q.copy()
-    for sole in SOLES:
-        hip, knee = model.path(model.frame(sole).body)[-2:]
-        knees[model.q_index[hip]], knees[model.q_index[knee]] = 0.4, -0.8
-    yield knees
-
-
-class Walker:
-    """What the parts of a problem ask about a robot: model, loops, posture, feet, length and time of its legs."""
-
-    def __init__(
-        self, given: od.Model | od.models.ClosedChain, sole: tuple[float, float] | None, locked: Any, load: float,
-        limits: bool,
-    ) -> None:  # fmt: skip
-        chain = given if isinstance(given, od.models.ClosedChain) else None
-        self.sole, self.limits = sole, limits
-        self.model = loaded(given.model if isinstance(given, od.models.ClosedChain) else given, load, SOLES)
-        self.loops = tuple(chain.loops) if chain else ()
-        if self.loops and locked:
-            raise ValueError("locked joints: not for a robot with closed chains, lock them in its model")
-        self.model = locked_at_rest(self.model, locked)
-        self.posture = np.array(chain.q) if chain else standing(self.model, limits, sole is not None)
-        self.spread = abs(float(od.point_position(self.model, SOLES[0], DM(self.posture))[1]))
-        self.leg = leg_length(self.model, SOLES[0])
-        self.time = pendulum_time(self.leg, self.model.gravity)
-        self.gap = (0.024 if sole else 0.1) * self.leg  # between the feet; above a point foot is a shank
-        idle = self.model.dofs.tau_max == 0
-        passive = [n for n in self.model.joint_names if idle[self.model.qd_slice(n)].all()] if chain else []
-        self.unactuated = [*self.model.floating_joints, *(n for n in passive if n not in self.model.floating_joints)]
-
-    @property
-    def mirrored(self) -> bool:
-        """Whether left and right are mirror images, so that one step is a period."""
-        try:
-            ocp.mirror_map(self.model)
-        except od.ModelError:
-            return False
-        return True
-
-    def foothold(self, sole: str, **place: Any) -> ocp.Foothold:
-        if self.sole is None:
-            return ocp.Foothold(od.Contact(sole, axes="xyz"), **place)
-        return ocp.Foothold(od.Contact(sole), half_length=self.sole[0], half_width=self.sole[1], **place)
-
-    def beside(self, sole: str, width: float | None) -> Any:
-        """Bounds of a sole's y [m]: left feet left of the middle, right feet right of it."""
-        side = 1.0 if sole == SOLES[0] else -1.0
-        least = 0.4 * self.spread if self.sole else self.gap / 2
-        near, far = (width / 2,) * 2 if width is not None else (least, 2.5 * self.spread)
-        return tuple(sorted((side * near, side * far)))
-
-    def corners(self, sole: str) -> list[tuple[str, tuple[float, float, float]]]:
-        length, width = self.sole or (0.0, 0.0)
-        return list(dict.fromkeys((sole, (x, y, 0.0)) for x in (-length, length) for y in (-width, width)))
-
-    def apart(self) -> ocp.Separation:
-        """Feet that pass each other side by side. Not at the ends of a swing: footholds determine the distance there."""
-        length, width = self.sole or (0.0, 0.0)
-        ends = list(dict.fromkeys((-length, length)))
-        pairs = [((SOLES[0], (x, 0, 0)), (SOLES[1], (u, 0, 0))) for x in ends for u in ends]
-        return ocp.Separation(pairs, 2 * width + self.gap, ends=False)
-
-    def transfer(self) -> tuple[ocp.Rate, ocp.Path]:
-        """The effort of moving the load from the old foot to the new one, which starts with none and ends with all."""
-        weight = self.model.weight
-
-        def loads(instant: ocp.Instant) -> Any:
-            return ca.vertcat(*(wrench[5] for wrench in instant.wrenches.values())) / weight
-
-        def gradual(instant: ocp.Instant) -> Any:
-            new, old = ca.vertsplit(loads(instant))
-            return ca.vertcat(2 * instant.s - new, 2 * (1 - instant.s) - old, new + old - LEAST_LOAD)
-
-        cost = ocp.Rate(loads, weight=100.0 * (TRANSFER * self.time) ** 2, name="load transfer")
-        return cost, ocp.Path(gradual, 0.0, np.inf, where="interval")
-
-    def effort(self) -> tuple[Any, ...]:
-        """Square of torque over its limit; small terms for a smooth motion with joints near mid-range.
-
-        Limits beyond the moment of the whole weight at the leg's length say nothing about the robot.
-        """
-        strength = np.minimum(self.model.dofs.strength(unlimited=100.0), self.model.weight * self.leg)
-        return (
-            ocp.TorqueSquared(weight=100.0, scale=np.where(strength > 0, strength, 1.0)),
-            ocp.AccelerationSquared(weight=1e-3),
-            ocp.JointAngleSquared(weight=1.0),
+def body(
+    model: od.Model | None,
+    mass: float,
+    height: float,
+    sex: Literal["male", "female"],
+    *,
+    base: str = "quaternion",
+    toes: bool = False,
+    still: bool = False,
+) -> od.Model:
+    """The body that walks: the user's model, if there is one, or the human; still: trunk and arms are one rigid body."""
+    found = human(mass, height, sex, root=od.FloatingBase(base), toes=toes) if model is None else model
+    if not isinstance(found, od.Model):
+        raise TypeError(f"model must be a Model with the frames of od.models.human, got {found!r}")
+    missing = [name for name in FRAMES if name not in found.frame_names]
+    if missing:
+        raise KeyError(
+            f"model {found.name!r} has no frame {', '.join(missing)}: this walk needs {', '.join(FRAMES)}, placed as in "
+            "od.models.human. Add them by model.with_frame(name, to=...); a robot walks by problems.robot_walk"
         )
+    if not found.floating_joints:
+        raise ValueError(f"model {found.name!r} is fixed to the ground: give it a root of od.FloatingBase()")
+    return found.lock_joints({name: q for name, q in UPPER.items() if name in found.joint_names}) if still else found
+
+
+def strengthened(model: od.Model, height: float, sex: Literal["male", "female"]) -> od.Model:
+    """The model with the calf muscles that running shows, in proportion to the strength of its ankles.
+
+    `od.models.human` has the strength that dynamometers measure; an ankle half as strong as there keeps half.
+    """
+    usual = human(73.0, height, sex)
+    ratio = {
+        name: model.dofs.tau_max[model.qd_names.index(name)] / usual.dofs.tau_max[usual.qd_names.index(name)]
+        for name in ("ankle_l", "ankle_r")
+        if name in model.qd_names
+    }
+    calf = with_calf(usual)
+    most = {name: float(share * calf.dofs.tau_max[calf.qd_names.index(name)]) for name, share in ratio.items()}
+    least = {name: float(model.dofs.tau_min[model.qd_names.index(name)]) for name in ratio}
+    return model.with_limits(effort={name: (least[name], most[name]) for name in ratio})
+
+
+def locked_at(model: od.Model, locked: Joints) -> od.Model:
+    """The model with these joints locked: names, at their neutral angles, or a dict of angles [rad]."""
+    wanted = named(model, locked, "locked")
+    neutral = np.array(model.neutral(), dtype=float)
+    at = {name: neutral[model.q_slice(name)] if angle is None else angle for name, angle in wanted.items()}
+    roots = [name for name in at if name in model.floating_joints]
+    if roots:
+        raise ValueError(f"locked: {roots[0]!r} is the joint between world and body, which has to move")
+    return model.lock_joints(at) if at else model
+
+
+def with_prosthesis(model: od.Model, prosthesis: Joints) -> od.Model:
+    """The model with springs in place of the muscles and tissue of these joints: names, or a dict of stiffness [N m/rad].
+
+    Their motors have no torque, and they rest at their neutral angles. The muscles over two joints of which one is
+    prosthetic are left out too.
+    """
+    usual = PROSTHESIS * model.mass
+    springs = {
+        name: usual if value is None else value for name, value in named(model, prosthesis, "prosthesis").items()
+    }
+    for name in springs:
+        if name not in model.qd_names:
+            raise ValueError(f"prosthesis: {name!r} must have one dof for its spring to act on, such as 'ankle_r'")
+    if not springs:
+        return model
+    kept = [element for element in model.passive if not springs.keys() & set(element.coordinates)]
+    bare = model.with_passive(kept, replace_all=True).with_limits(effort=dict.fromkeys(springs, 0.0))
+    return bare.with_springs(springs, rest=dict.fromkeys(springs, 0.0))
+
+
+def with_backpack(model: od.Model, load: float, height: float) -> od.Model:
+    """The model with a rigid load [kg] on its back, a box at `BACKPACK`."""
+    if not 0 <= load <= 80:
+        raise ValueError(f"load must lie between 0 and 80 kg, which people can carry, got {load}")
+    if not load:
+        return model
+    if "torso" not in model.frame_names:
+        raise ModelError(
+            f"model {model.name!r} has no frame 'torso' that carries the load of {load} kg: add it, its origin at the "
+            "lumbar joint, or put the load into the model by model.with_load"
+        )
+    x, y, z = BACKPACK_SIZE
+    inertia = load / 12 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
+    return model.with_load("torso", load, [height * part for part in BACKPACK], inertia)
+
+
+def named(model: od.Model, joints: Joints, what: str) -> dict[str, Any]:
+    """Values by joint; None where no value is given. KeyError for a joint that the model does not have."""
+    found = (
+        dict(joints) if isinstance(joints, Mapping) else dict.fromkeys([joints] if isinstance(joints, str) else joints)
+    )
+    for name in found:
+        if name not in model.joint_names:
+            raise KeyError(
+                f"{what}: no joint {name!r} in the model {model.name!r}; its joints are: {', '.join(model.joint_names)}"
+            )
+    return found
+
+
+def is_symmetric(model: od.Model) -> bool:
+    """Whether the model is its own mirror image, so that a step can be the mirror image of the one before: by its
+    bodies, its joints and their springs, and by the strength of its motors."""
+    try:
+        mirror = ocp.mirror_map(model)
+    except ModelError:
+        return False
+    strength = (model.dofs.tau_min, model.dofs.tau_max)
+    return all(np.allclose(a, b) for a, b in zip(strength, mirror.of_bounds(*strength), strict=True))
+
+
+def steps_of(model: od.Model, steps: int | None) -> int:
+    """The number of steps until the motion repeats: 1 or any number, if the model is its own mirror image, else an even
+    one; None: the smallest."""
+    symmetric = is_symmetric(model)
+    if steps is None:
+        return 1 if symmetric else 2
+    if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= 40:
+        raise ValueError(f"steps must be a whole number from 1 to 40, or None, got {steps!r}")
+    if steps % 2 and not symmetric:
+        raise ValueError(
+            f"steps = {steps}: the body is not its own mirror image, so that its left and right steps differ: give an even "
+            "number of steps, or None for a stride of two"
+        )
+    return steps

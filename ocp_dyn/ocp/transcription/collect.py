@@ -11,6 +11,7 @@ from casadi import DM, SX
 from ..._types import Array
 from ...constraints import constraint_jacobian
 from ...mechanism import Model
+from ...symmetry.advance import Advance
 from ..equations import Contacts, Equations, equations_of
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Assembled, Variable
@@ -21,7 +22,7 @@ from ..statement.statement import Statement
 from .quantities import PhaseQuantity, needed
 from .tabulate import tabulate
 from .variable_labels import node_times
-from .variables import Transcription, contacts, model_of, number, place_value, state_of
+from .variables import Transcription, advance_value, contacts, model_of, number, place_value, state_of
 
 
 def collect(transcription: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
@@ -35,9 +36,8 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
     def value(variable: Variable) -> Array:
         return np.asarray(x[variable.index] * variable.scale)
 
-    step_length = (
-        float(number(transcription, transcription.step_length, x)[0]) if transcription.step_length is not None else 0.0
-    )
+    step = advance_value(transcription, x)
+    advance = Advance.of(*step.values())
     phases: list[PhaseMotion] = []
     for variables, phase, times in zip(transcription.phases, problem.phases, node_times(transcription, x), strict=True):
         h = float(number(transcription, variables.duration, x)[0]) / phase.intervals
@@ -53,9 +53,10 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         else:
             qdd, lam = _explicit_forces(equations_of(problem).of(model), held, q, qd, tau)
         placed = [f for f in phase.footholds if isinstance(f, Foothold)]
-        places = {f.name: place_value(transcription, f, x, step_length) for f in placed}
+        places = {f.name: place_value(transcription, f, x, advance) for f in placed}
         planes = {f.name: f.plane for f in phase.footholds if f.plane != GROUND}
-        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, held, places, tau_rate, planes))
+        soles = {f.name: (f.half_length, f.half_width) for f in placed}
+        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, held, places, tau_rate, planes, soles))
     terms = np.array(program.cost_terms(x, transcription.program.values)).ravel()
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):
@@ -65,8 +66,11 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         phases=tuple(phases),
         cost=cost,
         impulses=_impulses(transcription, model, phases, x),
-        step_length=step_length,
         mirrored=transcription.mirror is not None,
+        step_length=step["step_length"],
+        sideways=step["sideways"],
+        rise=step["rise"],
+        turn=step["turn"],
         stats=stats | _settings(problem),
         record=tabulate(transcription, program, x),
         loads=problem.loads,

@@ -14,6 +14,9 @@ from ..._arguments import positive, truth, whole
 from ..._display import Progress
 from ..._types import is_one_of, shown
 from ..analysis.summary import DECIDE, bounds_of
+from ..feasibility.least_violation import least_violation
+from ..feasibility.propagation import contradiction
+from ..feasibility.watch import SEARCH, Watch
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
 from ..nlp.machine_code import use_machine_code
@@ -31,6 +34,10 @@ from ..transcription.transcribe import transcribe
 from ..transcription.variables import Transcription
 from .diagnosis import check as findings
 from .diagnosis import faults, repetitions
+from .verdict import infeasible, verdict_of_bounds, verdict_of_search
+
+GAVE_UP = ("Infeasible_Problem_Detected", "Restoration_Failed")
+"""Statuses of IPOPT after which a search for feasibility tells why."""
 
 FAULTS_SHOWN = 10
 """Largest number of violated constraints that are shown."""
@@ -63,6 +70,7 @@ def solve(
     threads: int = 2,
     values: Mapping[str, Any] | None = None,
     compile: bool | str = "auto",
+    early_verdict: bool = True,
     **options: Any,
 ) -> Solution:
     """Solves a problem with exact derivatives and returns the solution.
@@ -81,6 +89,13 @@ def solve(
     compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
     functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
+    early_verdict: an infeasible problem is told early. Before the run, bounds and linear rows that contradict each other
+    are found by intervals. During the run, if the violation stagnates, two searches look for any feasible point; if
+    both end at a positive least violation, the first at a stationary point of it, the run ends there. In both cases the
+    status is "Infeasible", and `solution.stats["verdict"]` names the constraints that stay violated and the bounds that
+    hold them so; it is "" otherwise. The second kind is a proof near the iterates only. False: the solver runs to its
+    own end.
+
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
@@ -96,6 +111,7 @@ def solve(
     check_options(solver, options)
     settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
     truth(progress, "progress")
+    truth(early_verdict, "early_verdict")
     values = by_name(values)
     say = Progress(progress)
     t, program = prepare(problem, threads, say)
@@ -106,11 +122,40 @@ def solve(
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
         monitor = Monitor(program, settings.tolerance, say)
         with interruptible(monitor), kept_memory():
-            result = run(solver, program, orders_of(t, program), begin_at, settings, monitor)
+            judged = partial(_judged, t, program, begin_at, monitor) if early_verdict else _unjudged
+            result, verdict = judged(lambda: run(solver, program, orders_of(t, program), begin_at, settings, monitor))
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
+        stats["verdict"] = verdict
         solution = collected(t, program, result, stats)
     _report(solution, say)
     return solution
+
+
+Run = Callable[[], SolverResult]
+
+
+def _unjudged(solver: Run) -> tuple[SolverResult, str]:
+    return solver(), ""
+
+
+def _judged(
+    transcription: Transcription, program: Assembled, start: Start, monitor: Monitor, solver: Run
+) -> tuple[SolverResult, str]:
+    """The result of a run, and the verdict on an infeasible program, "" for any other."""
+    conflict = contradiction(program, start)
+    if conflict is not None:
+        least = least_violation(program, start, start.x, SEARCH)
+        (verdict,) = _guarded(lambda: [verdict_of_bounds(transcription, program, least.x, conflict)])
+        return infeasible(0, least), verdict
+    watch = monitor.watch = Watch(program, start, monitor.say)
+    result = solver()
+    if result.status in GAVE_UP and watch.found is None:
+        watch.conclude(result.x)
+    found = watch.found
+    if result.converged or found is None:
+        return result, ""
+    (verdict,) = _guarded(lambda: [verdict_of_search(transcription, program, found)])
+    return infeasible(result.iterations, found), verdict
 
 
 def _report(solution: Solution, say: Callable[[str], None]) -> None:
@@ -119,6 +164,7 @@ def _report(solution: Solution, say: Callable[[str], None]) -> None:
     figures = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
     lines = [f"{solution.status} after {solution.stats['iterations']} iterations: {figures}"]
     if not solution.converged:
+        lines += [f"  {solution.stats['verdict']}"] if solution.stats["verdict"] else []
         lines += [f"  {fault}" for fault in (*solution.stats["faults"][:FAULTS_SHOWN], *solution.stats["repetitions"])]
     else:
         decide = bounds_of(solution).line
