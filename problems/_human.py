@@ -82,7 +82,7 @@ def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Fee
     rear, width = HEEL * size.foot_length, size.sole_half_breadth
     front = size.heel + size.ball if with_toes else PIVOT * size.foot_length
     radius = HEEL_RADIUS * size.foot_length
-    heel = model.frame(f"heel_{side}")
+    heel = f"heel_{side}"  # names, so that the problem fits another model that has these frames
     sole = od.Contact(heel, point=((rear + front) / 2, 0, 0))
     flat = ocp.Foothold(sole, half_length=(front - rear) / 2, half_width=width, **place)
     round_heel = od.RollingContact(heel, radius, center=(rear, 0, radius), axis=(0, 1, 0))
@@ -90,7 +90,7 @@ def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Fee
     if with_toes:
         radius = TOE_RADIUS * size.foot_length
         center = (size.ball - size.toe, 0, radius)
-        toes = od.RollingContact(model.frame(f"toe_{side}"), radius, center=center, axis=(0, 1, 0))
+        toes = od.RollingContact(f"toe_{side}", radius, center=center, axis=(0, 1, 0))
     return Feet(flat, *(ocp.Foothold(edge, half_width=width, of=flat) for edge in (round_heel, toes)))
 
 
@@ -127,7 +127,8 @@ def step_length(speed: float, height: float) -> float:
 def with_calf(model: od.Model) -> od.Model:
     """The model with the strength of the calf muscles that running shows."""
     lower = dict(zip(model.qd_names, model.dofs.tau_min, strict=True))
-    ankles = [f"ankle_{side}" for side in "lr" if f"ankle_{side}" in lower]
+    largest = dict(zip(model.qd_names, model.dofs.tau_max, strict=True))
+    ankles = [f"ankle_{side}" for side in "lr" if largest.get(f"ankle_{side}", 0) > 0]  # not locked, not prosthetic
     return model.with_limits(effort={ankle: (float(lower[ankle]), CALF * model.mass) for ankle in ankles})
 
 
@@ -145,17 +146,19 @@ def effort(body: od.Model) -> tuple[Any, ...]:
 
 
 def tendons(model: od.Model) -> list[ocp.Tendon]:
-    """The Achilles tendons, in series with the muscles of the calves; none at an ankle that does not move."""
-    return [
-        ocp.Tendon(f"ankle_{side}", ACHILLES * model.mass / 73.0) for side in "lr" if f"ankle_{side}" in model.qd_names
-    ]
+    """The Achilles tendons, in series with the muscles of the calves; none at an ankle that does not move, or has no
+    muscles."""
+    strong = dict(zip(model.qd_names, model.dofs.tau_max, strict=True))
+    ankles = (f"ankle_{side}" for side in "lr")
+    return [ocp.Tendon(ankle, ACHILLES * model.mass / 73.0) for ankle in ankles if strong.get(ankle, 0) > 0]
 
 
 def tissue(body: od.Model) -> np.ndarray:
-    """Torques with which loads of tissue are compared [N m]: the strength; the tendons of the sole are made to be
-    loaded, and their spring at the toes costs almost nothing."""
+    """Torques with which loads of tissue are compared [N m]: the strength; the tendons of the sole and the springs of
+    prosthetic joints are made to be loaded, and cost almost nothing."""
     toes = np.array([name.startswith("toes") for name in body.qd_names])
-    return np.where(toes, 1e3, body.dofs.strength())
+    prosthetic = (body.dofs.stiffness > 0) & (body.dofs.tau_max == 0)
+    return np.where(toes | prosthetic, 1e3, body.dofs.strength())
 
 
 def stiffness(model: od.Model) -> np.ndarray:

@@ -27,6 +27,8 @@ The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, w
 
 from __future__ import annotations
 
+import argparse
+import math
 import sys
 from typing import Any, Literal
 
@@ -35,8 +37,9 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.models import human, human_dimensions
+from ocp_dyn.models import human_dimensions
 
+from . import _steps, _walker
 from ._command import asked, finish, parser
 from ._human import (
     ACHILLES,
@@ -64,6 +67,7 @@ from ._human import (
     tissue,
     with_calf,
 )
+from ._walker import Joints
 
 __all__ = [
     "ACHILLES",
@@ -117,45 +121,57 @@ def problem(
     intervals: tuple[int, int, int, int] = INTERVALS,
     still: bool = False,
     toes: bool = False,
+    model: od.Model | None = None,
+    guess: Any = None,
+    step_length: Any = None,
+    step_width: Any = None,
+    step_time: Any = None,
+    load: float = 0.0,
+    locked: Joints = (),
+    prosthesis: Joints = (),
+    backward: bool = False,
+    slope: float = 0.0,
+    steps: int | None = None,
 ) -> ocp.Problem:
-    """One step, from the right heel's strike to the left's; intervals in each of its four phases.
+    """One step, from the right foot's strike to the left's; intervals in each of its four phases.
 
     still: trunk and arms are one rigid body, which leaves 18 dofs. toes: the feet have toes, which adds 2 dofs.
+
+    model: another body, such as `od.models.human` with your changes or a load in its hand; mass, base and toes are then
+    its own, and its feet have the size of a person of this height and sex. Its calves get the strength that walking
+    needs, in proportion to that of its ankles (`_walker.strengthened`). guess: that of `ocp.Problem`.
+
+    step_length [m], step_width [m] (between the heels), step_time [s]: a number, or (lower, upper); None: free. The
+    speed is a mean over all steps; one of length and time follows from the other.
+
+    load [kg]: a rigid backpack. locked: names of joints that do not move, or a dict of their angles [rad]. prosthesis:
+    names of joints with a spring and without muscles, or a dict of its stiffness [N m/rad].
+
+    backward: the walker goes backward, on the toes first; step_length stays positive. slope: rise per distance along the
+    horizontal, in the direction in which the body looks; it is the parameter "slope" [rad], which `solve(values=...)`
+    changes. steps: number of steps until the motion repeats; None: 1, or 2 if the body is not its own mirror image.
     """
-    if not 0.5 <= speed <= 2.2:
-        raise ValueError(f"speed must lie between 0.5 and 2.2 m/s for a walk that rolls over its feet, got {speed}")
     size = human_dimensions(height, sex)
-    body = human(mass, height, sex, root=od.FloatingBase(base), toes=toes)
-    if still:
-        body = body.lock_joints(UPPER)
-    model, costs = with_calf(body), effort(body)
-    right = feet(model, size, "r", x=0.0, y=(-0.2, -0.02), yaw=-TOE_OUT)
-    left = feet(model, size, "l")
-    muscles = ocp.Activation()  # torques cannot jump: muscles switch on in 15 ms, and off in 60 ms
-    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure(), muscles)
-    apart = separation(size)
-    corners = sole_points("l", size)
-    rise, fall = (ocp.Clearance(corners, CLEARANCE, part=part) for part in ((0.0, 0.5), (0.5, 1.0)))
-    stands: dict[str, tuple[tuple[ocp.Foothold, ...], tuple[Any, ...]]] = {
-        "loading": ((right.heel, left.toes), contact),
-        "push_off": ((right.flat, left.toes), contact),
-        "flat": ((right.flat,), (*contact, rise, apart)),
-        "heel_off": ((right.toes,), (*contact, fall, apart)),
-    }
-    time = step_length(speed, height) / speed
-    phases = [
-        ocp.Phase(name, n, (time * SHARES[name][0], time * SHARES[name][1]), held, path, costs)
-        for n, (name, (held, path)) in zip(intervals, stands.items(), strict=True)
-    ]
+    person = _walker.body(model, mass, height, sex, base=base, toes=toes, still=still)
+    bare = _walker.with_prosthesis(_walker.locked_at(person, locked), prosthesis)
+    walker = _walker.with_backpack(_walker.strengthened(bare, height, sex), load, height)
+    count = _walker.steps_of(walker, steps)
+    plan = _steps.plan(speed, height, size, step_length, step_width, step_time)
+    if backward and any(name.startswith("toes_") for name in walker.joint_names):
+        raise ValueError("backward: feet with toes walk forward only; leave toes out, or lock toes_l and toes_r")
+    if not abs(slope) <= 0.3:
+        raise ValueError(f"slope must lie between -0.3 and 0.3, where people walk on flat feet, got {slope}")
     return ocp.Problem(
-        model,
-        phases,
-        periodic=ocp.Periodic(speed, transition=ocp.Continuous()),
+        walker,
+        plan.phases(walker, size, intervals, effort(bare), count, backward),
+        periodic=plan.periodic(count, backward),
         per_distance=True,
-        guess=ocp.FootPlan(),
+        guess=guess or _steps.foot_plan(backward),
         form=form,
         integrator=integrator or ("gauss:2" if form == "implicit" else ""),
         torque="linear",  # the cost of the rate of piecewise constant torques would depend on the grid
+        unactuated=(*walker.floating_joints, *_walker.named(walker, prosthesis, "prosthesis")),
+        parameters=(ocp.Parameter("slope", math.atan(slope)),) if slope else (),
     )
 
 
@@ -168,23 +184,29 @@ GAIT = (
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report beside the summary: the gait in the terms of gait analysis, joint torques."""
-    gait = solution.gait().numbers()
-    double = gait["double_support_percent"] / 2  # gait analysis adds up both of a stride
-    return {
-        "step_width_m": gait["step_width_m"],
-        "cadence_steps_per_min": gait["cadence_steps_per_min"],
-        "heel_strike_to_flat_s": solution.phases[0].duration,
-        "double_support_s": double / 100 * gait["stride_time_s"],
-        "double_support_percent_of_stride": double,
-        "heel_off_percent_of_stride": gait["heel_off_percent"],
-        "swing_clearance_m": _clearance(solution),
-        **peak_torques(solution),
-        "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
-        **_arm_swing(solution),
-        **{name: gait[name] for name in GAIT},
-        **metabolism(solution).numbers(),
-    }
+    """Numbers of the report beside the summary: steps, the gait in the terms of gait analysis, joint torques.
+
+    Gait analysis needs two legs with hip, knee and ankle and one stride: without it, the other numbers remain.
+    """
+    found = _steps.numbers(solution)
+    try:
+        gait = solution.gait().numbers()
+    except ValueError:
+        gait = {}
+    if gait:
+        double = gait["double_support_percent"] / 2  # gait analysis adds up both of a stride
+        found |= {
+            "step_width_m": gait["step_width_m"],
+            "cadence_steps_per_min": gait["cadence_steps_per_min"],
+            "double_support_s": double / 100 * gait["stride_time_s"],
+            "double_support_percent_of_stride": double,
+            "heel_off_percent_of_stride": gait["heel_off_percent"],
+            "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
+            **{name: gait[name] for name in GAIT},
+        }
+    if solution.phases[0].name == "loading":
+        found |= {"heel_strike_to_flat_s": solution.phases[0].duration, "swing_clearance_m": _clearance(solution)}
+    return found | {**peak_torques(solution), **_arm_swing(solution), **metabolism(solution).numbers()}
 
 
 def _arm_swing(solution: ocp.Solution) -> dict[str, float]:
@@ -203,20 +225,54 @@ def _clearance(solution: ocp.Solution) -> float:
     return min(heel + 2 * part * (middle - heel) for part in (HEEL, PIVOT))
 
 
+def _values(texts: list[str]) -> dict[str, float | None]:
+    """Values by joint, from texts such as "ankle_r" (None) and "knee_r=0.3"."""
+    found: dict[str, float | None] = {}
+    for text in texts:
+        name, given, value = text.partition("=")
+        try:
+            found[name] = float(value) if given else None
+        except ValueError:
+            raise ValueError(f"{text!r}: after = stands a number, as in knee_r=0.3, got {value!r}") from None
+    return found
+
+
+def _range(values: list[float] | None) -> Any:
+    """A number, or (lower, upper), of an option with one or two values."""
+    if values is None or len(values) == 1:
+        return values[0] if values else None
+    return tuple(values)
+
+
+def _asked(o: argparse.Namespace) -> ocp.Problem:
+    return problem(
+        o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes, load=o.load,
+        locked=_values(o.lock), prosthesis=_values(o.prosthesis), backward=o.backward, slope=o.slope, steps=o.steps,
+        step_length=_range(o.step_length), step_width=_range(o.step_width), step_time=_range(o.step_time),
+    )  # fmt: skip
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
-    arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
-    arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
-    arguments.add_argument("--sex", choices=("male", "female"), default="male")
-    arguments.add_argument("--toes", action="store_true", help="feet with toes")
-    options, walk = asked(
-        arguments,
-        argv,
-        lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes),
-    )
+    add = arguments.add_argument
+    add("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
+    add("--mass", type=float, default=73.0, help="body mass [kg]")
+    add("--height", type=float, default=1.741, help="stature [m]")
+    add("--sex", choices=("male", "female"), default="male")
+    add("--toes", action="store_true", help="feet with toes")
+    add("--load", type=float, default=0.0, help="rigid backpack [kg]")
+    add("--lock", nargs="+", default=[], metavar="JOINT[=ANGLE]", help="joints that do not move, at an angle [rad]")
+    add("--prosthesis", nargs="+", default=[], metavar="JOINT[=K]", help="springs without muscles, K [N m/rad]")
+    add("--backward", action="store_true", help="the walker goes backward, on the toes first")
+    add("--slope", type=float, default=0.0, help="rise per distance, -0.3 to 0.3")
+    add("--step-length", type=float, nargs="+", metavar="M", help="length of a step [m]: a number, or bounds of two")
+    add("--step-width", type=float, nargs="+", metavar="M", help="width between the heels [m]: one number or two")
+    add("--step-time", type=float, nargs="+", metavar="S", help="time of a step [s]: one number or two")
+    add("--steps", type=int, help="steps until the motion repeats")
+    options, walk = asked(arguments, argv, _asked)
     solution = walk.solve(progress=not options.quiet)
-    return finish(options, solution, lambda: numbers(solution), f"Human walking at {options.speed:g} m/s")
+    way = "walking backward" if options.backward else "walking"
+    return finish(options, solution, lambda: numbers(solution), f"Human {way} at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

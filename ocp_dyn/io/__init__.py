@@ -7,6 +7,7 @@
 | `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
 | `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
 | `constraints` | constraints as plain data, for files of solutions |
+| `_chains` | joints as chains of hinges and slides |
 | `_classes` | joints and constraints in files, by the name of their class and their fields |
 | `npz` | arrays from .npz files that may be damaged or hostile |
 | `simulators` | models as MJCF and URDF, with the shapes that touch the ground |
@@ -26,6 +27,8 @@ from .simulators import Capsule as Capsule
 from .simulators import Cylinder as Cylinder
 from .simulators import MjcfOptions as MjcfOptions
 from .simulators import mjcf_text as mjcf_text
+from .simulators import urdf_text as urdf_text
 from .simulators import write_mjcf as write_mjcf
+from .simulators import write_urdf as write_urdf
 from .urdf import load_urdf as load_urdf
 from .urdf import parse_urdf as parse_urdf

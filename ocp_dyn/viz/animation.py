@@ -15,7 +15,7 @@ import numpy as np
 from .._files import path_of
 from .._types import Array, finite, is_one_of, is_whole, meant, sequence, shown
 from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, picture_file, used_points
-from .gait import Motion, Stretch, check_finite, check_motion, ground_forces, unroll, weight
+from .gait import Motion, Straight, Stretch, check_finite, check_motion, climb_words, ground_forces, unroll, weight
 from .player import Scene, page
 from .shown.path import AnimationPath
 from .skeleton import Segment, locate, side_words, size, skeleton
@@ -53,7 +53,7 @@ def animate(
 
     A .html file plays in any browser, without further files; the user can stop, slow down and turn the motion there.
 
-    The camera follows a periodic motion at its mean speed, and the ground shows the distance covered [m]. Arrows are
+    The camera follows a periodic motion at its mean speed and turns with it, and the ground shows the distance covered [m]. Arrows are
     ground reaction forces at the center of pressure (one body weight: 0.4 of the model's height). A motion that is not
     periodic is shown from a fixed camera, with a pause on its last frame.
 
@@ -168,10 +168,11 @@ class _Film:
     motion: Motion
     speed: float
     reach: float
+    straight: Straight
 
     @property
     def repeats(self) -> bool:
-        return bool(self.motion.step_length)
+        return self.motion.repeats
 
     @property
     def grounded(self) -> bool:
@@ -186,28 +187,30 @@ class _Film:
         """(center of pressure, arrow) [m] of every ground reaction force at a time [s]."""
         body_weight = weight(self.motion.model)
         meters = FORCE_HEIGHT * self.reach / body_weight
-        return [(p, meters * f) for _, p, f in ground_forces(self.stretch(time), time, 0.01 * body_weight)]
+        found = ground_forces(self.stretch(time), time, 0.01 * body_weight)
+        return [(self.straight(p, time), meters * self.straight.turned(f, time)) for _, p, f in found]
 
 
 def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | None) -> _Film:
     model = motion.model
-    repeats = bool(motion.step_length)
+    repeats, straight = motion.repeats, Straight(motion)
     total = motion.duration * (steps if repeats else 1)
     count = max(2, round(total / pace))
     # the last frame of a loop comes one before its first; a single motion includes its end
     times = np.linspace(0.0, total, count + (not repeats), endpoint=not repeats)
     segments = skeleton(model)
     points = locate(model, used_points(segments), motion.sample(times))
+    points = np.array([straight(p, float(time)) for p, time in zip(points, times, strict=True)])
     camera = np.zeros(len(times))
     if repeats:
-        camera = motion.step_length * times / motion.duration
+        camera = straight.length * times / motion.duration
         points = points - camera[:, None, None] * [1.0, 0.0, 0.0]
         camera = camera + points[..., 0].mean()
         points = points - points[..., 0].mean() * np.array([1.0, 0.0, 0.0])
     reach = size(model)
     if view is None:
         view = "side+front" if np.ptp(points[..., 1]) > 0.05 * reach else "side"
-    return _Film(segments, unroll(motion, steps), times, points, camera, VIEWS[view], motion, speed, reach)
+    return _Film(segments, unroll(motion, steps), times, points, camera, VIEWS[view], motion, speed, reach, straight)
 
 
 class _Canvas:
@@ -255,8 +258,9 @@ def caption(film: _Film, time: float, stretch: Stretch) -> str:
     """The caption of a frame: time, speed and phase."""
     motion = film.motion
     parts = [f"{time:4.2f} s"]
-    if motion.step_length:
-        parts.append(f"{motion.step_length / motion.duration:.2f} m/s")
+    if motion.repeats:
+        parts.append(f"{motion.distance / motion.duration:.2f} m/s")
+        parts += [f"{words} a step" for words in climb_words(motion)]
     parts.append(stretch.name.replace("_", " "))
     if film.speed != 1:
         parts.append(f"(shown at {film.speed:g} of real time)")

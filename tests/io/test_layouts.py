@@ -115,7 +115,7 @@ def test_recorded_orders_of_robots(path):
 
 
 @needs_robots
-@pytest.mark.parametrize("path", ORDERS)
+@mostly_slow("path", ORDERS, QUICK)
 def test_robots_in_pinocchio(path, rng):
     pin = pytest.importorskip("pinocchio")
     model, theirs = robot(path), pin.buildModelFromUrdf(str(od.robots.folder() / path), pin.JointModelFreeFlyer())
@@ -130,7 +130,7 @@ def test_robots_in_pinocchio(path, rng):
 
 
 @needs_robots
-@pytest.mark.parametrize("path", ORDERS)
+@mostly_slow("path", ORDERS, QUICK)
 def test_orders_of_robots_in_mujoco(path):
     mujoco = pytest.importorskip("mujoco")
     root = ElementTree.parse(od.robots.folder() / path).getroot()

@@ -19,3 +19,5 @@ from .shapes import Box as Box
 from .shapes import Capsule as Capsule
 from .shapes import Cylinder as Cylinder
 from .shapes import Shape as Shape
+from .urdf import urdf_text as urdf_text
+from .urdf import write_urdf as write_urdf

@@ -11,7 +11,6 @@ import numpy as np
 from casadi import DM
 
 from ..._types import Array, ModelError, is_one_of, listed, meant, sequence, shown
-from ...joints import Joint, Prismatic, Revolute
 from ...mechanism import Model
 from ...spatial_algebra.rotations import matrix_quaternion
 
@@ -46,10 +45,12 @@ def child(parent: Element, tag: str, **attributes: Any) -> Element:
     return ElementTree.SubElement(parent, tag, written)
 
 
-def comment(parent: Element, text: str) -> None:
-    """A comment; two hyphens in a row would end it."""
-    clean = CONTROLS.sub("?", text).replace("--", "- -")
-    parent.append(ElementTree.Comment(f" {clean} "))
+def first_comment(parent: Element, sentences: Iterable[str]) -> None:
+    """A comment at the beginning of an element; two hyphens in a row would end it."""
+    text = CONTROLS.sub("?", " ".join(sentences))
+    while "--" in text:
+        text = text.replace("--", "- -")
+    parent.insert(0, ElementTree.Comment(f" {text} "))
 
 
 def written(root: Element) -> str:
@@ -66,7 +67,7 @@ class Names:
 
     def new(self, wanted: str) -> str:
         """The name that is wanted, or this name with a number behind it if it is taken."""
-        base = CONTROLS.sub("_", re.sub(r"\s", "_", wanted)) or "unnamed"
+        base = CONTROLS.sub("_", re.sub(r"[\t\r\n]", "_", wanted)) or "unnamed"
         name, k = base, 1
         while name in self.taken:
             k += 1
@@ -117,27 +118,6 @@ def passive_loss(model: Model) -> dict[str, str]:
     dofs = tuple(dict.fromkeys(element.dof for element in model.passive))
     return {"passive": f"{len(model.passive)} nonlinear passive torques (ExponentialTorque, OneSidedSpring) on "
                        f"{listed(dofs, 6)}"}  # fmt: skip
-
-
-def chain_of(joint: Joint, name: str, format_: str) -> tuple[Revolute | Prismatic, ...]:
-    """The hinges and slides that move as a joint does; ModelError if there are none."""
-    remedies = {
-        "Helical": "use Revolute on a massless body and Prismatic on the next, and couple them by "
-        "builder.add_mimic(slide, hinge, ratio=pitch)",
-        "CustomJoint": "approximate it by MultiDof or by several joints",
-        "Spherical": 'use Euler("yxz"), which is written as three joints',
-        "FloatingBase": 'use FloatingBase("euler_yxz"), which is written as six joints',
-    }
-    kind = type(joint).__name__
-    try:
-        links = joint.chain()
-    except ValueError:
-        links = ()
-    if not links or not all(isinstance(link, (Revolute, Prismatic)) for link in links):
-        screw = any(type(link).__name__ == "Helical" for link in links)
-        remedy = remedies["Helical" if screw else kind] if screw or kind in remedies else "use joints that it has"
-        raise ModelError(f"joint {shown(name)}: {format_} has no joint that moves as {shown(joint)} does; {remedy}")
-    return links  # type: ignore[return-value]  # checked
 
 
 # Inertias

@@ -14,6 +14,7 @@ from ...dynamics.rnea_crba_aba import mass_matrix
 from ...joints import FloatingBase, Prismatic, Revolute, Spherical
 from ...mechanism import Model
 from ...spatial_algebra.spatial import Transform
+from .._chains import hinges_and_slides
 from ._common import (
     DIGITS,
     ROUNDED,
@@ -21,7 +22,6 @@ from ._common import (
     Element,
     Names,
     balanced,
-    chain_of,
     child,
     defect,
     mass_and_com,
@@ -91,7 +91,7 @@ def check_inertias(model: Model, balance: bool, notes: list[str]) -> None:
     light, changed, wrong = [], [], []
     for i in range(1, model.nb + 1):
         m, _, I = mass_and_com(model, i)
-        moments, _ = principal(I)
+        moments, axes = principal(I)
         name, off = model.body_names[i - 1], defect(moments)
         if m < TINY or np.any(moments < TINY):
             light.append(name)
@@ -99,6 +99,7 @@ def check_inertias(model: Model, balance: bool, notes: list[str]) -> None:
             wrong.append(f"{name} ({', '.join(f'{x:.4g}' for x in np.sort(moments))} kg m^2)")
         elif off > ROUNDED:
             changed.append(name)
+            model = model.with_inertia(name, inertia=axes @ np.diag(balanced(moments)) @ axes.T)
     if wrong:
         raise ModelError(
             f"write_mjcf: MuJoCo refuses principal moments of inertia of which one is below zero or larger than the "
@@ -135,7 +136,7 @@ def add_joints(body: Element, model: Model, i: int, names: Names, done: Written)
     if isinstance(joint, (Spherical, FloatingBase)) and joint.has_quaternion:
         add_free(body, model, i, names, done)
         return
-    for k, link in enumerate(chain_of(joint, name, "MJCF")):
+    for k, link in enumerate(hinges_and_slides(joint, name, "MuJoCo")):
         own = names.new(model.qd_names[first + k])
         done.joint_of_dof[first + k] = own
         add_hinge(body, own, link, dof_values(model, first_q + k, first + k))
@@ -172,8 +173,8 @@ def losses(dof: dict[str, float]) -> dict[str, float | None]:
 def add_free(body: Element, model: Model, i: int, names: Names, done: Written) -> None:
     """A free joint, or slides and a ball joint where MuJoCo's free joint moves otherwise or has no such data: it hangs
     on the world alone, its position is counted from the world's origin, and it has no limits."""
-    joint, name = model.joints[i], model.joint_names[i - 1]
-    at_q, at_v, shifts = model.q_index[i], model.v_index[i], model.joints[i].leading_translations
+    name, shifts = model.joint_names[i - 1], model.joints[i].leading_translations
+    at_q, at_v = model.q_index[i], model.v_index[i]
     turn = [dof_values(model, at_q + shifts + k, at_v + shifts + k) for k in range(3)]
     slides = [dof_values(model, at_q + k, at_v + k) for k in range(shifts)]
     check_ball(model, i, turn)

@@ -20,7 +20,7 @@ from ._common import (
     check_dropped,
     check_model,
     child,
-    comment,
+    first_comment,
     number_text,
     passive_loss,
     pose_attributes,
@@ -107,10 +107,6 @@ def mjcf_text(model: Model, shapes: Sequence[Shape] = (), **options: Unpack[Mjcf
     bodies_shapes = checked_shapes(shapes, model)
     check_names(bodies_shapes)
     root = ElementTree.Element("mujoco", model=Names().new(model.name or "model"))
-    comment(root, "Written by ocp_dyn, in SI units and radians. q, qd and tau are those of "
-                  "ocp_dyn.Layout(model, 'mujoco').")  # fmt: skip
-    notes = ElementTree.Comment("")
-    root.append(notes)
     add_options(root, model, settings, bodies_shapes)
     world = child(root, "worldbody")
     on_ground = add_ground(root, world, model, settings, bodies_shapes)
@@ -126,10 +122,8 @@ def mjcf_text(model: Model, shapes: Sequence[Shape] = (), **options: Unpack[Mjcf
     add_velocity_limits(root, model)
     if "passive" in drop and model.passive:
         done.notes.append(f"Left out: {passive_loss(model)['passive']}.")
-    if done.notes:
-        notes.text = f" {' '.join(done.notes).replace('--', '- -')} "
-    else:
-        root.remove(notes)
+    about = "Written by ocp_dyn, in SI units and radians. q, qd and tau are those of ocp_dyn.Layout(model, 'mujoco')."
+    first_comment(root, [about, *done.notes])
     return written(root)
 
 

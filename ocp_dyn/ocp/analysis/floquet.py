@@ -13,7 +13,7 @@ discontinuities, Chaos, Solitons & Fractals 5, 1995; for walkers see `step_map`]
 States are differentiated in tangent coordinates (delta of q, delta of qd). A flat foot that would touch down tilted is
 placed flat by the shortest step in the metric of the mass matrix. A disturbance at the start must keep the standing
 feet flat on the ground and at rest. Shifts along the ground and turns about the vertical do not count as disturbances:
-their multipliers, 1 or in a mirrored motion -1, are listed separately. `jumps` linearizes the rows of a `Jump`.
+their multipliers, 1, in a mirrored motion -1, in one that turns two on the unit circle, are listed separately. `jumps` linearizes the rows of a `Jump`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Floquet:
 
     multipliers (k): the eigenvalues, complex numbers, largest first; zero for directions that touch-down and contacts
     remove. neutral: multipliers of "x" and "y", shifts along the ground, and of "yaw", the turn about the vertical, if
-    the model can make these motions. basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
+    the model can make these motions; of a motion that turns by an angle a in a period, those of "x" and "y" are exp(i a)
+    and exp(-i a). basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
     the start; derivative (k, k): the map in this basis. leak: relative size of the part of the images that leaves the
     basis and the neutral directions; a measure of the error of the grid.
 
@@ -67,7 +68,7 @@ class Floquet:
     """
 
     multipliers: Any
-    neutral: dict[str, float]
+    neutral: dict[str, Any]
     derivative: Array
     basis: Array
     leak: float
@@ -103,7 +104,7 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
         for name, d in neutral.items()
         if np.linalg.norm(foot_rows @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
     }
-    return _split(DP, _null_space(foot_rows), neutral)
+    return _split(DP, _null_space(foot_rows), neutral, turns=bool(solution.turn))
 
 
 def _check(solution: Motion, step: float) -> None:
@@ -320,8 +321,9 @@ def _null_space(rows: Array) -> Array:
     return np.asarray(Vt[rank:].T)
 
 
-def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
-    """Multipliers in the basis, apart from those of the neutral directions, whose span DP maps into itself."""
+def _split(DP: Array, basis: Array, neutral: dict[str, Array], *, turns: bool) -> Floquet:
+    """Multipliers in the basis, apart from those of the neutral directions, whose span DP maps into itself; in a motion that
+    turns, DP turns the shifts x and y into each other."""
     V = np.column_stack([np.zeros((len(DP), 0)), *neutral.values()])
     along = np.linalg.pinv(V) @ DP @ V
     Q, _ = np.linalg.qr(np.hstack([basis.T @ V, np.eye(basis.shape[1])]))
@@ -331,5 +333,7 @@ def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
     derivative = rest.T @ image
     values: Any = np.linalg.eigvals(derivative) if derivative.size else np.zeros(0)
     values = values[np.argsort(-np.abs(values), kind="stable")]
-    found = {name: float(along[k, k]) for k, name in enumerate(neutral)}
+    found: dict[str, Any] = {name: float(along[k, k]) for k, name in enumerate(neutral)}
+    if turns and {"x", "y"} <= found.keys():
+        found["x"], found["y"] = np.linalg.eigvals(along[:2, :2]).astype(complex)
     return Floquet(values, found, derivative, rest, float(leak))

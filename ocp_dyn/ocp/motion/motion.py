@@ -209,7 +209,7 @@ class Motion:
                 "cost_of_transport divides by the step length, and this motion has none: give the problem "
                 "periodic=Periodic(...)"
             )
-        return self.mechanical_work()[0] / (self.model.weight * self.distance)
+        return self.mechanical_work()[0] / (self.model.weight * abs(self.distance))
 
     @property
     def repeats(self) -> bool:

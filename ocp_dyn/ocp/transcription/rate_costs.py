@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
 from casadi import SX
 
 from ..._arguments import called, scalar
@@ -97,7 +98,7 @@ def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list
 def _cost(
     transcription: Transcription, rows: Rows, terms: list[RateObjective], rate: Any, h: SX, z: dict[str, SX]
 ) -> None:
-    per = 1 / distance_of(z) if transcription.problem.per_distance else 1.0
+    per = 1 / ca.fabs(distance_of(z)) if transcription.problem.per_distance else 1.0
     for term in terms:
         name = objective_name(term)
         integrand = scalar(called(name, term.rate_integrand, rate), f"cost {name!r}")

@@ -131,7 +131,7 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
             term_variables.attach(z, point)
         term_variables.constrain(rows, points)
         _constrain_interval(transcription, rows, phase, z, points)
-        per = 1 / distance_of(z) if problem.per_distance else 1.0
+        per = 1 / ca.fabs(distance_of(z)) if problem.per_distance else 1.0
         for objective in _integrands(phase):
             mean = sum((p.weight * _integrand(phase, objective, p.instant) for p in points), start=SX(0))
             factor = objective.weight * z["T"] / phase.intervals * per
