@@ -77,9 +77,7 @@ class Run:
         """The simulated motion between two times [s] as a solution, for pictures, `save` and `show`."""
         here = np.flatnonzero((self.t >= begin) & (self.t <= end))
         between = slice(here[0], here[-1])
-        feet = tuple(
-            ocp.CompliantFoothold(name, [od.HuntCrossleySphere(name, radius=1e-3)]) for name in self.wrenches
-        )
+        feet = tuple(ocp.CompliantFoothold(name, [od.HuntCrossleySphere(name, radius=1e-3)]) for name in self.wrenches)
         lam = np.hstack([np.zeros((here.size - 1, 0)), *(w[between] for w in self.wrenches.values())])
         phase = ocp.PhaseMotion(
             "simulated", self.t[here] - self.t[here[0]], self.q[here], self.qd[here],
@@ -136,9 +134,7 @@ class _Simulation:
         n, at = divmod(k, self.plan.steps)
         data, body, side = self.data, self.body, n % 2
         q, qd = data.qpos[body.back_q], data.qvel[body.back_qd]
-        tau, other, damping = self.motors(
-            q, qd, self.plan.q[side][at], self.plan.qd[side][at], self.plan.tau[side][at]
-        )
+        tau, other, damping = self.motors(q, qd, self.plan.q[side][at], self.plan.qd[side][at], self.plan.tau[side][at])
         self.saturated += self.motors.saturated
         # MuJoCo takes the damping at the end of the step, which light joints with losses need
         body.spec.dof_damping[:] = damping[body.of_qd]
@@ -175,7 +171,9 @@ class Motors:
         for i, x in enumerate(self.found):
             self.buffer.set_res(i, memoryview(x))
 
-    def __call__(self, q: Array, qd: Array, q_plan: Array, qd_plan: Array, tau_plan: Array) -> tuple[Array, Array, Array]:
+    def __call__(
+        self, q: Array, qd: Array, q_plan: Array, qd_plan: Array, tau_plan: Array
+    ) -> tuple[Array, Array, Array]:
         """(torques, other forces, damping), for the plan's angles, velocities and torques.
 
         damping: minus the slope of both by the velocity; a motor at its limit has none.
