@@ -88,7 +88,7 @@ def test_the_speed_is_that_of_the_horizontal_distance():
 def test_roots_gravity_and_names_must_allow_the_step():
     walker = five_link_biped(root="planar")
     with pytest.raises(
-        ValueError, match="cannot move sideways .* or turn about the vertical: use a model with a Floating"
+        ValueError, match=r"cannot move sideways .* or turn about the vertical: use a model with a Floating"
     ):
         drifting(ocp.Step(0.4, sideways=0.1, turn=0.1), model=walker)
     with pytest.raises(ValueError, match="it must point along -z, got the parameter 'slope'"):
