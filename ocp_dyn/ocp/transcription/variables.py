@@ -25,9 +25,6 @@ from ..statement.periodic import ENTRIES, height_range
 from ..statement.phases import Impact, Jump
 from ..statement.statement import Statement
 
-ROUNDED_DISTANCE = 1e-6
-"""Distance [m] within which the horizontal distance of a step is rounded: the root has no slope at zero."""
-
 FORCE_SCALE = 100.0
 """Typical size of torques [N m], forces [N] and impulses: halves the iterations of the solver."""
 
@@ -347,13 +344,6 @@ def advance_value(transcription: Transcription, x: Array) -> dict[str, float]:
     """The entries of the step at a point x of the program, by name: 0 for those that it does not have."""
     found = {name: float(number(transcription, slot, x)[0]) for name, slot in transcription.step.items()}
     return {name: found.get(name, transcription.fixed.get(name, 0.0)) for name in ENTRIES}
-
-
-def distance_of(z: Mapping[str, Expr]) -> Expr:
-    """The horizontal distance of the step [m]: its length, or with a shift sideways sqrt(length^2 + sideways^2)."""
-    if "sideways" not in z:
-        return z["step_length"]
-    return ca.sqrt(z["step_length"] ** 2 + z["sideways"] ** 2 + ROUNDED_DISTANCE**2)
 
 
 def place_slots(transcription: Transcription, feet: tuple[Held, ...]) -> dict[str, Slot]:
