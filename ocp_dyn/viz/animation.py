@@ -309,6 +309,7 @@ def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[An
 def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progress | None) -> None:
     """Writes the page that plays the motion; it opens with the side view unless only the front view is requested."""
     model, count = film.motion.model, len(film.times)
+    faces = film.ground.faces if film.straight.steady else []
     scene = Scene(
         title=(model.name or "motion").replace("_", " "),
         segments=film.segments,
@@ -321,7 +322,8 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
         grounded=film.grounded,
         azimuth=0.0 if "side" in film.planes else 90.0,
         words=side_words(model),
-        faces=[] if film.motion.turn else [*(face.corners for face in film.ground.faces), *risers(film.ground.faces)],
+        faces=[face.corners for face in faces],
+        risers=risers(faces),
     )
     with picture_file(path) as partial:
         partial.write_text(page(scene, size, film.speed), encoding="utf-8")

@@ -53,6 +53,8 @@ def faces_of(motion: Any, steps: int = 1) -> list[Face]:
         image = motion.repetition(k)
         for face in found:
             corners = np.asarray(image.points(face.corners))
+            if image.mirror is not None:
+                corners = corners[::-1]  # counterclockwise again
             key = np.round(corners, 4) + 0.0
             seen.setdefault(tuple(key[np.lexsort(key.T)].ravel().tolist()), Face(corners, face.solid))
     return list(seen.values())
