@@ -15,6 +15,7 @@
 """
 
 from .._files import whole_file as whole_file
+from .._types import only_names as _only_names
 from .faults import Fault as Fault
 from .faults import file_faults as file_faults
 from .json import load_model as load_model
@@ -23,7 +24,6 @@ from .json import model_to_dict as model_to_dict
 from .json import save_model as save_model
 from .simulators import Ball as Ball
 from .simulators import Box as Box
-from .simulators import Capsule as Capsule
 from .simulators import Cylinder as Cylinder
 from .simulators import MjcfOptions as MjcfOptions
 from .simulators import mjcf_text as mjcf_text
@@ -32,3 +32,5 @@ from .simulators import write_mjcf as write_mjcf
 from .simulators import write_urdf as write_urdf
 from .urdf import load_urdf as load_urdf
 from .urdf import parse_urdf as parse_urdf
+
+_only_names(globals())

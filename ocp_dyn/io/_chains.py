@@ -12,7 +12,7 @@ REMEDIES = {
     "Spherical": 'use Euler("yxz"), a chain of three hinges',
     "FloatingBase": 'use FloatingBase("euler_yxz"), a chain of three slides and three hinges',
 }
-"""What to use instead, by the class of a joint."""
+"""Advice in messages, by the class of a joint."""
 
 
 def hinges_and_slides(joint: Joint, name: str, what: str) -> tuple[Revolute | Prismatic, ...]:

@@ -1,4 +1,4 @@
-"""What files for simulators share: numbers, names, inertias that they accept, and what they cannot hold."""
+"""Helpers of both writers: numbers and names in XML, losses of a format, inertias that MuJoCo accepts."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def check_dropped(drop: Any, losses: dict[str, str], what: str) -> tuple[str, ..
 
 
 DROPS = ("passive", "springs", "armature", "effort", "limits")
-"""What a writer may be allowed to leave out: nonlinear passive torques; springs; inertias of rotors; different torque
-limits of both directions; limits, losses or springs of joints for which the format has none."""
+"""Words of the option `drop`, for parts of a model that a format lacks: nonlinear passive torques; springs; inertias of
+rotors; different torque limits of both directions; limits and losses of joints for which the format has none."""
 
 
 def passive_loss(model: Model) -> dict[str, str]:
@@ -166,11 +166,14 @@ def balanced(moments: Array) -> Array:
     return out
 
 
-def defect(moments: Array) -> float:
-    """How far principal moments are from those of a body, relative to the largest: what is missing in A + B >= C, or
-    below zero."""
+def defect(moments: Array, terms: float) -> float:
+    """The shortfall of A + B >= C, relative to C, of principal moments; negative ones fall short, too.
+
+    terms: size of the numbers whose differences they are; rounding errors of these do not count.
+    """
     low, middle, high = np.sort(moments)
-    return float(max(high - low - middle, -2 * low) / high) if high > 0 else float(-low > TINY)
+    missing = high - low - middle
+    return float(missing / max(high, TINY)) if missing > max(TINY, 1e-14 * terms) else 0.0
 
 
 def unmoved(model: Model, H: Array) -> list[str]:

@@ -36,7 +36,7 @@ from .shapes import Shape, check_names, checked_shapes, frame_of
 
 EARTH = (0.0, 0.0, -9.81)
 UNLIMITED = sys.float_info.max
-"""What stands for no limit, where URDF asks for a number: Pinocchio has the same number for it."""
+"""The number written for no limit, where readers ask for one; Pinocchio uses the same."""
 URDF_AXES = {Revolute: "revolute", Prismatic: "prismatic"}
 
 
@@ -51,15 +51,16 @@ def write_urdf(
 ) -> None:
     """Writes a model as URDF: read again by `load_urdf`, it has the same dynamics, limits and frames.
 
-    shapes: `od.io.Box`, `Ball`, `Cylinder`, `Capsule`, written as <collision>. A floating base on which the whole
+    shapes: `od.io.Box`, `Ball`, `Cylinder`, written as <collision>. A floating base on which the whole
     model hangs is left to the reader, as usual: `od.load_urdf(path, root=od.FloatingBase())`; world=True writes it as
     a floating joint of a link "world". visuals: the shapes of the URDF that the model comes from, as <visual>; relative
     names of meshes become absolute ones.
 
     Joints of several dofs (Euler, Universal, Cylindrical, Translation, MultiDof, a floating base with Euler angles that
     is not left to the reader) become chains of hinges and slides with links without mass between them, named after the
-    entries of qd. The motion and the dynamics are the same; but Gazebo, for one, leaves out links without mass and all
-    that they carry. Planar and floating joints are URDF's own. Frames become links on fixed joints.
+    entries of qd. The motion and the dynamics are the same; but some readers want a mass of every link that moves:
+    MuJoCo refuses such a file (use `write_mjcf`), Gazebo leaves out the links and all that they carry. Planar and
+    floating joints are URDF's own. Frames become links on fixed joints.
 
     ModelError for what URDF does not have: spherical, helical and custom joints; unless `drop` names them, nonlinear
     passive torques ("passive"), springs ("springs"), inertias of rotors ("armature"), torque limits that differ in both
@@ -107,7 +108,7 @@ def urdf_text(
 
 
 def losses(model: Model, left_to_reader: bool) -> dict[str, str]:
-    """What of the model's joints a URDF cannot hold, by the words of `drop`."""
+    """Descriptions of data that the model has and a URDF cannot hold, by the words of `drop`."""
     dofs, names = model.dofs, model.qd_names
     found = passive_loss(model)
     for word, values in (("springs", dofs.stiffness), ("armature", dofs.armature)):

@@ -38,6 +38,7 @@ from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
 from ..statement.statement import Statement
 from .jumps import jump_derivative, jump_of
+from .stiff_flow import stiff_flow_derivative
 from .touchdowns import Touchdown, fixed_rows, touchdowns
 
 AT_REST = 1e-6
@@ -45,6 +46,10 @@ AT_REST = 1e-6
 
 STEP_SHARE = 0.5
 """Largest step of the integration, as a fraction of the time constant of springs and losses of the joints."""
+
+MOST_STEPS = 2000
+"""Steps of an interval above which its flow is linearized along the solution, see `stiff_flow`: the eyes of a robot,
+with losses but almost no inertia, can have time constants of nanoseconds."""
 
 ZERO_VALUE = 1e-8
 """Singular values and errors below it count as zero."""
@@ -84,7 +89,8 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
     result.
 
     step [s]: largest step of the fourth-order Runge-Kutta method, which restarts at every node; steps are shorter if
-    springs and losses of the joints have shorter time constants. problem: the solved problem, needed if it has a
+    springs and losses of the joints have shorter time constants, down to a limit below which exponential steps of length
+    `step` follow the linearized motion. problem: the solved problem, needed if it has a
     `Jump`. ValueError for a motion that is not periodic, holds numbers that are not finite, or stands on a tilted
     plane, and for a Jump whose equality rows do not determine the next state.
     """
@@ -130,11 +136,15 @@ def flow_derivatives(equations: Equations, phase: PhaseMotion, step: float) -> l
     model, width = equations.model, np.diff(phase.t)
     nv = model.nv
     found = []
-    substep = _substep(equations, phase.contacts)
+    substep, turning = _substep(equations, phase.contacts), _turning(model)
     for k, h in enumerate(width):
         fastest = max(equations.fastest(phase.q[i], phase.contacts, phase.qd[i]) for i in (k, k + 1))
         within = min(step, STEP_SHARE / max(fastest, 1e-9))
         n = max(1, math.ceil(h / within - 1e-9))
+        if n > MOST_STEPS:
+            steps = max(1, math.ceil(h / step - 1e-9))
+            found.append(stiff_flow_derivative(equations, phase, k, steps, turning))
+            continue
         begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
         inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
         x = np.concatenate([phase.q[k], phase.qd[k], np.eye(2 * nv).ravel()])

@@ -70,6 +70,7 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
                 "contacts": [contact_to_dict(c) for c in phase.contacts],
                 "places": {name: [float(x) for x in place] for name, place in phase.places.items()},
                 "planes": {name: plane_to_list(plane) for name, plane in phase.planes.items()},
+                "soles": {name: [float(x) for x in half] for name, half in phase.soles.items()},
             }
         )
     about: dict[str, Any] = {"format": FILE_FORMAT, "model": model_to_dict(solution.model), "phases": phases}
@@ -200,13 +201,22 @@ def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, sa
     planes = {
         name: plane_from_list(plane) for name, plane in _mapping(saved.get("planes", {})).items()
     }  # older files have none
+    soles = {name: _sole(half) for name, half in _mapping(saved.get("soles", {})).items()}  # nor these
     t = content.array(f"t{k}", (None,))
     if t.size < 2 or np.any(np.diff(t) < 0):
         raise ValueError(f"'t{k}' must hold at least two times, in ascending order")
     n, m, nq, nv = t.size - 1, sum(len(c.rows) for c in contacts), model.nq, model.nv
     shapes = {"q": (n + 1, nq), "qd": (n + 1, nv), "qdd": (n, nv), "tau": (n, nv), "lam": (n, m), "tau_rate": (n, nv)}
     arrays = {key: content.array(f"{key}{k}", shape) for key, shape in shapes.items()}
-    return PhaseMotion(name=saved["name"], t=t, contacts=contacts, places=places, planes=planes, **arrays)
+    return PhaseMotion(name=saved["name"], t=t, contacts=contacts, places=places, planes=planes, soles=soles, **arrays)
+
+
+def _sole(saved: Any) -> tuple[float, float]:
+    """Half length and half width of a foothold."""
+    length, width = _numbers(saved, 2)
+    if length < 0 or width < 0:
+        raise _wrong("half length and half width of a sole, which are not negative,", saved)
+    return length, width
 
 
 def _impulses(content: _Content, phases: tuple[PhaseMotion, ...]) -> tuple[Array, ...]:

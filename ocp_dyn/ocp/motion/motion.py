@@ -44,6 +44,7 @@ class PhaseMotion:
         places: (x, y, yaw) [m, rad] of every foothold, by contact name, in the coordinates of its plane; a compliant
             foothold has none
         planes: the planes of the footholds that do not lie on the ground z = 0, by contact name
+        soles: (half_length, half_width) [m] of every foothold, by contact name; files of earlier versions lack them
 
     >>> solution.phases[0]
     PhaseMotion 'turn': 20 intervals, 1 s, on no foot
@@ -62,6 +63,7 @@ class PhaseMotion:
     places: dict[str, Array]
     tau_rate: Array = 0.0  # type: ignore[assignment]
     planes: dict[str, Plane] = field(default_factory=dict)
+    soles: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau_rate", np.array(np.broadcast_to(self.tau_rate, np.shape(self.tau))))

@@ -56,7 +56,8 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         placed = [f for f in phase.footholds if isinstance(f, Foothold)]
         places = {f.name: place_value(transcription, f, x, advance) for f in placed}
         planes = {f.name: f.plane for f in phase.footholds if f.plane != GROUND}
-        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, held, places, tau_rate, planes))
+        soles = {f.name: (f.half_length, f.half_width) for f in placed}
+        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, held, places, tau_rate, planes, soles))
     terms = np.array(program.cost_terms(x, transcription.program.values)).ravel()
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):

@@ -195,8 +195,8 @@ def _undefined(transcription: Transcription, program: Assembled) -> Iterator[str
     bad = ~np.isfinite(e.constraints(x, p))
     rows = np.array(e.jacobian_pattern.row(), dtype=int)
     bad[rows[~np.isfinite(e.jacobian(x, p))]] = True
-    described = _described(transcription, program, x, by_joint=True)
-    names = list(_names_and_places([described[int(row)] for row in np.flatnonzero(bad)]))
+    described = row_places(transcription, program, x, by_joint=True)
+    names = list(names_and_places([described[int(row)] for row in np.flatnonzero(bad)]))
     if not (np.isfinite(e.objective(x, p)) and np.all(np.isfinite(e.gradient(x, p)))):
         names.append("the cost")
     for name in names:
@@ -217,7 +217,7 @@ def _unsatisfiable(transcription: Transcription, program: Assembled) -> Iterator
     free = np.zeros(program.row_lower.size, dtype=bool)
     free[np.array(pattern.row(), dtype=int)[~fixed[columns]]] = True
     rows = np.flatnonzero(~free & (violation > 1e-6))
-    described = _described(transcription, program, x, by_joint=True) if rows.size else {}
+    described = row_places(transcription, program, x, by_joint=True) if rows.size else {}
     for row in rows:
         yield (
             f"{''.join(described[int(row)])} is out of its bounds by {violation[row]:.2g}, and every variable in it is "
@@ -298,8 +298,8 @@ def _counts(transcription: Transcription, program: Assembled) -> Iterator[str]:
     pattern, _ = program.evaluator.jacobian_pattern.sub(rows.tolist(), free.tolist())
     rank = ca.sprank(ca.DM(pattern, 1))
     if rank < len(rows):
-        described = _described(transcription, program, transcription.program.start, by_joint=True)
-        names = _names_and_places([described[int(rows[k])] for k in _overdetermined(pattern)])
+        described = row_places(transcription, program, transcription.program.start, by_joint=True)
+        names = names_and_places([described[int(rows[k])] for k in _overdetermined(pattern)])
         yield (
             f"{len(rows)} equalities on {len(free)} free variables have rank {rank} by their pattern alone: at least "
             f"{len(rows) - rank} contradict or repeat others, among {_shortened(names)}; leave out conditions that "
@@ -326,10 +326,10 @@ def repetitions(transcription: Transcription, program: Assembled, x: Array) -> l
     )
     values = program.evaluator.jacobian(x, transcription.program.values).copy()
     J = DM(program.evaluator.jacobian_pattern, values)[rows.tolist(), free.tolist()]
-    described = _described(transcription, program, x)
+    described = row_places(transcription, program, x)
     counts: dict[tuple[str, ...], int] = {}
     for support in supports(vanishing(J)):
-        names = _names_and_places([described[row] for row in rows[support]])
+        names = names_and_places([described[row] for row in rows[support]])
         counts[names] = counts.get(names, 0) + 1
     return [_repetition(names, count) for names, count in counts.items()]
 
@@ -347,7 +347,7 @@ def _shortened(names: tuple[str, ...]) -> str:
     return "; ".join(names[:ROWS_SHOWN]) + (f"; {len(names) - ROWS_SHOWN} more" if len(names) > ROWS_SHOWN else "")
 
 
-def _names_and_places(rows: list[tuple[str, str]]) -> tuple[str, ...]:
+def names_and_places(rows: list[tuple[str, str]]) -> tuple[str, ...]:
     """Names of rows, the rarest first, each with its phase and time, or with the number of its times.
 
     rows: pairs of name, and text on phase and time.
@@ -359,7 +359,7 @@ def _names_and_places(rows: list[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{name}{min(at)}" if len(at) == 1 else f"{name} at {len(at)} times" for name, at in ranked)
 
 
-def _described(
+def row_places(
     transcription: Transcription, program: Assembled, x: Array, by_joint: bool = False
 ) -> dict[int, tuple[str, str]]:
     """Name of every row of g, and a text on its phase and time; empty if it belongs to no single time.
