@@ -238,7 +238,9 @@ class _Canvas:
             arrows = Arrows(axes, plane, 0.011 * film.reach)
             self.views.append((plane, axes, limits[0], Puppet(axes, film.segments, plane), arrows))
             if film.ground:
-                self.under.append(SideGround(axes, film.ground) if plane == "side" else FrontGround(axes, film.reach))
+                self.under.append(
+                    SideGround(axes, film.ground) if plane == "side" else FrontGround(axes, film.ground, film.reach)
+                )
         top = 1 - 17 / size[1]
         fontsize = min(9.0, 9.0 * size[0] / 480)  # caption and legend share a line
         self.caption = self.figure.text(12 / size[0], top, "", fontsize=fontsize, color=INK, va="center")

@@ -235,8 +235,10 @@ def _walls(transcription: Transcription) -> Iterator[str]:
 def _steepest(cone: FrictionCone) -> str:
     """The steepest plane on which friction holds a foot, in words."""
     flat, round_ = (np.degrees(np.arctan(cone.mu / root)) for root in (np.sqrt(2), 1.0))
-    return f"{round_:.0f} degrees" if cone.second_order else (
-        f"{flat:.0f} degrees (the pyramid inside the cone; with FrictionCone(second_order=True) {round_:.0f})"
+    return (
+        f"{round_:.0f} degrees"
+        if cone.second_order
+        else (f"{flat:.0f} degrees (the pyramid inside the cone; with FrictionCone(second_order=True) {round_:.0f})")
     )
 
 
