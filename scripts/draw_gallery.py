@@ -36,6 +36,7 @@ LARGE = {
     "compliant_walk": Drawing(quick=False),
     "run": Drawing(),
     "jump": Drawing(),
+    "stairs": Drawing(quick=False),
     "slope": Drawing(picture="slope.png"),
     "track_gait": Drawing(),
     "validate": Drawing(("--slopes", "0", "--speeds", "0.7", "0.9", "1.1", "1.3", "1.6", "2.0"), "speeds.png"),

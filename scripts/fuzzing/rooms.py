@@ -41,6 +41,11 @@ DRAWN = (
 
 OWN_VALUES: dict[str, dict[str, Any]] = {
     "NoCollision": {"pairs": [(ocp.Capsule("foot", 0.1), ocp.Obstacle((0, 0, 0), 0.1))]},
+    "Patch": {"length": 1.0, "width": 0.5},
+    "Terrain": {"patches": [ocp.Patch(length=1.0, width=0.5, name="stair")]},
+    "stairs": {"rise": 0.17, "tread": 0.29, "count": 3},
+    "ramp": {"angle": 0.3, "length": 2.0},
+    "stepping_stones": {"points": [(0.0, 0.1, 0.0), (0.4, -0.1, 0.1)]},
     "DependentJoints": {
         "constraint": od.JointCoupling("hip", "leg", 1.0),
         "joints": ["hip"],

@@ -157,8 +157,8 @@ class Clearance:
     """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m].
 
     s: fraction of the phase. points: pairs (frame, point in frame coordinates [m]). part: the part of the swing that
-    the phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: height of the ground and of the
-    obstacles on it [m], an expression of x and y; None: the plane z = 0. There are no rows at the first and last node
+    the phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: an `ocp.Terrain`, or a function of x
+    and y for the height of the ground and of the obstacles on it [m]; None: the plane z = 0. There are no rows at the first and last node
     of the phase, at which the foot leaves the ground and meets it.
 
     >>> ocp.Clearance([("tip", (0, 0, 0))], height=0.05).rows(instant)  # 1 m, less 0.05 m in the middle

@@ -325,10 +325,9 @@ def place_value(transcription: Transcription, f: Foothold, x: Array, advance: Ad
 
 def place_corners(transcription: Transcription, f: Foothold) -> list[Array]:
     """Places (x, y, yaw) of a foothold at the corners of the bounds of the variables on which it depends."""
-    program, steps = transcription.program, transcription.step.values() if f.root in transcription.images else ()
-    owners = [_owner(transcription, f), *(slot for slot in steps if isinstance(slot, Variable))]
-    entries = np.concatenate([np.arange(len(program.start))[owner.index] for owner in owners])
-    found, x = [], program.start.copy()
+    owners = [_owner(transcription, f), *(slot for slot in transcription.step.values() if isinstance(slot, Variable))]
+    program, x, found = transcription.program, transcription.program.start.copy(), []
+    entries = np.concatenate([np.arange(x.size)[owner.index] for owner in owners])
     for corner in itertools.product(*({program.x_lower[k], program.x_upper[k]} for k in entries)):
         x[entries] = corner
         found.append(place_value(transcription, f, x, Advance.of(*advance_value(transcription, x).values())))
