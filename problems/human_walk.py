@@ -152,15 +152,16 @@ def problem(
     changes. steps: number of steps until the motion repeats; None: 1, or 2 if the body is not its own mirror image.
     """
     size = human_dimensions(height, sex)
+    plan = _steps.plan(speed, height, size, step_length, step_width, step_time)
+    if not abs(slope) <= 0.3:
+        raise ValueError(f"slope must lie between -0.3 and 0.3, where people walk on flat feet, got {slope}")
     person = _walker.body(model, mass, height, sex, base=base, toes=toes, still=still)
     bare = _walker.with_prosthesis(_walker.locked_at(person, locked), prosthesis)
     walker = _walker.with_backpack(_walker.strengthened(bare, height, sex), load, height)
-    count = _walker.steps_of(walker, steps)
-    plan = _steps.plan(speed, height, size, step_length, step_width, step_time)
+    symmetric = (model is None and not locked and not prosthesis) or _walker.is_symmetric(walker)
+    count = _walker.steps_of(symmetric, steps)
     if backward and any(name.startswith("toes_") for name in walker.joint_names):
         raise ValueError("backward: feet with toes walk forward only; leave toes out, or lock toes_l and toes_r")
-    if not abs(slope) <= 0.3:
-        raise ValueError(f"slope must lie between -0.3 and 0.3, where people walk on flat feet, got {slope}")
     return ocp.Problem(
         walker,
         plan.phases(walker, size, intervals, effort(bare), count, backward),
