@@ -22,7 +22,13 @@ for all bodies, speeds and slopes. No term refers to a measured gait.
 The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, where the toes of a real foot bend. With
 --toes it has toes on a joint with a spring: when the heel rises they bend, roll on their round soles, and leave last.
 
+The body may carry a load, have locked joints or prosthetic ones, walk backward (the toes touch the ground first, and the
+heel leaves it last) and on slopes. A body that is not its own mirror image walks a stride of two steps, whose footholds
+and phases are its own.
+
     python -m problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
+        [--load KG] [--lock JOINT ...] [--prosthesis JOINT ...] [--backward] [--slope RISE] [--steps N]
+        [--step-length M] [--step-width M] [--step-time S]
 """
 
 from __future__ import annotations

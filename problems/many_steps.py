@@ -31,8 +31,8 @@ from ._command import asked, finish, parser
 from ._human import Feet, effort, step_length
 from ._steps import Stand
 
-INTERVALS = (1, 1, 5, 5)
-"""Numbers of intervals in the four parts of a step."""
+INTERVALS = (1, 1, 4, 4)
+"""Numbers of intervals in the four parts of a step; with 5 in the last two parts the cost is 0.3 % lower."""
 
 QUICK = (1, 1, 3, 3)
 
