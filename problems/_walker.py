@@ -1,4 +1,4 @@
-"""Who walks: the human of a problem, or a model of the user's, with a load, locked joints and prosthetic joints."""
+"""Bodies that walk: the human of a problem, or a model of the user's, with a load, locked joints and prosthetic joints."""
 
 from __future__ import annotations
 

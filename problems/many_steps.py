@@ -113,7 +113,7 @@ def _between(value: float | None, usual: float, what: str) -> float:
 
 
 def _footsteps(model: od.Model, size: HumanDimensions, steps: int, way: float) -> list[Feet]:
-    """Where the feet stand, one after the other: left and right side by side, the steps, the last two side by side."""
+    """Places of the feet, one after the other: left and right side by side, the steps, the last two side by side."""
     pace, wide = way / (steps - 1), (SPREAD + _steps.spread(size)) / 2
     found = []
     for k, side in enumerate(_steps.sides(steps + 2, "l")):
