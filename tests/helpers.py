@@ -61,16 +61,20 @@ JOINTS: dict[str, od.Joint] = {
     **{f"floating_{order}": od.FloatingBase(f"euler_{order}") for order in EULER_ORDERS},
 }
 
+SAME = ("floating_xyz", "floating_yxz", "floating_zxy")
+"""Joints without a tree: a floating base moves as `floating_zyx` does, and the trees of the Euler joints hold the
+orders of angles."""
+
 TREES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     # each kind at the root and inside, with a branch and a fork below it
-    **{k: ((k, "revolute_skew", k, "prismatic_skew", k), (0, 1, 1, 2, 3)) for k in JOINTS},
+    **{k: ((k, "revolute_skew", k, "prismatic_skew", k), (0, 1, 1, 2, 3)) for k in JOINTS if k not in SAME},
     "chain": (("revolute_z", "prismatic_x", "revolute_skew", "revolute_-y"), (0, 1, 2, 3)),
     "star": (("revolute_z", "spherical", "planar", "floating"), (0, 0, 0, 0)),
     "forest": (("floating", "spherical", "revolute_z", "planar", "euler_xyz", "prismatic_x"), (0, 1, 1, 0, 4, 4)),
 }
 
 SIMILAR = ("revolute_-y", "revolute_skew", "prismatic_x", "prismatic_skew", "helical_x", "euler_xyz", "euler_yxz",
-           "euler_zxy", "floating_xyz", "floating_yxz", "floating_zxy")  # fmt: skip
+           "euler_zxy", *SAME)  # fmt: skip
 """Joints that the quick run leaves out where algorithms are tested on every joint: another one takes the same code, or
 the other trees hold the joint."""
 QUICK_JOINTS = [key for key in JOINTS if key not in SIMILAR]

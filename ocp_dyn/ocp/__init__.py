@@ -47,6 +47,7 @@ from .analysis.gait.reference import gait_reference as gait_reference
 from .analysis.metabolic import Metabolism as Metabolism
 from .analysis.stances import Stance as Stance
 from .analysis.summary import Summary as Summary
+from .motion.contact_shapes import contact_shapes as contact_shapes
 from .motion.motion import PhaseMotion as PhaseMotion
 from .muscles.activation import Activation as Activation
 from .muscles.activation import ExcitationSquared as ExcitationSquared

@@ -162,6 +162,10 @@ class Repetition:
         seen = v if self.mirror is None else v * np.diag(PSEUDO)
         return np.asarray(seen @ _R(self.advance).T)
 
+    def yaw(self, yaw: float) -> float:
+        """The heading [rad] in the other period of what heads along `yaw`."""
+        return self.advance.angle + (yaw if self.mirror is None else -yaw)
+
     def frame(self, name: str) -> Frame:
         """The frame that does in the other period what the frame of that name does in this one."""
         return self.model.frame(name) if self.mirror is None else self.mirror.frame(name)

@@ -231,7 +231,7 @@ SHORT = (
 )  # fmt: skip
 
 
-@mostly_slow("algorithm", (*SHORT, od.impact, od.constrained_inverse_dynamics), SHORT, ids=lambda f: f.__name__)
+@mostly_slow("algorithm", (*SHORT, od.impact, od.constrained_inverse_dynamics), SHORT[::3], ids=lambda f: f.__name__)
 def test_points_of_constraints_equal_those_of_a_set_built_with_the_numbers(rng, algorithm):
     s = State.of(MODEL, rng)
     feet, other = constraints(), constraints(*POINTS.values())

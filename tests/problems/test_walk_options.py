@@ -8,7 +8,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.guess.foot_plan import _tracks
+from ocp_dyn.ocp.guess.tracks import tracks_of
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 from problems import _steps, _walker, human_walk, many_steps
 
@@ -109,7 +109,7 @@ def test_backward_everything_comes_the_other_way_round():
 
 def test_a_guess_backward_lifts_the_heel_over_the_toes_and_the_toes_over_the_heel():
     walk = human_walk.problem(1.0, backward=True, **QUICK)
-    tracks = _tracks(walk.guess, transcribe(walk), [0.03, 0.06, 0.2, 0.3])
+    tracks = tracks_of(walk.guess, transcribe(walk), [0.03, 0.06, 0.2, 0.3])
     (foot,) = (body for body in tracks if walk.model.body_names[body - 1] == "foot_r")
     angles = {(span.side, span.first, span.last) for span in tracks[foot] if span.axis is not None}
     assert (1.0, walk.guess.strike, 0.0) in angles  # comes down on the toes, heel up

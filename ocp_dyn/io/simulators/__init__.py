@@ -2,7 +2,7 @@
 
 | module | contents |
 |---|---|
-| `shapes` | `Box`, `Ball`, `Cylinder`, `Capsule`: shapes fixed to frames |
+| `shapes` | `Box`, `Ball`, `Cylinder`: shapes fixed to frames |
 | `mjcf` | `write_mjcf`, `mjcf_text`: the file as a whole |
 | `_mjcf_bodies` | bodies, joints, motors and keyframes of an MJCF file |
 | `_mjcf_equality` | joints that mimic others, and loops |
@@ -16,6 +16,7 @@ from .mjcf import mjcf_text as mjcf_text
 from .mjcf import write_mjcf as write_mjcf
 from .shapes import Ball as Ball
 from .shapes import Box as Box
-from .shapes import Capsule as Capsule
 from .shapes import Cylinder as Cylinder
 from .shapes import Shape as Shape
+from .urdf import urdf_text as urdf_text
+from .urdf import write_urdf as write_urdf

@@ -1,4 +1,4 @@
-"""What files for simulators share: numbers, names, inertias that they accept, and what they cannot hold."""
+"""Helpers of both writers: numbers and names in XML, losses of a format, inertias that MuJoCo accepts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from casadi import DM
 
 from ..._types import Array, ModelError, is_one_of, listed, meant, sequence, shown
-from ...joints import Joint, Prismatic, Revolute
 from ...mechanism import Model
 from ...spatial_algebra.rotations import matrix_quaternion
 
@@ -46,10 +45,12 @@ def child(parent: Element, tag: str, **attributes: Any) -> Element:
     return ElementTree.SubElement(parent, tag, written)
 
 
-def comment(parent: Element, text: str) -> None:
-    """A comment; two hyphens in a row would end it."""
-    clean = CONTROLS.sub("?", text).replace("--", "- -")
-    parent.append(ElementTree.Comment(f" {clean} "))
+def first_comment(parent: Element, sentences: Iterable[str]) -> None:
+    """A comment at the beginning of an element; two hyphens in a row would end it."""
+    text = CONTROLS.sub("?", " ".join(sentences))
+    while "--" in text:
+        text = text.replace("--", "- -")
+    parent.insert(0, ElementTree.Comment(f" {text} "))
 
 
 def written(root: Element) -> str:
@@ -66,7 +67,7 @@ class Names:
 
     def new(self, wanted: str) -> str:
         """The name that is wanted, or this name with a number behind it if it is taken."""
-        base = CONTROLS.sub("_", re.sub(r"\s", "_", wanted)) or "unnamed"
+        base = CONTROLS.sub("_", re.sub(r"[\t\r\n]", "_", wanted)) or "unnamed"
         name, k = base, 1
         while name in self.taken:
             k += 1
@@ -106,8 +107,8 @@ def check_dropped(drop: Any, losses: dict[str, str], what: str) -> tuple[str, ..
 
 
 DROPS = ("passive", "springs", "armature", "effort", "limits")
-"""What a writer may be allowed to leave out: nonlinear passive torques; springs; inertias of rotors; different torque
-limits of both directions; limits, losses or springs of joints for which the format has none."""
+"""Words of the option `drop`, for parts of a model that a format lacks: nonlinear passive torques; springs; inertias of
+rotors; different torque limits of both directions; limits and losses of joints for which the format has none."""
 
 
 def passive_loss(model: Model) -> dict[str, str]:
@@ -117,27 +118,6 @@ def passive_loss(model: Model) -> dict[str, str]:
     dofs = tuple(dict.fromkeys(element.dof for element in model.passive))
     return {"passive": f"{len(model.passive)} nonlinear passive torques (ExponentialTorque, OneSidedSpring) on "
                        f"{listed(dofs, 6)}"}  # fmt: skip
-
-
-def chain_of(joint: Joint, name: str, format_: str) -> tuple[Revolute | Prismatic, ...]:
-    """The hinges and slides that move as a joint does; ModelError if there are none."""
-    remedies = {
-        "Helical": "use Revolute on a massless body and Prismatic on the next, and couple them by "
-        "builder.add_mimic(slide, hinge, ratio=pitch)",
-        "CustomJoint": "approximate it by MultiDof or by several joints",
-        "Spherical": 'use Euler("yxz"), which is written as three joints',
-        "FloatingBase": 'use FloatingBase("euler_yxz"), which is written as six joints',
-    }
-    kind = type(joint).__name__
-    try:
-        links = joint.chain()
-    except ValueError:
-        links = ()
-    if not links or not all(isinstance(link, (Revolute, Prismatic)) for link in links):
-        screw = any(type(link).__name__ == "Helical" for link in links)
-        remedy = remedies["Helical" if screw else kind] if screw or kind in remedies else "use joints that it has"
-        raise ModelError(f"joint {shown(name)}: {format_} has no joint that moves as {shown(joint)} does; {remedy}")
-    return links  # type: ignore[return-value]  # checked
 
 
 # Inertias
@@ -186,11 +166,14 @@ def balanced(moments: Array) -> Array:
     return out
 
 
-def defect(moments: Array) -> float:
-    """How far principal moments are from those of a body, relative to the largest: what is missing in A + B >= C, or
-    below zero."""
+def defect(moments: Array, terms: float) -> float:
+    """The shortfall of A + B >= C, relative to C, of principal moments; negative ones fall short, too.
+
+    terms: size of the numbers whose differences they are; rounding errors of these do not count.
+    """
     low, middle, high = np.sort(moments)
-    return float(max(high - low - middle, -2 * low) / high) if high > 0 else float(-low > TINY)
+    missing = high - low - middle
+    return float(missing / max(high, TINY)) if missing > max(TINY, 1e-14 * terms) else 0.0
 
 
 def unmoved(model: Model, H: Array) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +13,7 @@ from ...dynamics.rnea_crba_aba import mass_matrix
 from ...joints import FloatingBase, Prismatic, Revolute, Spherical
 from ...mechanism import Model
 from ...spatial_algebra.spatial import Transform
+from .._chains import hinges_and_slides
 from ._common import (
     DIGITS,
     ROUNDED,
@@ -21,7 +21,6 @@ from ._common import (
     Element,
     Names,
     balanced,
-    chain_of,
     child,
     defect,
     mass_and_com,
@@ -36,7 +35,7 @@ HINGES = {Revolute: "hinge", Prismatic: "slide"}
 
 @dataclass
 class Written:
-    """What is in the file so far: elements of bodies, names of joints and dofs, and what there is to tell about it."""
+    """Contents of the file so far: elements of bodies, names, motors, sentences for the comment at its beginning."""
 
     bodies: dict[int, Element] = field(default_factory=dict)
     body_names: dict[int, str] = field(default_factory=dict)
@@ -91,14 +90,15 @@ def check_inertias(model: Model, balance: bool, notes: list[str]) -> None:
     light, changed, wrong = [], [], []
     for i in range(1, model.nb + 1):
         m, _, I = mass_and_com(model, i)
-        moments, _ = principal(I)
-        name, off = model.body_names[i - 1], defect(moments)
+        moments, axes = principal(I)
+        name, off = model.body_names[i - 1], defect(moments, np.abs(model.I[i].I.full()).max())
         if m < TINY or np.any(moments < TINY):
             light.append(name)
         if off > DIGITS and not balance:
             wrong.append(f"{name} ({', '.join(f'{x:.4g}' for x in np.sort(moments))} kg m^2)")
         elif off > ROUNDED:
             changed.append(name)
+            model = model.with_inertia(name, inertia=axes @ np.diag(balanced(moments)) @ axes.T)
     if wrong:
         raise ModelError(
             f"write_mjcf: MuJoCo refuses principal moments of inertia of which one is below zero or larger than the "
@@ -135,7 +135,7 @@ def add_joints(body: Element, model: Model, i: int, names: Names, done: Written)
     if isinstance(joint, (Spherical, FloatingBase)) and joint.has_quaternion:
         add_free(body, model, i, names, done)
         return
-    for k, link in enumerate(chain_of(joint, name, "MJCF")):
+    for k, link in enumerate(hinges_and_slides(joint, name, "MuJoCo")):
         own = names.new(model.qd_names[first + k])
         done.joint_of_dof[first + k] = own
         add_hinge(body, own, link, dof_values(model, first_q + k, first + k))
@@ -172,15 +172,15 @@ def losses(dof: dict[str, float]) -> dict[str, float | None]:
 def add_free(body: Element, model: Model, i: int, names: Names, done: Written) -> None:
     """A free joint, or slides and a ball joint where MuJoCo's free joint moves otherwise or has no such data: it hangs
     on the world alone, its position is counted from the world's origin, and it has no limits."""
-    joint, name = model.joints[i], model.joint_names[i - 1]
-    at_q, at_v, shifts = model.q_index[i], model.v_index[i], model.joints[i].leading_translations
+    name, shifts = model.joint_names[i - 1], model.joints[i].leading_translations
+    at_q, at_v = model.q_index[i], model.v_index[i]
     turn = [dof_values(model, at_q + shifts + k, at_v + shifts + k) for k in range(3)]
     slides = [dof_values(model, at_q + k, at_v + k) for k in range(shifts)]
     check_ball(model, i, turn)
     X = model.X_tree[i]
     moved = np.any(X.E.full() != np.eye(3)) or np.any(X.r.full())
     limits = np.isfinite([[s["q_lower"], s["q_upper"]] for s in slides])
-    same = all(losses(s) == losses(turn[0]) for s in slides) and not slides_sprung(slides)
+    same = all(losses(s) == losses(turn[0]) for s in slides)
     if shifts and not model.parent[i] and not moved and not limits.any() and same:
         child(body, "joint", name=names.new(name), type="free", **losses(turn[0] | {"rest": 0.0}))
         gears: list[Array | None] = [np.eye(6)[k] for k in range(6)]
@@ -196,11 +196,6 @@ def add_free(body: Element, model: Model, i: int, names: Names, done: Written) -
         own += [ball] * 3
     for k, gear in enumerate(gears):
         add_motor(model, i, at_v + k, own[k], gear, done)
-
-
-def slides_sprung(slides: Sequence[dict[str, float]]) -> bool:
-    """Whether a spring of translations rests away from the origin, where that of a free joint rests."""
-    return any(s["stiffness"] and s["rest"] for s in slides)
 
 
 def check_ball(model: Model, i: int, turn: list[dict[str, float]]) -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import casadi as ca
 import numpy as np
+from casadi import DM
 
 from ..._types import Array, ModelError, sequence, shown
 from ...constraints import JointCoupling, LockedJoint, Loop
-from ...constraints.loop import _axes
 from ...mechanism import Model
 from ._common import Element, Names, child, pose_attributes
 from ._mjcf_bodies import Written
 from .shapes import frame_of, pose_in_body
 
+PLACES = 4
+"""Number of random configurations at which rows of a loop are compared."""
 ARM = 0.1
 """Distance of the second point [m] that holds the axis of a loop which leaves a rotation free."""
-KINDS = {kind: frozenset(_axes(kind)) for kind in ("ball", "fixed", "revolute")}
-"""Rows of the loops that MuJoCo has equalities for."""
 
 
 def add_equalities(root: Element, model: Model, constraints: Any, done: Written) -> None:
@@ -91,24 +93,54 @@ def lock(made: Element, model: Model, locked: LockedJoint, names: Names, done: W
 
 
 def close(made: Element, model: Model, loop: Loop, names: Names, done: Written) -> None:
-    """connect for a ball, weld for a fixed loop, two connects along the axis for one that turns about z: one of their
-    six rows repeats another, which MuJoCo's soft constraints allow."""
-    kind = next((kind for kind, rows in KINDS.items() if rows == frozenset(loop.axes)), None)
-    if kind is None:
-        raise ModelError(
-            f"write_mjcf: MuJoCo has no equality for the rows {', '.join(loop.rows)} of the loop {shown(loop.name)}; it "
-            f"has {', '.join(KINDS)}. Close the loop at another joint"
-        )
+    """connect for a ball, weld for a fixed loop, two connects along the axis for one that leaves a rotation free: one
+    of their six rows repeats another, which MuJoCo's soft constraints allow."""
+    kind, axis = kind_of(model, loop)
     ends = ((loop.predecessor, loop.predecessor_pose), (loop.successor, loop.successor_pose))
     sites = []
     for side, (frame, (R, r)) in zip(("first", "second"), ends, strict=True):
         found = frame_of(model, frame if isinstance(frame, str) else frame.name, f"loop {shown(loop.name)}")
         R_body, p = pose_in_body(found.X, np.reshape(R, (3, 3)), r)
-        own = [p] if kind != "revolute" else [p, p + ARM * R_body[:, 2]]
+        own = [p] if kind != "revolute" else [p, p + ARM * R_body @ axis]
         sites.append([add_site(found.body, f"{loop.name}.{side}", R_body, point, done) for point in own])
     for first, second in zip(*sites, strict=True):
         tag = "weld" if kind == "fixed" else "connect"
         child(made, tag, name=names.new(loop.name), site1=first, site2=second)
+
+
+def kind_of(model: Model, loop: Loop) -> tuple[str, Array]:
+    """ "ball", "revolute" or "fixed", and the axis that a revolute loop leaves free.
+
+    The loop may hold fewer rows if the mechanism keeps the others anyway, as a planar one does; or other rows with the
+    same span. ModelError if none of the kinds fits.
+    """
+    axes = np.array(loop.axes)
+    free = loop._free_axis()
+    n = np.array([0.0, 0.0, 1.0]) if free is None else np.array(free.full()).ravel()
+    across = np.linalg.svd(n[None])[2][1:]
+    turns = {"ball": np.zeros((0, 3)), "revolute": across, "fixed": np.eye(3)}
+    shifts = np.hstack([np.zeros((3, 3)), np.eye(3)])
+    held = rank(model, loop, axes)
+    for kind, turned in turns.items():
+        rows = np.vstack([np.hstack([turned, np.zeros_like(turned)]), shifts])
+        within = np.linalg.matrix_rank(np.vstack([rows, axes])) == len(rows)
+        if within and rank(model, loop, rows) == held:
+            return kind, n
+    raise ModelError(
+        f"write_mjcf: MuJoCo has no equality for the rows {', '.join(loop.rows)} of the loop {shown(loop.name)}; it has "
+        f"{', '.join(turns)}. Close the loop at another joint"
+    )
+
+
+def rank(model: Model, loop: Loop, axes: Array) -> int:
+    """Number of independent rows of a loop with other axes: of their Jacobians and positions at several places side by
+    side, so that a row counts as held only if it follows from others by the same factors everywhere."""
+    rng, other = np.random.default_rng(0), replace(loop, axes=axes, turning=False)
+    columns = []
+    for _ in range(PLACES):
+        q = DM(model.random_q(rng))
+        columns += [other.jacobian(model, q), other.position(model, q)]
+    return int(np.linalg.matrix_rank(np.array(DM(ca.horzcat(*columns)).full()), tol=1e-9))
 
 
 def add_site(body: int, name: str, R: Array, p: Array, done: Written) -> str:

@@ -1,4 +1,4 @@
-"""What is seen of the bodies in an MJCF file: sticks between joints, or the shapes of the model's own file."""
+"""Visible shapes of the bodies in an MJCF file: sticks between joints, or the shapes of the model's own file."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from .shapes import pose_in_body
 MESHES = (".stl", ".obj", ".msh")
 """Endings of files with meshes that MuJoCo reads."""
 THIN = 0.015
-"""Radius of a stick beside the length of the longest limb."""
+"""Radius of a stick, relative to the length of the longest limb."""
 
 
 def add_sticks(model: Model, done: Written) -> None:
-    """A capsule from the origin of every body to each joint that it carries, or at its end to its farthest frame or to
-    its center of mass."""
+    """Capsules from the origin of every body to each joint that it carries and to its farthest frame; at the end of a
+    limb without frames, to its center of mass."""
     radius = THIN * reach(model)
     for i in range(1, model.nb + 1):
         ends = [np.array(model.X_tree[c].r.full()).ravel() for c, p in model.edges if p == i]
-        if not ends:
-            frames = [np.array(f.X.r.full()).ravel() for f in model.frames.values() if f.body == i]
-            h, m = np.array(model.I[i].h.full()).ravel(), float(model.I[i].m)
-            ends = [max([*frames, h / m if m else h], key=np.linalg.norm)]
-        for end in ends:
+        frames = [np.array(f.X.r.full()).ravel() for f in model.frames.values() if f.body == i]
+        ends.append(max([np.zeros(3), *frames], key=np.linalg.norm))
+        h, m = np.array(model.I[i].h.full()).ravel(), float(model.I[i].m)
+        if m and not any(map(np.any, ends)):
+            ends.append(h / m)
+        for end in dict.fromkeys(tuple(end.tolist()) for end in ends):
             if np.linalg.norm(end) > radius / 10:
-                child(done.bodies[i], "geom", class_="visual", type="capsule", fromto=[*np.zeros(3), *end], size=radius)
+                child(done.bodies[i], "geom", class_="visual", type="capsule", fromto=[0, 0, 0, *end], size=radius)
 
 
 def reach(model: Model) -> float:
@@ -47,7 +48,7 @@ def add_file_shapes(root: Element, model: Model, done: Written) -> None:
         raise ModelError(
             'write_mjcf: this model comes from no URDF, so it knows no meshes: write visuals="sticks" or "none"'
         )
-    assets, left = child(root, "asset"), []
+    assets, left = child(root, "asset"), list[str]()
     names, known = Names(), dict[tuple[str, tuple[float, ...]], str]()
     for file in model.shape_files:
         for visual in read_visuals(file.path):

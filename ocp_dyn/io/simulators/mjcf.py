@@ -20,7 +20,7 @@ from ._common import (
     check_dropped,
     check_model,
     child,
-    comment,
+    first_comment,
     number_text,
     passive_loss,
     pose_attributes,
@@ -48,6 +48,10 @@ class MjcfOptions(TypedDict, total=False):
     coefficient, or MuJoCo's three (sliding, torsional [m], rolling [m]); default 1. solref (2), solimp (5): MuJoCo's
     numbers of the contacts' softness, by default its own. cone: "elliptic" (default) or "pyramidal". timestep [s],
     default 0.002; integrator: "implicitfast" (default), "implicit", "Euler", "RK4".
+
+    >>> stiff: od.io.MjcfOptions = {"timestep": 0.0005, "solref": (0.002, 1.0)}
+    >>> 'timestep="0.0005"' in od.io.mjcf_text(rod, [od.io.Ball("tip", 0.05)], **stiff)
+    True
     """
 
     constraints: Sequence[Any]
@@ -69,7 +73,7 @@ def write_mjcf(
 ) -> None:
     """Writes a model as MJCF, the format of MuJoCo: the same mass matrix and bias force, to rounding.
 
-    shapes: with these bodies touch the ground, `od.io.Box`, `Ball`, `Cylinder`, `Capsule`; shapes on "world" are parts
+    shapes: with these bodies touch the ground, `od.io.Box`, `Ball`, `Cylinder`; shapes on "world" are parts
     of the ground. They collide with the ground alone, not with each other. options: see `MjcfOptions`.
 
     q, qd and tau of the file are those of `od.Layout(model, "mujoco")`. Joints of several dofs become several hinges
@@ -81,7 +85,8 @@ def write_mjcf(
 
     ModelError for what MJCF does not have: helical and custom joints, moving bodies on which nothing has inertia,
     inertias that no body can have, and nonlinear passive torques unless drop=("passive",). Zero masses and moments of
-    inertia are written as 1e-14, which MuJoCo accepts. The file appears complete or not at all; OSError if it cannot be written.
+    inertia are written as 1e-14, which MuJoCo accepts. The file appears complete or not at all; OSError if it cannot be
+    written.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -107,10 +112,6 @@ def mjcf_text(model: Model, shapes: Sequence[Shape] = (), **options: Unpack[Mjcf
     bodies_shapes = checked_shapes(shapes, model)
     check_names(bodies_shapes)
     root = ElementTree.Element("mujoco", model=Names().new(model.name or "model"))
-    comment(root, "Written by ocp_dyn, in SI units and radians. q, qd and tau are those of "
-                  "ocp_dyn.Layout(model, 'mujoco').")  # fmt: skip
-    notes = ElementTree.Comment("")
-    root.append(notes)
     add_options(root, model, settings, bodies_shapes)
     world = child(root, "worldbody")
     on_ground = add_ground(root, world, model, settings, bodies_shapes)
@@ -126,10 +127,8 @@ def mjcf_text(model: Model, shapes: Sequence[Shape] = (), **options: Unpack[Mjcf
     add_velocity_limits(root, model)
     if "passive" in drop and model.passive:
         done.notes.append(f"Left out: {passive_loss(model)['passive']}.")
-    if done.notes:
-        notes.text = f" {' '.join(done.notes).replace('--', '- -')} "
-    else:
-        root.remove(notes)
+    about = "Written by ocp_dyn, in SI units and radians. q, qd and tau are those of ocp_dyn.Layout(model, 'mujoco')."
+    first_comment(root, [about, *done.notes])
     return written(root)
 
 
@@ -182,7 +181,7 @@ def add_options(root: Element, model: Model, settings: dict[str, Any], shapes: S
         child(
             touching, "geom", contype=collides[0], conaffinity=collides[1], condim="3", group="3" if name == "shape" else "0",
             friction=settings["friction"], solref=settings["solref"], solimp=settings["solimp"], mass="0",
-            rgba=(0.9, 0.55, 0.2, 0.6) if name == "shape" else (0.8, 0.8, 0.8, 1),
+            rgba=(0.9, 0.55, 0.2, 0.6) if name == "shape" else (0.85, 0.85, 0.85, 1),
         )  # fmt: skip
 
 
@@ -192,7 +191,12 @@ def add_ground(root: Element, world: Element, model: Model, settings: dict[str, 
     wanted = touching if settings["ground"] is None else bool(settings["ground"])
     child(world, "light", pos=(0, 0, 5), dir=(0, 0, -1), directional=True)
     if wanted:
-        child(world, "geom", name="ground", class_="ground", type="plane", size=(0, 0, 0.1))
+        assets, gray = child(root, "asset"), {"rgb1": (0.72, 0.74, 0.76), "rgb2": (0.8, 0.82, 0.84)}
+        sky = {"rgb1": (0.85, 0.9, 0.95), "rgb2": (1, 1, 1)}
+        child(assets, "texture", type="skybox", builtin="gradient", width=64, height=64, **sky)
+        child(assets, "texture", name="tiles", type="2d", builtin="checker", width=256, height=256, **gray)
+        child(assets, "material", name="tiles", texture="tiles", texrepeat=(1, 1), texuniform=True)
+        child(world, "geom", name="ground", class_="ground", type="plane", size=(0, 0, 0.1), material="tiles")
     return wanted
 
 

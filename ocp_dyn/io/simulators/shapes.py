@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arguments import label, named_fields, positive
-from ..._types import Array, ModelError, Vector, finite_vector, meant, sequence, shown
+from ..._types import Array, ModelError, Vector, finite_vector, meant, sequence, shown, truth
 from ...mechanism import Frame, Model
 from ...mechanism.parts import WORLD, rotation_matrix
 from ...spatial_algebra.spatial import Transform
@@ -18,8 +18,8 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Shape:
-    """A shape fixed to a frame: what every kind of shape tells. `size`: half sizes of a box; radius of a ball; radius
-    and half length of a cylinder or a capsule [m]."""
+    """A shape fixed to a frame: the part that all kinds have in common. `size`: half sizes of a box; radius of a ball;
+    radius and half length of a cylinder [m]."""
 
     frame: str
     center: Vector
@@ -118,9 +118,17 @@ class Ball(Shape):
         return (self.radius,)
 
 
+@named_fields
 @dataclass(frozen=True)
-class _Round(Shape):
-    """A cylinder along z of its own axes."""
+class Cylinder(Shape):
+    """A cylinder of this radius and half length [m] along z of its own axes, for a wheel or a rounded edge.
+
+    rounded: whether a half ball of the same radius closes either end, beyond the half length: a capsule. A URDF has
+    none and gets the cylinder and two balls. Other arguments as of `Box`.
+
+    >>> od.io.Cylinder("wheel", radius=0.3, half_length=0.02).size
+    (0.3, 0.02)
+    """
 
     frame: str
     radius: float
@@ -128,41 +136,20 @@ class _Round(Shape):
     center: Vector = ORIGIN
     rotation: Any = None
     name: str | None = None
+    rounded: bool = False
 
     def __post_init__(self) -> None:
         self._place()
         self._positive("radius", "half_length")
+        object.__setattr__(self, "rounded", truth(self.rounded, f"Cylinder on {shown(self.frame)}: rounded"))
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]  # one of two, which the others do not have
+        return "capsule" if self.rounded else "cylinder"
 
     @property
     def size(self) -> tuple[float, ...]:
         return self.radius, self.half_length
-
-
-@named_fields
-@dataclass(frozen=True)
-class Cylinder(_Round):
-    """A cylinder of this radius and half length [m] along z of its own axes; other arguments as of `Box`.
-
-    >>> od.io.Cylinder("wheel", radius=0.3, half_length=0.02).size
-    (0.3, 0.02)
-    """
-
-    kind = "cylinder"
-
-
-@named_fields
-@dataclass(frozen=True)
-class Capsule(_Round):
-    """A cylinder of this radius and half length [m] along z of its own axes, with a half ball on either end.
-
-    The half length is that of the cylinder, without the caps; other arguments as of `Box`. A URDF has no capsule: it
-    gets the cylinder and two balls.
-
-    >>> od.io.Capsule("heel", radius=0.02, half_length=0.03).size
-    (0.02, 0.03)
-    """
-
-    kind = "capsule"
 
 
 def checked_shapes(shapes: Any, model: Model) -> list[Shape]:
@@ -170,7 +157,7 @@ def checked_shapes(shapes: Any, model: Model) -> list[Shape]:
     found = sequence(shapes, "shapes must be a list such as [od.io.Box('foot', (0.1, 0.05, 0.01))]")
     for shape in found:
         if not isinstance(shape, Shape):
-            raise TypeError(f"a shape must be an od.io.Box, Ball, Cylinder or Capsule, got {shown(shape)}")
+            raise TypeError(f"a shape must be an od.io.Box, Ball or Cylinder, got {shown(shape)}")
         frame_of(model, shape.frame, type(shape).__name__)
     return found
 

@@ -13,7 +13,7 @@ discontinuities, Chaos, Solitons & Fractals 5, 1995; for walkers see `step_map`]
 States are differentiated in tangent coordinates (delta of q, delta of qd). A flat foot that would touch down tilted is
 placed flat by the shortest step in the metric of the mass matrix. A disturbance at the start must keep the standing
 feet flat on the ground and at rest. Shifts along the ground and turns about the vertical do not count as disturbances:
-their multipliers, 1 or in a mirrored motion -1, are listed separately. `jumps` linearizes the rows of a `Jump`.
+their multipliers, 1, in a mirrored motion -1, in one that turns two on the unit circle, are listed separately. `jumps` linearizes the rows of a `Jump`.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
 from ..statement.statement import Statement
 from .jumps import jump_derivative, jump_of
+from .stiff_flow import stiff_flow_derivative
 from .touchdowns import Touchdown, fixed_rows, touchdowns
 
 AT_REST = 1e-6
@@ -45,6 +46,10 @@ AT_REST = 1e-6
 
 STEP_SHARE = 0.5
 """Largest step of the integration, as a fraction of the time constant of springs and losses of the joints."""
+
+MOST_STEPS = 2000
+"""Steps of an interval above which its flow is linearized along the solution, see `stiff_flow`: the eyes of a robot,
+with losses but almost no inertia, can have time constants of nanoseconds."""
 
 ZERO_VALUE = 1e-8
 """Singular values and errors below it count as zero."""
@@ -56,7 +61,8 @@ class Floquet:
 
     multipliers (k): the eigenvalues, complex numbers, largest first; zero for directions that touch-down and contacts
     remove. neutral: multipliers of "x" and "y", shifts along the ground, and of "yaw", the turn about the vertical, if
-    the model can make these motions. basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
+    the model can make these motions; of a motion that turns by an angle a in a period, those of "x" and "y" are exp(i a)
+    and exp(-i a). basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
     the start; derivative (k, k): the map in this basis. leak: relative size of the part of the images that leaves the
     basis and the neutral directions; a measure of the error of the grid.
 
@@ -67,7 +73,7 @@ class Floquet:
     """
 
     multipliers: Any
-    neutral: dict[str, float]
+    neutral: dict[str, Any]
     derivative: Array
     basis: Array
     leak: float
@@ -83,7 +89,8 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
     result.
 
     step [s]: largest step of the fourth-order Runge-Kutta method, which restarts at every node; steps are shorter if
-    springs and losses of the joints have shorter time constants. problem: the solved problem, needed if it has a
+    springs and losses of the joints have shorter time constants, down to a limit below which exponential steps of length
+    `step` follow the linearized motion. problem: the solved problem, needed if it has a
     `Jump`. ValueError for a motion that is not periodic, holds numbers that are not finite, or stands on a tilted
     plane, and for a Jump whose equality rows do not determine the next state.
     """
@@ -103,7 +110,7 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
         for name, d in neutral.items()
         if np.linalg.norm(foot_rows @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
     }
-    return _split(DP, _null_space(foot_rows), neutral)
+    return _split(DP, _null_space(foot_rows), neutral, turns=bool(solution.turn))
 
 
 def _check(solution: Motion, step: float) -> None:
@@ -129,11 +136,15 @@ def flow_derivatives(equations: Equations, phase: PhaseMotion, step: float) -> l
     model, width = equations.model, np.diff(phase.t)
     nv = model.nv
     found = []
-    substep = _substep(equations, phase.contacts)
+    substep, turning = _substep(equations, phase.contacts), _turning(model)
     for k, h in enumerate(width):
         fastest = max(equations.fastest(phase.q[i], phase.contacts, phase.qd[i]) for i in (k, k + 1))
         within = min(step, STEP_SHARE / max(fastest, 1e-9))
         n = max(1, math.ceil(h / within - 1e-9))
+        if n > MOST_STEPS:
+            steps = max(1, math.ceil(h / step - 1e-9))
+            found.append(stiff_flow_derivative(equations, phase, k, steps, turning))
+            continue
         begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
         inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
         x = np.concatenate([phase.q[k], phase.qd[k], np.eye(2 * nv).ravel()])
@@ -320,8 +331,9 @@ def _null_space(rows: Array) -> Array:
     return np.asarray(Vt[rank:].T)
 
 
-def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
-    """Multipliers in the basis, apart from those of the neutral directions, whose span DP maps into itself."""
+def _split(DP: Array, basis: Array, neutral: dict[str, Array], *, turns: bool) -> Floquet:
+    """Multipliers in the basis, apart from those of the neutral directions, whose span DP maps into itself; in a motion that
+    turns, DP turns the shifts x and y into each other."""
     V = np.column_stack([np.zeros((len(DP), 0)), *neutral.values()])
     along = np.linalg.pinv(V) @ DP @ V
     Q, _ = np.linalg.qr(np.hstack([basis.T @ V, np.eye(basis.shape[1])]))
@@ -331,5 +343,7 @@ def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
     derivative = rest.T @ image
     values: Any = np.linalg.eigvals(derivative) if derivative.size else np.zeros(0)
     values = values[np.argsort(-np.abs(values), kind="stable")]
-    found = {name: float(along[k, k]) for k, name in enumerate(neutral)}
+    found: dict[str, Any] = {name: float(along[k, k]) for k, name in enumerate(neutral)}
+    if turns and {"x", "y"} <= found.keys():
+        found["x"], found["y"] = np.linalg.eigvals(along[:2, :2]).astype(complex)
     return Floquet(values, found, derivative, rest, float(leak))

@@ -22,7 +22,8 @@ from ...mechanism import Model
 from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan, Postures, entries_of
 from ..transcription.variables import Transcription, place_value
-from .foot_plan import State, _pose_at, _smooth, _tracks, first_step
+from .foot_plan import State, _smooth
+from .tracks import first_step, pose_at, tracks_of
 
 NAMED, OTHERS, FREE = 0.1, 0.02, 1e-3
 """Weights of the distance from a posture: of joints that it names, of the others, and of a base that it does not name.
@@ -136,7 +137,7 @@ class Feet:
     def __init__(self, plan: Postures, transcription: Transcription, durations: list[float]) -> None:
         self.model, self.lift = transcription.problem.model, plan.lift
         swing = FootPlan(plan.strike, plan.leave, plan.lift)
-        self.tracks = _tracks(swing, transcription, durations)
+        self.tracks = tracks_of(swing, transcription, durations)
         self.flat = {
             body for body, spans in self.tracks.items() if any(span.flat and span.axis is None for span in spans)
         }
@@ -156,10 +157,10 @@ class Feet:
             if spans[0].begin - TIME_TOLERANCE <= time <= spans[-1].end + TIME_TOLERANCE:
                 stands = any(s.begin - TIME_TOLERANCE <= time <= s.end + TIME_TOLERANCE for s in spans)
                 if body in self.flat:
-                    R, p = _pose_at(spans, time, self.lift)
+                    R, p = pose_at(spans, time, self.lift)
                     found.append(Goal(self._pose(body), np.concatenate([R.ravel(order="F"), p])))
                 elif not stands:
-                    R, p = _pose_at(spans, time, self.lift)
+                    R, p = pose_at(spans, time, self.lift)
                     point = max((s for s in spans if s.end <= time), key=lambda s: s.end).point
                     found.append(Goal(self._point(body, point), p + R @ point))
         for begin, end, f, place in self.held:
@@ -204,7 +205,7 @@ class Nearest:
     def __call__(self, wanted: Array, weights: Array, goals: list[Goal]) -> Array:
         q = wanted
         for _ in range(LARGEST_STEP_COUNT):
-            parts = [[_numbers(x) for x in goal.rows(q, goal.target)] for goal in goals]
+            parts = [[as_numbers(x) for x in goal.rows(q, goal.target)] for goal in goals]
             r = np.concatenate([np.zeros(0), *(part[0].ravel() for part in parts)])
             J = np.concatenate([np.zeros((0, len(weights))), *(part[1] for part in parts)])
             right = J.T @ r + weights**2 * self.difference(wanted, q)
@@ -224,12 +225,12 @@ class Nearest:
 
     def integrate(self, q: Array, v: Array) -> Array:
         """`Model.integrate` on numbers."""
-        return _numbers(self._integrate(q, v)).ravel()
+        return as_numbers(self._integrate(q, v)).ravel()
 
     def difference(self, q: Array, q1: Array) -> Array:
         """`Model.difference` on numbers."""
-        return _numbers(self._difference(q, q1)).ravel()
+        return as_numbers(self._difference(q, q1)).ravel()
 
 
-def _numbers(x: Any) -> Array:
+def as_numbers(x: Any) -> Array:
     return np.array(DM(x).full())

@@ -6,7 +6,7 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import casadi as ca
@@ -32,7 +32,8 @@ class Monitor(ca.Callback):
     """Called with every iterate: shows progress, keeps the best iterate, stops on demand.
 
     best: of all iterates that violate no row by more than `tolerance`, the one of least cost; if there is none, the
-    iterate of least violation. stop: set to True, ends the run after the current iteration.
+    iterate of least violation. stop: set to True, ends the run after the current iteration. watch: sees x and the rows g
+    of every iterate, and returns True to end the run.
     """
 
     def __init__(self, program: Assembled, tolerance: float, say: Progress) -> None:
@@ -43,6 +44,7 @@ class Monitor(ca.Callback):
         self._merit = (np.inf, np.inf)
         self.iteration, self.stop = 0, False
         self.best: dict[str, Array] = {}
+        self.watch: Callable[[Array, Array], bool] | None = None
         m = program.row_lower.size
         self._shapes = [program.n, 1, m, program.n, m, program.parameters]
         self.construct("progress", {})
@@ -73,6 +75,8 @@ class Monitor(ca.Callback):
             self._show(f, infeasibility, step)
         self._last = x
         self.iteration += 1
+        if self.watch is not None and not self.stop and self.watch(x, g):
+            self.stop = True
         return self.stop
 
     def say(self, line: str) -> None:

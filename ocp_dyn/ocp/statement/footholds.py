@@ -18,7 +18,7 @@ from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
 from ...joints import Revolute
 from ...mechanism import Frame, Model
 from .ground.fitting import PLACED, check_edge, check_point
-from .ground.planes import GROUND, LEVEL, Plane
+from .ground.planes import GROUND, LATERAL, LEVEL, Plane
 from .ground.room import narrowed
 
 
@@ -97,7 +97,8 @@ class Foothold:
     @property
     def bounds(self) -> np.ndarray:
         """Bounds (3, 2) of the place: x, y, yaw, each (lower, upper); on a `Patch` the whole sole stays on it."""
-        along = np.arctan2(self.contact.axis[1], self.contact.axis[0]) if self.kind == "edge" else np.pi / 2
+        x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else LATERAL
+        along = np.arctan2(y, x)
         sole = ((self.half_length, along - np.pi / 2), (self.half_width, along))
         return narrowed(self.plane, np.array([self.x, self.y, self.yaw]), sole, self.name)
 
@@ -160,7 +161,7 @@ class Foothold:
 
         For other footholds, the x axis of the foot.
         """
-        x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else (0.0, 1.0, 0.0)
+        x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else LATERAL
         return turned(place) @ sparse((y, -x, 0.0))
 
     def offset(self, model: Model) -> tuple[float, float, float]:

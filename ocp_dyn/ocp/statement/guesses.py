@@ -19,7 +19,7 @@ class FootPlan:
     """A first guess from a plan of the feet: `Problem(guess=FootPlan())`.
 
     strike, leave [rad]: pitch of a foot when it strikes the ground on an edge, and when it leaves the ground from an
-    edge. lift [m]: height of the middle of a swing above its ends. crouch: lowering of the base, as a fraction of its
+    edge: the heel is up over an edge at the toes, the toes over one at the heel. lift [m]: height of the middle of a swing above its ends. crouch: lowering of the base, as a fraction of its
     height when standing.
 
     >>> plan = ocp.FootPlan(lift=0.1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -252,7 +253,8 @@ def _find_images(transcription: Transcription) -> None:
                 f"Foothold {f.name!r} of the first phase is the image of {g.name!r} and derived from {f.of.name!r}: "
                 f"{g.name!r} must be derived from a foothold too (of=...)"
             )
-        _check_image(transcription, f, g)
+        if f.root is not g.root:
+            _check_image(transcription, f, g)
         transcription.images[f if f.of is None else f.root] = g if f.of is None else g.root
     for g in transcription.images.values():
         if g.root in transcription.images:
@@ -321,8 +323,19 @@ def place_of(transcription: Transcription, f: Foothold, place: Expr, advance: Ad
 def place_value(transcription: Transcription, f: Foothold, x: Array, advance: Advance) -> Array:
     """(x, y, yaw) of a foothold at a point x of the program."""
     owner = _owner(transcription, f)
-    place = place_of(transcription, f, DM(x[owner.index] * owner.scale), advance)
-    return np.array(place.full()).ravel()
+    return np.array(place_of(transcription, f, DM(x[owner.index] * owner.scale), advance).full()).ravel()
+
+
+def place_corners(transcription: Transcription, f: Foothold) -> list[Array]:
+    """Places (x, y, yaw) of a foothold at the corners of the bounds of the variables on which it depends."""
+    program, steps = transcription.program, transcription.step.values() if f.root in transcription.images else ()
+    owners = [_owner(transcription, f), *(slot for slot in steps if isinstance(slot, Variable))]
+    entries = np.concatenate([np.arange(len(program.start))[owner.index] for owner in owners])
+    found, x = [], program.start.copy()
+    for corner in itertools.product(*({program.x_lower[k], program.x_upper[k]} for k in entries)):
+        x[entries] = corner
+        found.append(place_value(transcription, f, x, Advance.of(*advance_value(transcription, x).values())))
+    return found
 
 
 def advance_of(transcription: Transcription, z: Mapping[str, Any]) -> Advance:

@@ -19,6 +19,7 @@ from ..nlp.program import Variable
 from ..statement.footholds import rigid
 from ..transcription.variable_labels import VariableLabel, variable_labels
 from ..transcription.variables import Transcription, contacts, number, state_of
+from .reach import misplaced
 
 ROWS_SHOWN = 6
 """Largest number of rows that one sentence names."""
@@ -102,7 +103,8 @@ def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
 def check(transcription: Transcription, program: Assembled) -> list[str]:
     """Faults and difficulties of the problem, as sentences; empty if nothing was found.
 
-    Examines the problem at the first guess: a root with motors in a model with footholds, values out of their bounds,
+    Examines the problem at the first guess: a root with motors in a model with footholds, footholds out of reach, crossed or
+    on walls, values out of their bounds,
     rows and costs without finite values or derivatives, violated rows without a free variable, contacts that constrain
     one another, more equalities than free variables, dependent equalities, springs and losses too fast for an explicit
     scheme, linear torques of which a scheme sees the means alone.
@@ -110,6 +112,7 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
     repeated = repetitions(transcription, program, transcription.program.start)
     return [
         *_root_motors(transcription),
+        *misplaced(transcription),
         *_starts_out_of_bounds(transcription),
         *_undefined(transcription, program),
         *_unsatisfiable(transcription, program),
@@ -192,8 +195,8 @@ def _undefined(transcription: Transcription, program: Assembled) -> Iterator[str
     bad = ~np.isfinite(e.constraints(x, p))
     rows = np.array(e.jacobian_pattern.row(), dtype=int)
     bad[rows[~np.isfinite(e.jacobian(x, p))]] = True
-    described = _described(transcription, program, x, by_joint=True)
-    names = list(_names_and_places([described[int(row)] for row in np.flatnonzero(bad)]))
+    described = row_places(transcription, program, x, by_joint=True)
+    names = list(names_and_places([described[int(row)] for row in np.flatnonzero(bad)]))
     if not (np.isfinite(e.objective(x, p)) and np.all(np.isfinite(e.gradient(x, p)))):
         names.append("the cost")
     for name in names:
@@ -214,7 +217,7 @@ def _unsatisfiable(transcription: Transcription, program: Assembled) -> Iterator
     free = np.zeros(program.row_lower.size, dtype=bool)
     free[np.array(pattern.row(), dtype=int)[~fixed[columns]]] = True
     rows = np.flatnonzero(~free & (violation > 1e-6))
-    described = _described(transcription, program, x, by_joint=True) if rows.size else {}
+    described = row_places(transcription, program, x, by_joint=True) if rows.size else {}
     for row in rows:
         yield (
             f"{''.join(described[int(row)])} is out of its bounds by {violation[row]:.2g}, and every variable in it is "
@@ -295,8 +298,8 @@ def _counts(transcription: Transcription, program: Assembled) -> Iterator[str]:
     pattern, _ = program.evaluator.jacobian_pattern.sub(rows.tolist(), free.tolist())
     rank = ca.sprank(ca.DM(pattern, 1))
     if rank < len(rows):
-        described = _described(transcription, program, transcription.program.start, by_joint=True)
-        names = _names_and_places([described[int(rows[k])] for k in _overdetermined(pattern)])
+        described = row_places(transcription, program, transcription.program.start, by_joint=True)
+        names = names_and_places([described[int(rows[k])] for k in _overdetermined(pattern)])
         yield (
             f"{len(rows)} equalities on {len(free)} free variables have rank {rank} by their pattern alone: at least "
             f"{len(rows) - rank} contradict or repeat others, among {_shortened(names)}; leave out conditions that "
@@ -323,10 +326,10 @@ def repetitions(transcription: Transcription, program: Assembled, x: Array) -> l
     )
     values = program.evaluator.jacobian(x, transcription.program.values).copy()
     J = DM(program.evaluator.jacobian_pattern, values)[rows.tolist(), free.tolist()]
-    described = _described(transcription, program, x)
+    described = row_places(transcription, program, x)
     counts: dict[tuple[str, ...], int] = {}
     for support in supports(vanishing(J)):
-        names = _names_and_places([described[row] for row in rows[support]])
+        names = names_and_places([described[row] for row in rows[support]])
         counts[names] = counts.get(names, 0) + 1
     return [_repetition(names, count) for names, count in counts.items()]
 
@@ -344,7 +347,7 @@ def _shortened(names: tuple[str, ...]) -> str:
     return "; ".join(names[:ROWS_SHOWN]) + (f"; {len(names) - ROWS_SHOWN} more" if len(names) > ROWS_SHOWN else "")
 
 
-def _names_and_places(rows: list[tuple[str, str]]) -> tuple[str, ...]:
+def names_and_places(rows: list[tuple[str, str]]) -> tuple[str, ...]:
     """Names of rows, the rarest first, each with its phase and time, or with the number of its times.
 
     rows: pairs of name, and text on phase and time.
@@ -356,7 +359,7 @@ def _names_and_places(rows: list[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{name}{min(at)}" if len(at) == 1 else f"{name} at {len(at)} times" for name, at in ranked)
 
 
-def _described(
+def row_places(
     transcription: Transcription, program: Assembled, x: Array, by_joint: bool = False
 ) -> dict[int, tuple[str, str]]:
     """Name of every row of g, and a text on its phase and time; empty if it belongs to no single time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,6 +14,9 @@ from ..._arguments import positive, truth, whole
 from ..._display import Progress
 from ..._types import is_one_of, shown
 from ..analysis.summary import DECIDE, bounds_of
+from ..feasibility.least_violation import least_violation
+from ..feasibility.propagation import contradiction
+from ..feasibility.watch import SEARCH, Watch
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
 from ..nlp.machine_code import use_machine_code
@@ -31,6 +34,11 @@ from ..transcription.transcribe import transcribe
 from ..transcription.variables import Transcription
 from .diagnosis import check as findings
 from .diagnosis import faults, repetitions
+from .restarts import PROVED, Attempt, SetGuess, check_restarts, restarted
+from .verdict import infeasible, verdict_of_bounds, verdict_of_search
+
+GAVE_UP = ("Infeasible_Problem_Detected", "Restoration_Failed")
+"""Statuses of IPOPT after which a search for feasibility tells why."""
 
 FAULTS_SHOWN = 10
 """Largest number of violated constraints that are shown."""
@@ -63,6 +71,9 @@ def solve(
     threads: int = 2,
     values: Mapping[str, Any] | None = None,
     compile: bool | str = "auto",
+    early_verdict: bool = True,
+    restarts: int | str | Sequence[str] = 0,
+    seed: int = 0,
     **options: Any,
 ) -> Solution:
     """Solves a problem with exact derivatives and returns the solution.
@@ -81,6 +92,22 @@ def solve(
     compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
     functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
+    early_verdict: an infeasible problem is told early. Before the run, bounds and linear rows that contradict each other
+    are found by intervals. During the run, if the violation stagnates, two searches look for any feasible point; if
+    both end at a positive least violation, the first at a stationary point of it, the run ends there. In both cases the
+    status is "Infeasible", and `solution.stats["verdict"]` names the constraints that stay violated and the bounds that
+    hold them so; it is "" otherwise. The second kind is a proof near the iterates only. False: the solver runs to its
+    own end.
+
+    restarts: if the run does not converge, the problem is solved again from this number of other first guesses, or from
+    those that are named, until a run converges: "crouched", a plan of the feet with bent legs and higher swings;
+    "planned", a plan of the feet where the problem has none; "standing", the standing posture moved forward;
+    "perturbed", a posture with random joint angles, drawn by `seed`; "coarse", a solution on half as many intervals;
+    "slow", a solution at 0.7 of the speed. Those that do not apply to the problem are skipped. `solution.stats["guess"]`
+    is the name of the guess that led to the result ("first guess" without a restart), `solution.stats["restarts"]` the
+    status of every run by name. Without success the result is the run of least infeasibility. Bounds that contradict
+    each other, and Ctrl-C, end the restarts.
+
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
@@ -91,26 +118,81 @@ def solve(
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
     """
-    begin = time.perf_counter()
     check_solver(solver)
     check_options(solver, options)
     settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
     truth(progress, "progress")
-    values = by_name(values)
-    say = Progress(progress)
+    truth(early_verdict, "early_verdict")
+    names, most = check_restarts(restarts, seed)
+    known, say = by_name(values), Progress(progress)
+    once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, compile=compile,
+                   early_verdict=early_verdict)  # fmt: skip
+    solution = once(problem, values=known, guess=guess, start=start)
+    return restarted(solution, names, most, Attempt(once, problem, known, np.random.default_rng(seed)), say)
+
+
+def _solve_once(
+    problem: Statement,
+    *,
+    values: dict[str, Any],
+    solver: str,
+    settings: Settings,
+    say: Progress,
+    threads: int,
+    compile: bool | str,
+    early_verdict: bool,
+    guess: Solution | None = None,
+    start: Solution | None = None,
+    set_guess: SetGuess = initial_guess,
+) -> Solution:
+    """One run of a solver; set_guess: sets the first values of the program if there is no `start`."""
+    begin = time.perf_counter()
     t, program = prepare(problem, threads, say)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
         say(f"evaluating by {use_machine_code(program, compile, say)}")
-        begin_at = starting_point(t, guess, start, values)
+        begin_at = starting_point(t, guess, start, values, set_guess)
         built = time.perf_counter()
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
         monitor = Monitor(program, settings.tolerance, say)
         with interruptible(monitor), kept_memory():
-            result = run(solver, program, orders_of(t, program), begin_at, settings, monitor)
+            judged = partial(_judged, t, program, begin_at, monitor) if early_verdict else _unjudged
+            result, verdict, proof = judged(
+                lambda: run(solver, program, orders_of(t, program), begin_at, settings, monitor)
+            )
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
+        stats |= {"verdict": verdict, "proof": proof}
         solution = collected(t, program, result, stats)
     _report(solution, say)
     return solution
+
+
+Run = Callable[[], SolverResult]
+
+
+Judged = tuple[SolverResult, str, str]
+"""A result, the verdict on an infeasible program, and its proof: PROVED or "search"; "" for any other program."""
+
+
+def _unjudged(solver: Run) -> Judged:
+    return solver(), "", ""
+
+
+def _judged(transcription: Transcription, program: Assembled, start: Start, monitor: Monitor, solver: Run) -> Judged:
+    """The result of a run, after a look at the bounds and under a watch."""
+    conflict = contradiction(program, start)
+    if conflict is not None:
+        least = least_violation(program, start, start.x, SEARCH)
+        (verdict,) = _guarded(lambda: [verdict_of_bounds(transcription, program, least.x, conflict)])
+        return infeasible(0, least), verdict, PROVED
+    watch = monitor.watch = Watch(program, start, monitor.say)
+    result = solver()
+    if result.status in GAVE_UP and watch.found is None:
+        watch.conclude(result.x)
+    found = watch.found
+    if result.converged or found is None:
+        return result, "", ""
+    (verdict,) = _guarded(lambda: [verdict_of_search(transcription, program, found)])
+    return infeasible(result.iterations, found), verdict, "search"
 
 
 def _report(solution: Solution, say: Callable[[str], None]) -> None:
@@ -119,6 +201,7 @@ def _report(solution: Solution, say: Callable[[str], None]) -> None:
     figures = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
     lines = [f"{solution.status} after {solution.stats['iterations']} iterations: {figures}"]
     if not solution.converged:
+        lines += [f"  {solution.stats['verdict']}"] if solution.stats["verdict"] else []
         lines += [f"  {fault}" for fault in (*solution.stats["faults"][:FAULTS_SHOWN], *solution.stats["repetitions"])]
     else:
         decide = bounds_of(solution).line
@@ -175,7 +258,11 @@ def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def starting_point(
-    transcription: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any] | None
+    transcription: Transcription,
+    guess: Solution | None,
+    start: Solution | None,
+    values: Mapping[str, Any] | None,
+    set_guess: SetGuess = initial_guess,
 ) -> Start:
     """Sets the values of the parameters and returns the starting point: `start` with its multipliers, `guess`, or the
     library's first guess."""
@@ -192,7 +279,7 @@ def starting_point(
     if guess is not None and start is not None:
         raise ValueError("give guess or start, not both: start is a guess with multipliers")
     if start is None:
-        initial_guess(transcription)
+        set_guess(transcription)
         if guess is not None:
             carry_over(transcription, guess)
         return Start(program.start, program.values, program.x_lower, program.x_upper)

@@ -1,6 +1,7 @@
 """Gait analysis on motions that are written down by hand: curves, signs, events and figures of a walk."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ DOUBLE = 0.1
 """Time of double support at the beginning of the step [s], of the whole step TIME."""
 
 
+@cache
 def biped(stiffness=0.0, toes=True):
     """A pelvis with two legs of thigh, shank and foot; hips 0.8 m above the soles."""
     builder = od.ModelBuilder("walker")

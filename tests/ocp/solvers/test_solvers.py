@@ -14,7 +14,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.solvers import heap, ipopt, monitor
 from ocp_dyn.ocp.workflows import solve as solver
-from ocp_dyn.ocp.workflows.diagnosis import _described
+from ocp_dyn.ocp.workflows.diagnosis import row_places
 from ocp_dyn.ocp.workflows.solve import prepare
 from tests.helpers import close
 
@@ -273,7 +273,7 @@ def test_check_names_joints_and_phases():
     held = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 1, e.qd), 0, 0), name="held")
     phase = ocp.Phase("swing", 1, 0.5)
     t, program = prepare(ocp.Problem(builder.build(), phase, boundary=held))
-    names = {name for name, _ in _described(t, program, t.program.start, by_joint=True).values()}
+    names = {name for name, _ in row_places(t, program, t.program.start, by_joint=True).values()}
     for row in ("dynamics", "velocity step", "position step"):
         assert {f"swing: {row} of hip_joint", f"swing: {row} of knee_joint"} <= names
     assert "ends: held" in names

@@ -11,8 +11,8 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
-from ocp_dyn.ocp.guess.foot_plan import _tracks
 from ocp_dyn.ocp.guess.standing import initial_guess
+from ocp_dyn.ocp.guess.tracks import tracks_of
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 from ocp_dyn.ocp.transcription.variables import place_value
 from ocp_dyn.spatial_algebra import rotations
@@ -382,7 +382,7 @@ def test_the_guess_by_feet_puts_them_where_the_phases_say():
     toe = problem.phases[2].footholds[0]
     x0, y0, _ = place_value(t, toe, start, Advance.of(step))
     assert place_value(t, behind, start, Advance.of(step)) == pytest.approx([x0 - step, -y0, 0.0])
-    tracks = _tracks(problem.guess, t, [0.1, 0.3, 0.2])
+    tracks = tracks_of(problem.guess, t, [0.1, 0.3, 0.2])
     assert sorted(model.body_names[body - 1] for body in tracks) == ["foot_l", "foot_r"]
 
 

@@ -15,7 +15,7 @@ from ...._types import Array, Expr, sparse, sparse_beside
 from ....spatial_algebra.rotations import unit_axis
 from ....symmetry.advance import Advance
 
-LEVEL = (0.0, 0.0, 1.0)
+LEVEL, LATERAL = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
 SAME_PLANE = 1e-9
 """Largest distance of planes, and difference of their normals, that are one plane."""

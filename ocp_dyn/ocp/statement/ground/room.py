@@ -63,7 +63,7 @@ def narrowed(plane: Plane, bounds: Array, sole: Any, foot: str) -> Array:
     """
     if not isinstance(plane, Patch):
         return bounds
-    yaw = np.linspace(*bounds[2], ANGLES if np.ptp(bounds[2]) else 1)
+    yaw = np.linspace(bounds[2, 0], bounds[2, 1], ANGLES if np.ptp(bounds[2]) else 1)
     found, patch = bounds.copy(), f"the patch {plane.name!r}" if plane.name else "its patch"
     for k, (axis, turn, size) in enumerate((("x", 0.0, plane.length), ("y", np.pi / 2, plane.width))):
         reach = sum((half * np.abs(np.cos(yaw + angle - turn)) for half, angle in sole), np.zeros_like(yaw)).max()

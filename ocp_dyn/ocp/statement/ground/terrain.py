@@ -12,6 +12,7 @@ from casadi import DM, SX
 
 from ...._arguments import called, expression, finite, known, positive
 from ...._types import Array, Expr, is_whole, sequence, shown
+from .heights import HeightTable
 from .planes import Plane
 from .room import Patch
 
@@ -55,7 +56,7 @@ class Terrain:
                 )
         names = [patch.name for patch in patches if patch.name]
         if twice := {name for name in names if names.count(name) > 1}:
-            raise ValueError(f"Terrain patches must have different names, got {sorted(twice)[0]!r} twice")
+            raise ValueError(f"Terrain patches must have different names, got {min(twice)!r} twice")
         object.__setattr__(self, "patches", patches)
         if not callable(self.ground):
             object.__setattr__(self, "ground", finite(self.ground, "Terrain ground [m], a number or a function,"))
@@ -126,6 +127,8 @@ class Terrain:
     def _base(self, x: Expr, y: Expr) -> Expr:
         if not callable(self.ground):
             return 0 * x + self.ground
+        if isinstance(self.ground, HeightTable):
+            return self.ground(x, y)
         if isinstance(x, DM):
             u, v = SX.sym("x"), SX.sym("y")
             found = ca.Function("ground", [u, v], [_one(called("Terrain ground", self.ground, u, v))])(x.T, y.T)
@@ -170,13 +173,13 @@ def stairs(
     width: float = 1.2,
     landing: float = 1.0,
     x: float = 0.0,
+    z: float = 0.0,
     smoothing: float = SMOOTHING,
 ) -> Terrain:
     """Stairs along x: patches "floor", "stair 1", ..., the last of which is a landing.
 
-    The first edge is at x [m], beside the world's x axis, and the floor before it at height 0. rise [m]: height of a
-    stair, negative for stairs that go down; tread [m]: its depth; width [m]; landing [m]: length of the floor and of the
-    last stair.
+    x, z [m]: place of the first edge, and height of the floor before it. rise [m]: height of a stair, negative for stairs
+    that go down; tread [m]: its depth; width [m]; landing [m]: length of the floor and of the last stair.
 
     >>> down = ocp.stairs(rise=-0.17, tread=0.29, count=2)
     >>> [(patch.name, round(patch.point[2], 2)) for patch in down.patches]
@@ -189,13 +192,13 @@ def stairs(
         raise ValueError("stairs rise [m] must not be 0; level ground needs no terrain")
     if not is_whole(count, 1):
         raise ValueError(f"stairs count must be a whole number of at least 1, got {shown(count)}")
-    x = finite(x, "stairs x [m]")
-    found = [Patch((x - landing / 2, 0.0, 0.0), length=landing, width=width, name="floor")]
+    x, z = finite(x, "stairs x [m]"), finite(z, "stairs z [m]")
+    found = [Patch((x - landing / 2, 0.0, z), length=landing, width=width, name="floor")]
     for k in range(1, count + 1):
         depth = tread if k < count else landing
         middle = x + (k - 1) * tread + depth / 2
-        found.append(Patch((middle, 0.0, k * rise), length=depth, width=width, name=f"stair {k}"))
-    return Terrain(found, ground=min(0.0, count * rise), smoothing=smoothing)
+        found.append(Patch((middle, 0.0, z + k * rise), length=depth, width=width, name=f"stair {k}"))
+    return Terrain(found, ground=z + min(0.0, count * rise), smoothing=smoothing)
 
 
 def ramp(

@@ -1,0 +1,1 @@
+"""Feasibility of a program: bounds that contradict each other, and the point of least violation near an iterate."""
