@@ -33,7 +33,8 @@ Side = Literal["l", "r"]
 
 
 class Stand(NamedTuple):
-    """What carries the body in a phase of a step, and the part of the other foot's swing that passes; None: it stands."""
+    """A phase of a step: the footholds that carry the body, and the part of the other foot's swing that passes; None: it
+    stands."""
 
     name: str
     footholds: tuple[ocp.Foothold, ...]
@@ -139,7 +140,7 @@ def walked(
 
 
 class Plan(NamedTuple):
-    """How far and how fast steps go: mean speed [m/s], time of one step [s]; bounds on the length of every step (None:
+    """Speed and size of steps: mean speed [m/s], time of one step [s]; bounds on the length of every step (None:
     free) and on the width between the middles of the soles [m]."""
 
     speed: float

@@ -1,8 +1,9 @@
-"""Who walks: the human of a problem, or a model of the user's, with a load, locked joints and prosthetic joints."""
+"""Bodies that walk: the human of a problem, or a model of the user's, with a load, locked joints and prosthetic joints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -59,7 +60,7 @@ def strengthened(model: od.Model, height: float, sex: Literal["male", "female"])
 
     `od.models.human` has the strength that dynamometers measure; an ankle half as strong as there keeps half.
     """
-    usual = human(73.0, height, sex)
+    usual = _usual(height, sex)
     ratio = {
         name: model.dofs.tau_max[model.qd_names.index(name)] / usual.dofs.tau_max[usual.qd_names.index(name)]
         for name in ("ankle_l", "ankle_r")
@@ -69,6 +70,12 @@ def strengthened(model: od.Model, height: float, sex: Literal["male", "female"])
     most = {name: float(share * calf.dofs.tau_max[calf.qd_names.index(name)]) for name, share in ratio.items()}
     least = {name: float(model.dofs.tau_min[model.qd_names.index(name)]) for name in ratio}
     return model.with_limits(effort={name: (least[name], most[name]) for name in ratio})
+
+
+@cache
+def _usual(height: float, sex: Literal["male", "female"]) -> od.Model:
+    """A human whose strength is that of dynamometers; per mass, it is the same at all masses."""
+    return human(73.0, height, sex)
 
 
 def locked_at(model: od.Model, locked: Joints) -> od.Model:
@@ -142,10 +149,9 @@ def is_symmetric(model: od.Model) -> bool:
     return all(np.allclose(a, b) for a, b in zip(strength, mirror.of_bounds(*strength), strict=True))
 
 
-def steps_of(model: od.Model, steps: int | None) -> int:
-    """The number of steps until the motion repeats: 1 or any number, if the model is its own mirror image, else an even
+def steps_of(symmetric: bool, steps: int | None) -> int:
+    """The number of steps until the motion repeats: 1 or any number, if the body is its own mirror image, else an even
     one; None: the smallest."""
-    symmetric = is_symmetric(model)
     if steps is None:
         return 1 if symmetric else 2
     if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= 40:

@@ -22,7 +22,13 @@ for all bodies, speeds and slopes. No term refers to a measured gait.
 The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, where the toes of a real foot bend. With
 --toes it has toes on a joint with a spring: when the heel rises they bend, roll on their round soles, and leave last.
 
+The body may carry a load, have locked joints or prosthetic ones, walk backward (the toes touch the ground first, and the
+heel leaves it last) and on slopes. A body that is not its own mirror image walks a stride of two steps, whose footholds
+and phases are its own.
+
     python -m problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
+        [--load KG] [--lock JOINT ...] [--prosthesis JOINT ...] [--backward] [--slope RISE] [--steps N]
+        [--step-length M] [--step-width M] [--step-time S]
 """
 
 from __future__ import annotations
@@ -152,15 +158,16 @@ def problem(
     changes. steps: number of steps until the motion repeats; None: 1, or 2 if the body is not its own mirror image.
     """
     size = human_dimensions(height, sex)
+    plan = _steps.plan(speed, height, size, step_length, step_width, step_time)
+    if not abs(slope) <= 0.3:
+        raise ValueError(f"slope must lie between -0.3 and 0.3, where people walk on flat feet, got {slope}")
     person = _walker.body(model, mass, height, sex, base=base, toes=toes, still=still)
     bare = _walker.with_prosthesis(_walker.locked_at(person, locked), prosthesis)
     walker = _walker.with_backpack(_walker.strengthened(bare, height, sex), load, height)
-    count = _walker.steps_of(walker, steps)
-    plan = _steps.plan(speed, height, size, step_length, step_width, step_time)
+    symmetric = (model is None and not locked and not prosthesis) or _walker.is_symmetric(walker)
+    count = _walker.steps_of(symmetric, steps)
     if backward and any(name.startswith("toes_") for name in walker.joint_names):
         raise ValueError("backward: feet with toes walk forward only; leave toes out, or lock toes_l and toes_r")
-    if not abs(slope) <= 0.3:
-        raise ValueError(f"slope must lie between -0.3 and 0.3, where people walk on flat feet, got {slope}")
     return ocp.Problem(
         walker,
         plan.phases(walker, size, intervals, effort(bare), count, backward),

@@ -24,15 +24,21 @@ LARGEST = 60_000
 
 
 class Drawing(NamedTuple):
-    """The options of a problem's command, and the picture that it writes."""
+    """The options of a problem's command, and the picture that it writes; problem: if it has another name."""
 
     options: tuple[str, ...] = ()
     picture: str = "strip.png"
     quick: bool = True
+    problem: str = ""
 
 
 LARGE = {
     "human_walk": Drawing(quick=False),
+    "walk_with_load": Drawing(("--load", "15"), problem="human_walk", quick=False),
+    "walk_backward": Drawing(("--speed", "1", "--backward"), problem="human_walk", quick=False),
+    "walk_on_locked_ankle": Drawing(("--lock", "ankle_r"), problem="human_walk", quick=False),
+    "walk_on_prosthesis": Drawing(("--prosthesis", "ankle_r"), problem="human_walk", quick=False),
+    "many_steps": Drawing(quick=False),
     "compliant_walk": Drawing(quick=False),
     "run": Drawing(),
     "jump": Drawing(),
@@ -71,7 +77,13 @@ def solved(name: str, results: Path) -> Path:
         path, command = results / f"{name}.png", [f"problems.small.{name}", "--out", str(results)]
     else:
         path = results / name / LARGE[name].picture
-        command = [f"problems.{name}", *LARGE[name].options, "--quiet", "--out", str(path.parent)]
+        command = [
+            f"problems.{LARGE[name].problem or name}",
+            *LARGE[name].options,
+            "--quiet",
+            "--out",
+            str(path.parent),
+        ]
         command += ["--quick"] if LARGE[name].quick else []
     if not path.exists():
         print("python -m", *command, flush=True)

@@ -27,6 +27,9 @@ from .phases import Parameter, Phase
 PLACES_SHOWN = 3
 """Largest number of places that a message lists for one missing name."""
 
+PER_DOF = "(one per dof)"
+"""Part of the messages about values of which there must be one per dof."""
+
 FRAMES_OF: tuple[tuple[type, tuple[str, ...]], ...] = (
     (Contact, ("body",)),
     (RollingContact, ("body",)),
@@ -47,7 +50,7 @@ def check_names(
     foothold or a constraint holds a frame of another model, or sizes do not fit the model.
     """
     missing: dict[str, list[str]] = {}
-    wrong: list[str] = []
+    wrong: dict[str, list[str]] = {}
     for place, check in _checks(model, phases, unactuated, parameters):
         try:
             check()
@@ -57,11 +60,23 @@ def check_names(
                 where = ": ".join(part for part in (place, what.removeprefix(": ")) if part)
                 missing.setdefault(f"no {fault}", []).append(where) if found else missing.setdefault(what, [place])
         except ValueError as error:
-            wrong.append(f"{place}: {error}")
+            wrong.setdefault(str(error), []).append(place)
     if missing:
         raise KeyError(_message(model, missing))
     if wrong:
-        raise ValueError("; ".join(dict.fromkeys(wrong)))
+        raise ValueError(
+            "; ".join(f"{_listed(places)}: {fault}" for fault, places in wrong.items()) + _sizes(model, wrong)
+        )
+
+
+def _sizes(model: Model, faults: Iterable[str]) -> str:
+    """Advice for terms that hold one number per dof of another model."""
+    if not any(PER_DOF in fault for fault in faults):
+        return ""
+    return (
+        f". The model {shown(model.name)} has nv = {model.nv}, and numbers per dof fit the model for which they were made: "
+        "make these terms anew from this model, or give each one number"
+    )
 
 
 def _message(model: Model, missing: dict[str, list[str]]) -> str:

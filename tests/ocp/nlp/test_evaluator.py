@@ -190,6 +190,26 @@ def test_the_next_problem_finds_what_was_derived(rng, monkeypatch):
     close(np.array(second.hessian(x, [], 1.0, lam)), np.array(anew.hessian(x, [], 1.0, lam)), 0)
 
 
+def test_equal_blocks_of_a_program_share_their_functions(rng, monkeypatch):
+    """Also where nothing is kept from one block to the next; machine code then has one key for both."""
+    monkeypatch.setattr(derivative_cache, "_kept", OrderedDict())
+    monkeypatch.setattr(derivative_cache, "KINDS_KEPT", 0)
+    program = dynamic(pendulum(1), no_derivatives, instances=1)
+    (block,) = program.blocks
+    twin = program.block("twin", block.slots, block.body)
+    twin.add(block.slots)
+    built = program.assemble()
+    one, other = built.blocks
+    assert all(
+        getattr(one, f"{level}_function") is getattr(other, f"{level}_function") for level in evaluator.FUNCTION_LEVELS
+    )
+    members = {(k, "second"): block.second_function for k, block in enumerate(built.blocks)}
+    assert machine_code._options(built, members, 1)["keys"] == [f"{one.key} second"]
+    x = rng.normal(size=built.n)
+    alone = dynamic(pendulum(1), no_derivatives, instances=1).assemble()
+    assert built.objective(x, []) == pytest.approx(2 * alone.objective(x, []))
+
+
 def test_derivatives_by_recursion_are_those_of_the_graph(rng):
     model = flyer()
     n = model.nq + 2 * model.nv
