@@ -15,7 +15,7 @@ from ..._display import Progress
 from ..._types import is_one_of, shown
 from ..analysis.summary import DECIDE, bounds_of
 from ..feasibility.least_violation import least_violation
-from ..feasibility.propagation import contradiction
+from ..feasibility.linear_rows import contradiction
 from ..feasibility.watch import SEARCH, Watch
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
@@ -93,7 +93,7 @@ def solve(
     functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
     early_verdict: an infeasible problem is told early. Before the run, bounds and linear rows that contradict each other
-    are found by intervals. During the run, if the violation stagnates, two searches look for any feasible point; if
+    are found by a linear program. During the run, if the violation stagnates, two searches look for any feasible point; if
     both end at a positive least violation, the first at a stationary point of it, the run ends there. In both cases the
     status is "Infeasible", and `solution.stats["verdict"]` names the constraints that stay violated and the bounds that
     hold them so; it is "" otherwise. The second kind is a proof near the iterates only. False: the solver runs to its
@@ -307,5 +307,8 @@ def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[s
     []
     """
     t, program = prepare(problem)
-    starting_point(t, None, None, values)
-    return findings(t, program)
+    with program.lock:
+        start = starting_point(t, None, None, values)
+        conflict = contradiction(program, start)
+        told = [verdict_of_bounds(t, program, start.x, conflict)] if conflict is not None else []
+        return [*findings(t, program), *told]

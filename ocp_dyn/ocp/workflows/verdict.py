@@ -11,7 +11,7 @@ import numpy as np
 from ..._types import Array, listed
 from ..analysis.deciding import NAMED, DecidingBound, deciding
 from ..feasibility.least_violation import LeastViolation
-from ..feasibility.propagation import Contradiction
+from ..feasibility.linear_rows import Contradiction
 from ..nlp.assembled import Assembled
 from ..solution import Solution
 from ..solvers.interface import SolverResult
@@ -88,8 +88,8 @@ def verdict_of_bounds(
     what = [f"the bounds of {_listed(held)}"] if held else []
     what += [f"the constraints {listed(names, SHOWN)}"] if names else []
     return (
-        f"no motion satisfies {' and '.join(what)}: they miss each other by {conflict.gap:.2g}, in the scale of the "
-        "variables, whatever the solver does; change one of these bounds or constraints, or give the motion more time"
+        f"no motion satisfies {' and '.join(what)}: they miss each other by {conflict.gap:.3g} in all, in the scale of "
+        "the variables, whatever the solver does; change one of these bounds or constraints, or give the motion more time"
     )
 
 
