@@ -14,10 +14,10 @@ HOP = problem()
 
 
 def corner(**options):
-    """An arm whose cost has no slope at its first guess: the distance from the first posture."""
+    """An arm whose cost is 0/0 at its first guess."""
     builder = od.ModelBuilder("arm")
     builder.add_body("arm", od.Revolute("z"), mass=1, inertia=(1, 1, 1), lower=-1.0, upper=1.0)
-    away = ocp.Integral(lambda instant: ca.sqrt(ca.sumsqr(instant.q)), name="away")
+    away = ocp.Integral(lambda instant: ca.sin(instant.q) / instant.q, name="away")
     ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - 0.3, s.qd, e.q - 0.5, e.qd), 0, 0))
     phase = ocp.Phase("move", 8, 1.0, objective=[ocp.TorqueSquared(), away])
     return ocp.Problem(builder.build(), phase, boundary=ends, **options)
