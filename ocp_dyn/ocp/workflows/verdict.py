@@ -1,4 +1,10 @@
-"""The verdict on an infeasible problem: which constraints stay violated, by how much, and which bounds hold them so."""
+"""The verdict on an infeasible problem: which constraints stay violated, by how much, and which bounds hold them so.
+
+`solution.stats["proof"]` tells on what a verdict rests. "bounds": the bounds of variables and the linear rows contradict
+each other, which is found by a linear program before the run and holds for every motion. "search": the violation of a
+run stagnated, and two searches for any feasible point ended at a positive least violation, the first one at a stationary
+point of it; this holds near the iterates of the run. Otherwise verdict and proof are "".
+"""
 
 from __future__ import annotations
 
