@@ -27,7 +27,7 @@ from ..solvers.nlpsol import run_nlpsol
 DAMPINGS = (1e-6, 1e-3, 1.0)
 """Smallest, first and largest damping, for variables in the scale of the program."""
 
-FACTOR = 10.0
+FACTOR = 30.0
 """Factor between the dampings of two runs."""
 
 STEPS = 40
@@ -93,10 +93,14 @@ def least_violation(program: Assembled, start: Start, x: Array, iterations: int)
         used += max(count, 1)
         better = found.violation < (1 - LITTLE) * best.violation
         if not better and converged and damping <= FREE:
-            lower = found if found.violation < best.violation else replace(best, lam_x=found.lam_x)
-            return replace(lower, finding="stationary", iterations=used)
-        best = found if better else best
-        damping = max(least, damping / FACTOR) if better or converged else damping * FACTOR
+            end = found if found.violation < best.violation else replace(best, lam_x=found.lam_x)
+            return replace(end, finding="stationary", iterations=used)
+        lower = found.violation < best.violation
+        best = found if lower else best
+        if better or converged:
+            damping = max(least, damping / FACTOR)
+        elif not lower:
+            damping *= FACTOR
         if damping > most:
             break
     met = np.abs(best.residual).max(initial=0.0) <= MET

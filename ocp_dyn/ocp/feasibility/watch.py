@@ -25,7 +25,7 @@ WINDOW = 12
 
 SHARE = 0.5
 
-SEARCH, SECOND = 200, 60
+SEARCH, SECOND = 200, 40
 """Largest numbers of iterations of the two searches. A search that ends open goes on at the next suspicion."""
 
 MOST = 800

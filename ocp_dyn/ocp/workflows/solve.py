@@ -93,9 +93,7 @@ def solve(
     functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
     early_verdict: an infeasible problem is told early, with the status "Infeasible" and a sentence in
-    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; False: the solver runs to its own end.
-
-    restarts: if the run does not converge, the problem is solved again from this number of other first guesses, or from
+    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; False: the solver runs to its own end. restarts: if the run does not converge, the problem is solved again from this number of other first guesses, or from
     those named, until a run converges, see `ocp_dyn.ocp.workflows.restarts`: "crouched", "planned", "standing",
     "perturbed" (drawn by `seed`), "coarse", "slow". `solution.stats["guess"]` is the name of the guess that led to the
     result, `solution.stats["restarts"]` the status of every run by name.
