@@ -36,6 +36,10 @@ STEPS = 40
 LITTLE = 0.1
 """Relative decrease of phi below which a run has found nothing better: x0 is then stationary if the run converged."""
 
+STALL, RUNS = 0.01, 3
+"""A point is stationary, too, if this number of converged runs, damped no more than the first, lessen phi by less than
+this share in all."""
+
 FREE = 1e-4
 """Damping at or below which a run that finds nothing better proves that x0 is stationary: the damping is then so small
 that it holds no variable back."""
@@ -87,7 +91,7 @@ def least_violation(program: Assembled, start: Start, x: Array, iterations: int)
     search = _Search(program, start)
     least, damping, most = DAMPINGS
     best = search.at(np.clip(x, start.lower, start.upper))
-    used = 0
+    used, ends = 0, [np.inf] * RUNS
     while used < iterations and np.abs(best.residual).max(initial=0.0) > MET:
         found, converged, count = search.run(best.x, damping, min(STEPS, iterations - used))
         used += max(count, 1)
@@ -97,6 +101,9 @@ def least_violation(program: Assembled, start: Start, x: Array, iterations: int)
             return replace(end, finding="stationary", iterations=used)
         lower = found.violation < best.violation
         best = found if lower else best
+        ends += [best.violation] if converged and damping <= DAMPINGS[1] else []
+        if best.violation > (1 - STALL) * ends[-RUNS]:
+            return replace(best, finding="stationary", iterations=used)
         if better or converged:
             damping = max(least, damping / FACTOR)
         elif not lower:
