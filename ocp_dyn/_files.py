@@ -39,6 +39,14 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
     `path` is a symbolic link, the file it points to is replaced. A device or named pipe is written to directly.
 
     Raises OSError if the file cannot be written: no such directory, a directory of this name, no permission, no space.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with od.io.whole_file(f"{folder}/table.csv") as file:
+    ...         size = file.write_text("t,q")
+    ...         there = pathlib.Path(folder, "table.csv").exists()
+    ...     there, pathlib.Path(folder, "table.csv").read_text()
+    (False, 't,q')
     """
     path = path_of(path)
     mode = _mode(path)

@@ -2,6 +2,7 @@
 
 from . import codegen as codegen
 from . import formulations as formulations
+from . import io as io
 from . import models as models
 from . import ocp as ocp
 from . import viz as viz

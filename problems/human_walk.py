@@ -27,81 +27,86 @@ The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, w
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.models import HumanDimensions, human, human_dimensions
+from ocp_dyn.models import human_dimensions
 
+from . import _steps, _walker
 from ._command import asked, finish, parser
+from ._human import (
+    ACHILLES,
+    CALF,
+    CLEARANCE,
+    HEEL,
+    HEEL_RADIUS,
+    PIVOT,
+    ROUNDED_POWER,
+    SHARES,
+    STIFFNESS,
+    TOE_OUT,
+    TOE_RADIUS,
+    UPPER,
+    Feet,
+    effort,
+    feet,
+    metabolism,
+    peak_torques,
+    separation,
+    sole_points,
+    step_length,
+    stiffness,
+    tendons,
+    tissue,
+    with_calf,
+)
+from ._walker import Joints
+
+__all__ = [
+    "ACHILLES",
+    "CALF",
+    "CLEARANCE",
+    "GAIT",
+    "HEEL",
+    "HEEL_RADIUS",
+    "INTERVALS",
+    "PIVOT",
+    "QUICK",
+    "ROUNDED_POWER",
+    "SHARES",
+    "STIFFNESS",
+    "TOE_OUT",
+    "TOE_RADIUS",
+    "UPPER",
+    "Feet",
+    "effort",
+    "feet",
+    "main",
+    "metabolism",
+    "numbers",
+    "peak_torques",
+    "problem",
+    "separation",
+    "sole_points",
+    "step_length",
+    "stiffness",
+    "tendons",
+    "tissue",
+    "with_calf",
+]
+"""The parts of `_human` that other problems take from here, and the names of this problem."""
 
 INTERVALS = (4, 2, 12, 13)
 """Numbers of intervals: heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
 
 QUICK = (2, 2, 6, 6)
-
-PIVOT = 0.83
-"""Distance from the heel of the edge over which the foot rolls onto its toes, as a fraction of the foot's length.
-
-The center of pressure comes to about this point before the other heel strikes (Hansen et al., Effective foot length
-ratio, J. Prosthet. Orthot. 16, 2004: 0.83 in able-bodied people).
-"""
-
-HEEL, HEEL_RADIUS = 0.12, 0.2
-"""Distance from the rear of the heel to the point that first touches the ground, and radius of the heel's curve, as
-fractions of the foot's length. The heel bone carries the load some 3 cm ahead of the rear of the heel. On a sharp edge
-at the rear, the torque that lifts the toes would have to be almost twice as large, and the force would dip when the
-foot gets flat."""
-
-TOE_RADIUS = 0.3
-"""Radius of the round sole of the toes, as a fraction of the foot's length; it touches the ground at the ball when the
-toes are level. Assumed: so the toes, 0.28 of the foot's length, have rolled to their ends at 53 degrees, and that is about
-the angle at which they leave the ground. Between 0.3 and 0.8 the gait hardly changes."""
-
-CLEARANCE = 0.04
-"""Height of the lowest point of the swinging foot, HEEL to PIVOT, in the middle of its swing [m]."""
-
-TOE_OUT = math.radians(6.0)
-"""Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
-
-CALF = 2.8
-"""Strength of plantar flexion [N m/kg]. Dynamometers measure half of it at best (`ocp_dyn.models.joint_limits`), but the
-ankle's moment reaches 3 N m/kg when people run at 3.5 m/s (Schache et al., Med. Sci. Sports Exerc. 43, 2011)."""
-
-ACHILLES = 470.0
-"""Stiffness of the Achilles tendon about the ankle [N m/rad] of a man of 73 kg and 1.741 m: 188 N/mm (Lichtwark & Wilson,
-J. Exp. Biol. 208, 2005) at a lever arm of 50 mm. It scales with the mass."""
-
-STIFFNESS = {
-    "lumbar": 10.0, "hip": 3.0, "hip_l.rz": 12.0, "hip_r.rz": 12.0, "ankle": 3.0, "subtalar": 3.0, "shoulder": 3.0
-}  # fmt: skip
-"""Stiffness by which joints return to the neutral posture, relative to the knees'."""
-
-ROUNDED_POWER = 60.0
-"""Power [W] within which the cost of muscle work is rounded, so that the solver sees no corner."""
-
-UPPER = {"lumbar": np.zeros(3)} | {
-    f"{joint}_{side}": x for side in "lr" for joint, x in (("shoulder", np.zeros(3)), ("elbow", 0.0))
-}
-"""Joints of trunk and arms at rest."""
-
-SHARES = {"loading": (0.04, 0.25), "push_off": (0.02, 0.3), "flat": (0.15, 0.8), "heel_off": (0.15, 0.75)}
-"""Bounds on the durations of the phases, as fractions of the time that people take for a step at this speed: wide, so
-that effort decides and not they. Normal in percent of a stride: foot flat after 7 to 8, the other foot leaves after 10
-to 12, the heel rises at 31 to 40 (Perry & Burnfield, Gait Analysis, 2010)."""
-
-
-class Feet(NamedTuple):
-    """The footholds of one foot: the flat sole, and the edges at heel and toes."""
-
-    flat: ocp.Foothold
-    heel: ocp.Foothold
-    toes: ocp.Foothold
 
 
 def problem(
@@ -116,143 +121,58 @@ def problem(
     intervals: tuple[int, int, int, int] = INTERVALS,
     still: bool = False,
     toes: bool = False,
+    model: od.Model | None = None,
+    guess: Any = None,
+    step_length: Any = None,
+    step_width: Any = None,
+    step_time: Any = None,
+    load: float = 0.0,
+    locked: Joints = (),
+    prosthesis: Joints = (),
+    backward: bool = False,
+    slope: float = 0.0,
+    steps: int | None = None,
 ) -> ocp.Problem:
-    """One step, from the right heel's strike to the left's; intervals in each of its four phases.
+    """One step, from the right foot's strike to the left's; intervals in each of its four phases.
 
     still: trunk and arms are one rigid body, which leaves 18 dofs. toes: the feet have toes, which adds 2 dofs.
+
+    model: another body, such as `od.models.human` with your changes or a load in its hand; mass, base and toes are then
+    its own, and its feet have the size of a person of this height and sex. Its calves get the strength that walking
+    needs, in proportion to that of its ankles (`_walker.strengthened`). guess: that of `ocp.Problem`.
+
+    step_length [m], step_width [m] (between the heels), step_time [s]: a number, or (lower, upper); None: free. The
+    speed is a mean over all steps; one of length and time follows from the other.
+
+    load [kg]: a rigid backpack. locked: names of joints that do not move, or a dict of their angles [rad]. prosthesis:
+    names of joints with a spring and without muscles, or a dict of its stiffness [N m/rad].
+
+    backward: the walker goes backward, on the toes first; step_length stays positive. slope: rise per distance along the
+    horizontal, in the direction in which the body looks; it is the parameter "slope" [rad], which `solve(values=...)`
+    changes. steps: number of steps until the motion repeats; None: 1, or 2 if the body is not its own mirror image.
     """
-    if not 0.5 <= speed <= 2.2:
-        raise ValueError(f"speed must lie between 0.5 and 2.2 m/s for a walk that rolls over its feet, got {speed}")
     size = human_dimensions(height, sex)
-    body = human(mass, height, sex, root=od.FloatingBase(base), toes=toes)
-    if still:
-        body = body.lock_joints(UPPER)
-    model, effort = with_calf(body), _effort(body)
-    right = feet(model, size, "r", x=0.0, y=(-0.2, -0.02), yaw=-TOE_OUT)
-    left = feet(model, size, "l")
-    muscles = ocp.Activation()  # torques cannot jump: muscles switch on in 15 ms, and off in 60 ms
-    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure(), muscles)
-    apart = separation(size)
-    corners = sole_points("l", size)
-    rise, fall = (ocp.Clearance(corners, CLEARANCE, part=part) for part in ((0.0, 0.5), (0.5, 1.0)))
-    stands: dict[str, tuple[tuple[ocp.Foothold, ...], tuple[Any, ...]]] = {
-        "loading": ((right.heel, left.toes), contact),
-        "push_off": ((right.flat, left.toes), contact),
-        "flat": ((right.flat,), (*contact, rise, apart)),
-        "heel_off": ((right.toes,), (*contact, fall, apart)),
-    }
-    time = step_length(speed, height) / speed
-    phases = [
-        ocp.Phase(name, n, (time * SHARES[name][0], time * SHARES[name][1]), feet, path, effort)
-        for n, (name, (feet, path)) in zip(intervals, stands.items(), strict=True)
-    ]
+    person = _walker.body(model, mass, height, sex, base=base, toes=toes, still=still)
+    bare = _walker.with_prosthesis(_walker.locked_at(person, locked), prosthesis)
+    walker = _walker.with_backpack(_walker.strengthened(bare, height, sex), load, height)
+    count = _walker.steps_of(walker, steps)
+    plan = _steps.plan(speed, height, size, step_length, step_width, step_time)
+    if backward and any(name.startswith("toes_") for name in walker.joint_names):
+        raise ValueError("backward: feet with toes walk forward only; leave toes out, or lock toes_l and toes_r")
+    if not abs(slope) <= 0.3:
+        raise ValueError(f"slope must lie between -0.3 and 0.3, where people walk on flat feet, got {slope}")
     return ocp.Problem(
-        model,
-        phases,
-        periodic=ocp.Periodic(speed, transition=ocp.Continuous()),
+        walker,
+        plan.phases(walker, size, intervals, effort(bare), count, backward),
+        periodic=plan.periodic(count, backward),
         per_distance=True,
-        guess=ocp.FootPlan(),
+        guess=guess or _steps.foot_plan(backward),
         form=form,
         integrator=integrator or ("gauss:2" if form == "implicit" else ""),
         torque="linear",  # the cost of the rate of piecewise constant torques would depend on the grid
+        unactuated=(*walker.floating_joints, *_walker.named(walker, prosthesis, "prosthesis")),
+        parameters=(ocp.Parameter("slope", math.atan(slope)),) if slope else (),
     )
-
-
-def step_length(speed: float, height: float) -> float:
-    """Step length that people choose [m], in proportion to height and to the power 0.42 of the speed.
-
-    0.66 m at 1.2 m/s and a height of 1.741 m (Grieve & Gear, 1966).
-    """
-    return 0.66 * height / 1.741 * math.pow(speed / 1.2, 0.42)
-
-
-def with_calf(model: od.Model) -> od.Model:
-    """The model with the strength of the calf muscles that running shows."""
-    lower = dict(zip(model.qd_names, model.dofs.tau_min, strict=True))
-    ankles = [f"ankle_{side}" for side in "lr"]
-    return model.with_limits(effort={ankle: (float(lower[ankle]), CALF * model.mass) for ankle in ankles})
-
-
-def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Feet:
-    """A foot flat on the ground from heel to pivot, its round heel, and the edge at the pivot; one place for the three.
-
-    If the foot has toes it is flat up to their joint, and the round sole of the toes takes the place of the edge.
-    """
-    with_toes = f"toes_{side}" in model.joint_names
-    rear, width = HEEL * size.foot_length, size.sole_half_breadth
-    front = size.heel + size.ball if with_toes else PIVOT * size.foot_length
-    radius = HEEL_RADIUS * size.foot_length
-    heel = model.frame(f"heel_{side}")
-    sole = od.Contact(heel, point=((rear + front) / 2, 0, 0))
-    flat = ocp.Foothold(sole, half_length=(front - rear) / 2, half_width=width, **place)
-    round_heel = od.RollingContact(heel, radius, center=(rear, 0, radius), axis=(0, 1, 0))
-    toes = od.RollingContact(heel, radius=0.0, center=(front, 0, 0), axis=(0, 1, 0))
-    if with_toes:
-        radius = TOE_RADIUS * size.foot_length
-        center = (size.ball - size.toe, 0, radius)
-        toes = od.RollingContact(model.frame(f"toe_{side}"), radius, center=center, axis=(0, 1, 0))
-    return Feet(flat, *(ocp.Foothold(edge, half_width=width, of=flat) for edge in (round_heel, toes)))
-
-
-def sole_points(side: str, size: HumanDimensions) -> list[tuple[str, tuple[float, float, float]]]:
-    """The corners of a sole from the point where the round heel begins to the pivot.
-
-    The rear of the foot is not among them: it is above the round heel, and a sharp corner there would hit the ground
-    before the heel strikes.
-    """
-    width, ends = size.sole_half_breadth, (HEEL * size.foot_length, PIVOT * size.foot_length)
-    return [(f"heel_{side}", (x, y, 0.0)) for x in ends for y in (-width, width)]
-
-
-def separation(size: HumanDimensions, breadths: float = 0.8) -> ocp.Separation:
-    """Feet and knees pass each other side by side; breadths: distance of their middles, in breadths of a foot.
-
-    0.8: heel and arch, which pass the other foot, are narrower than the ball of the foot, where its breadth is measured.
-    """
-    ends = (0.0, PIVOT * size.foot_length)
-    soles = [(("heel_l", (x, 0, 0)), ("heel_r", (u, 0, 0))) for x in ends for u in ends]
-    knees = (("shank_l", (0, 0, 0)), ("shank_r", (0, 0, 0)))
-    # not at the ends of a swing: there both feet stand, and their footholds determine the distance
-    return ocp.Separation([*soles, knees], breadths * size.foot_breadth, ends=False)
-
-
-def _effort(body: od.Model) -> tuple[Any, ...]:
-    """The costs of effort; body: the model with the strengths that dynamometers measure."""
-    model = with_calf(body)
-    return (
-        ocp.TorquePower(2.0, weight=100.0),
-        ocp.TorqueRateSquared(weight=0.45, scale=model.dofs.strength()),
-        ocp.JointWork(weight=0.05, smoothing=ROUNDED_POWER, tendons=tendons(model)),
-        ocp.PassiveTorqueSquared(weight=270.0, scale=_tissue(body)),
-        ocp.AccelerationSquared(weight=7e-4),
-        ocp.JointAngleSquared(weight=1.0, stiffness=stiffness(model)),
-    )
-
-
-def tendons(model: od.Model) -> list[ocp.Tendon]:
-    """The Achilles tendons, in series with the muscles of the calves."""
-    return [ocp.Tendon(f"ankle_{side}", ACHILLES * model.mass / 73.0) for side in "lr"]
-
-
-def metabolism(solution: ocp.Solution) -> ocp.Metabolism:
-    """Metabolic rate of a walk by the formula of Minetti and Alexander (`ocp.MetabolicRate`), which the walk does not
-    minimize, and 1.2 W/kg at rest."""
-    return solution.metabolic_rate(ocp.MetabolicRate(tendons=tendons(solution.model)))
-
-
-def _tissue(body: od.Model) -> np.ndarray:
-    """Torques with which loads of tissue are compared [N m]: the strength; the tendons of the sole are made to be
-    loaded, and their spring at the toes costs almost nothing."""
-    toes = np.array([name.startswith("toes") for name in body.qd_names])
-    return np.where(toes, 1e3, body.dofs.strength())
-
-
-def stiffness(model: od.Model) -> np.ndarray:
-    """Stiffness of passive tissue per dof (nv), relative to the knees'."""
-    found = np.ones(model.nv)
-    for prefix, value in STIFFNESS.items():
-        found[[name.startswith(prefix) for name in model.qd_names]] = value
-    return found
 
 
 GAIT = (
@@ -264,33 +184,29 @@ GAIT = (
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report beside the summary: the gait in the terms of gait analysis, joint torques."""
-    gait = solution.gait().numbers()
-    double = gait["double_support_percent"] / 2  # gait analysis adds up both of a stride
-    return {
-        "step_width_m": gait["step_width_m"],
-        "cadence_steps_per_min": gait["cadence_steps_per_min"],
-        "heel_strike_to_flat_s": solution.phases[0].duration,
-        "double_support_s": double / 100 * gait["stride_time_s"],
-        "double_support_percent_of_stride": double,
-        "heel_off_percent_of_stride": gait["heel_off_percent"],
-        "swing_clearance_m": _clearance(solution),
-        **peak_torques(solution),
-        "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
-        **_arm_swing(solution),
-        **{name: gait[name] for name in GAIT},
-        **metabolism(solution).numbers(),
-    }
+    """Numbers of the report beside the summary: steps, the gait in the terms of gait analysis, joint torques.
 
-
-def peak_torques(solution: ocp.Solution) -> dict[str, float]:
-    """Largest torques [N m] of the right leg, the lower back and the right shoulder, in the sagittal plane."""
-    shown = ("hip_r.ry", "knee_r", "ankle_r", "lumbar.ry", "shoulder_r.ry")
-    return {
-        f"peak_torque_{name.replace('.', '_')}_Nm": float(np.abs(solution.tau[:, k]).max())
-        for k, name in enumerate(solution.model.qd_names)
-        if name.startswith(shown)
-    }
+    Gait analysis needs two legs with hip, knee and ankle and one stride: without it, the other numbers remain.
+    """
+    found = _steps.numbers(solution)
+    try:
+        gait = solution.gait().numbers()
+    except ValueError:
+        gait = {}
+    if gait:
+        double = gait["double_support_percent"] / 2  # gait analysis adds up both of a stride
+        found |= {
+            "step_width_m": gait["step_width_m"],
+            "cadence_steps_per_min": gait["cadence_steps_per_min"],
+            "double_support_s": double / 100 * gait["stride_time_s"],
+            "double_support_percent_of_stride": double,
+            "heel_off_percent_of_stride": gait["heel_off_percent"],
+            "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
+            **{name: gait[name] for name in GAIT},
+        }
+    if solution.phases[0].name == "loading":
+        found |= {"heel_strike_to_flat_s": solution.phases[0].duration, "swing_clearance_m": _clearance(solution)}
+    return found | {**peak_torques(solution), **_arm_swing(solution), **metabolism(solution).numbers()}
 
 
 def _arm_swing(solution: ocp.Solution) -> dict[str, float]:
@@ -309,20 +225,54 @@ def _clearance(solution: ocp.Solution) -> float:
     return min(heel + 2 * part * (middle - heel) for part in (HEEL, PIVOT))
 
 
+def _values(texts: list[str]) -> dict[str, float | None]:
+    """Values by joint, from texts such as "ankle_r" (None) and "knee_r=0.3"."""
+    found: dict[str, float | None] = {}
+    for text in texts:
+        name, given, value = text.partition("=")
+        try:
+            found[name] = float(value) if given else None
+        except ValueError:
+            raise ValueError(f"{text!r}: after = stands a number, as in knee_r=0.3, got {value!r}") from None
+    return found
+
+
+def _range(values: list[float] | None) -> Any:
+    """A number, or (lower, upper), of an option with one or two values."""
+    if values is None or len(values) == 1:
+        return values[0] if values else None
+    return tuple(values)
+
+
+def _asked(o: argparse.Namespace) -> ocp.Problem:
+    return problem(
+        o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes, load=o.load,
+        locked=_values(o.lock), prosthesis=_values(o.prosthesis), backward=o.backward, slope=o.slope, steps=o.steps,
+        step_length=_range(o.step_length), step_width=_range(o.step_width), step_time=_range(o.step_time),
+    )  # fmt: skip
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
-    arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
-    arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
-    arguments.add_argument("--sex", choices=("male", "female"), default="male")
-    arguments.add_argument("--toes", action="store_true", help="feet with toes")
-    options, walk = asked(
-        arguments,
-        argv,
-        lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes),
-    )
+    add = arguments.add_argument
+    add("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
+    add("--mass", type=float, default=73.0, help="body mass [kg]")
+    add("--height", type=float, default=1.741, help="stature [m]")
+    add("--sex", choices=("male", "female"), default="male")
+    add("--toes", action="store_true", help="feet with toes")
+    add("--load", type=float, default=0.0, help="rigid backpack [kg]")
+    add("--lock", nargs="+", default=[], metavar="JOINT[=ANGLE]", help="joints that do not move, at an angle [rad]")
+    add("--prosthesis", nargs="+", default=[], metavar="JOINT[=K]", help="springs without muscles, K [N m/rad]")
+    add("--backward", action="store_true", help="the walker goes backward, on the toes first")
+    add("--slope", type=float, default=0.0, help="rise per distance, -0.3 to 0.3")
+    add("--step-length", type=float, nargs="+", metavar="M", help="length of a step [m]: a number, or bounds of two")
+    add("--step-width", type=float, nargs="+", metavar="M", help="width between the heels [m]: one number or two")
+    add("--step-time", type=float, nargs="+", metavar="S", help="time of a step [s]: one number or two")
+    add("--steps", type=int, help="steps until the motion repeats")
+    options, walk = asked(arguments, argv, _asked)
     solution = walk.solve(progress=not options.quiet)
-    return finish(options, solution, lambda: numbers(solution), f"Human walking at {options.speed:g} m/s")
+    way = "walking backward" if options.backward else "walking"
+    return finish(options, solution, lambda: numbers(solution), f"Human {way} at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

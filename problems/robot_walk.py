@@ -1,24 +1,30 @@
-"""A robot walks: one periodic, mirrored step of least effort for any humanoid, by its name in `od.robots` or from a URDF.
+"""A robot walks: one periodic, mirrored step of least effort for any humanoid or biped, by its name in `od.robots`, from
+a URDF, or as a model with closed chains in its legs.
 
-The step has double support on two flat feet, single support, and a landing without impact (or `--impact`); the time of
-single support and the step width are free, forces lie in friction cones, centers of pressure inside the soles. The time
-of double support is chosen (`--double-support`), because least effort leaves none: see `DOUBLE_SUPPORT`. The first
-guess is the robot standing with bent knees. Robots as built are not quite symmetric: the gait is that of the symmetric twin, and the
-report gives the difference of the two.
+On flat feet the step has double support, single support, and a landing without impact (or `--impact`). On point feet
+it has single support only: as the swinging foot hits the ground the other leaves it. The durations and the step
+width are free, forces lie in friction cones, centers of pressure inside the soles. Sizes and bounds follow from the
+length of the legs. The first guess is the robot standing with bent knees. Robots as built are not quite symmetric: the
+gait is that of the symmetric twin, and the report gives the difference of the two. Joints that move no mass are locked.
 
     python -m problems.robot_walk talos
+    python -m problems.robot_walk bolt --speed 0.5
     python -m problems.robot_walk my_robot.urdf --left-foot left_sole_link --right-foot right_sole_link
+    python -m problems.robot_walk heel_spring_biped
 
-    [--speed 0.5] [--double-support 0.1] [--sole-height 0] [--sole HALF_LENGTH HALF_WIDTH] [--intervals 6 20] [--impact]
-    [--ignore-limits] [--compile] [--quick] [--json] [--out DIR]
+    [--speed V] [--backward] [--slope 0] [--steps 1] [--step-length L] [--step-width W] [--step-time T] [--load KG]
+    [--lock JOINT ...] [--lock-light] [--double-support S] [--sole-height 0] [--sole HALF_LENGTH HALF_WIDTH]
+    [--intervals 6 20] [--impact] [--ignore-limits] [--compile] [--quick] [--json] [--out DIR]
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from casadi import DM
@@ -27,180 +33,304 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import asked, finish, parser
-from ._robots import LOADS, about, add_robot, as_built, asked_robot, symmetric
+from ._robot_steps import SOLES, Walker
+from ._robots import (
+    LOADS,
+    Steps,
+    about,
+    add_gait,
+    add_robot,
+    as_built,
+    asked_robot,
+    leg_length,
+    light_joints,
+    symmetric,
+)
 
 SIDES = ("left", "right")
 SOLE = (0.09, 0.05)
 """Half length and half width of a sole [m], if nothing is known about the robot's."""
-DOUBLE_SUPPORT = 0.1
-"""Time on both feet [s]: about a fifth of a step, as in people (10 to 12 % of a stride; Perry & Burnfield, Gait
-Analysis, 2010).
 
-It is a choice and no result. To carry the body from one foot to the other costs no torque, however fast it happens, so
-the cost falls all the way as the double support becomes shorter: that of TALOS at 0.5 m/s (coarse grid) from
-7.8 with 0.1 s to 5.0 with 0.01 s, and at every length in between the shortest time allowed is the best. A real robot needs the time to move
-its center of pressure from foot to foot.
-"""
-BEND = 0.04
-"""Lowering of the base by bent legs in the standing posture, as a fraction of its height on straight legs."""
+SPEED = 0.17
+"""Speed of a robot for which none is given, in sqrt(g l): 0.5 m/s for TALOS. People choose 0.45."""
+
+DOUBLE, SINGLE = (0.05, 1.5), (0.7, 4.0)
+"""Bounds on the times on both feet and on one foot, in sqrt(l/g), the time of a pendulum as long as the leg, l. People
+at their own speed take 0.4 and 1.4 (step time 0.53 s, a fifth of it on both feet, l = 0.9 m; Perry & Burnfield, Gait
+Analysis, 2010); the half period of a leg that swings as a straight rod is pi sqrt(2/3) = 2.6."""
+
+FASTEST = 1.0
+"""Largest Froude number v^2 / (g l) of a walk. Above it the weight cannot hold the body on its arc over a stiff leg
+(Alexander, Physiol. Rev. 69, 1989); people begin to run at 0.5."""
+
+CLEARANCE = 0.045
+"""Height of the swinging foot in the middle of its swing, in lengths of the leg: 4 cm for TALOS."""
 
 
-def load(urdf: str | Path, left_foot: str, right_foot: str, sole_height: float = 0.0) -> od.Model:
+def load(
+    urdf: str | Path, left_foot: str, right_foot: str, sole_height: float = 0.0, *, ahead: float = 0.0, up: str = "z"
+) -> od.Model:
     """The robot's symmetric twin, on a floating base, with frames `left_sole` and `right_sole` under its feet.
 
-    sole_height [m]: height of the feet's frames above the ground. When all joints are at zero the robot must stand on
-    flat feet; the frames of the soles then have the world's axes.
+    sole_height [m]: height of the feet's frames above the ground; ahead [m]: of the middle of the soles in front of
+    them. When all joints are at zero the robot must stand on flat feet; the frames of the soles then have the world's
+    axes. up: the axis of the file's base that points up.
     """
-    model = symmetric(urdf, left_foot, right_foot)
+    model = symmetric(urdf, left_foot, right_foot, up)
     q = DM(model.neutral())
     for side, foot in zip(SIDES, (left_foot, right_foot), strict=True):
         R = np.array(od.pose(model, foot, q)[0].full())
-        model = model.with_frame(f"{side}_sole", foot, origin=R.T @ [0.0, 0.0, -sole_height], rotation=R.T)
+        model = model.with_frame(f"{side}_sole", foot, origin=R.T @ [ahead, 0.0, -sole_height], rotation=R.T)
     return model
 
 
-def standing(model: od.Model, limits: bool = True) -> np.ndarray:
-    """Standing posture: soles on the ground, as far apart as with all joints at zero, knees bent within their range."""
-    dofs = model.dofs
-    q = np.array(model.neutral())
-    places = [np.array(od.point_position(model, f"{side}_sole", DM(q)).full()).ravel() for side in SIDES]
-    height = -places[0][2]
-    q[2] = (1 - BEND) * height
-    targets: list[Any] = [
-        od.PointTarget(model.body_names[0], q[:3]),
-        od.OrientationTarget(model.body_names[0], np.eye(3)),
-    ]
-    for side, place in zip(SIDES, places, strict=True):
-        targets.append(od.PointTarget(f"{side}_sole", (place[0], place[1], 0.0)))
-        targets.append(od.OrientationTarget(f"{side}_sole", np.eye(3)))
-    lower, upper = (np.clip(bound[7:], -np.pi, np.pi) for bound in (dofs.q_lower, dofs.q_upper))
-    for bend in (0.1, 0.3, 0.02):  # towards the middle of the ranges, so that a straight knee bends into its range
-        begin = np.concatenate([q[:7], q[7:] + np.clip((lower + upper) / 2, -bend, bend)])
-        found = od.inverse_kinematics(model, targets, begin, limits=limits)
-        if found.reached:
-            return np.asarray(found.q)
-    raise ValueError(
-        f"{model!r} cannot stand on flat feet with its base {q[2]:.3g} m high: check the names of the feet, "
-        "--sole-height, and the limits of joints in the file (--ignore-limits leaves them out)"
-    )
+OWN = {"heel_spring_biped": (od.models.heel_spring_biped, (0.08, 0.04))}
+"""Robots of the library itself by name: what makes them, half length and half width of their soles [m]."""
+
+
+class Known(NamedTuple):
+    """What is known about a robot: its model with the frames of its soles, their half length and half width [m] (None:
+    points), and whether its limits of joints are right."""
+
+    model: od.Model | od.models.ClosedChain
+    sole: tuple[float, float] | None = SOLE
+    limits: bool = True
+
+
+def by_name(name: str) -> Known:
+    """The robot of that name in `od.robots`, or of the library itself."""
+    if name in OWN:
+        make, sole = OWN[name]
+        return Known(make(), sole)
+    robot = od.robots.describe(name)
+    if len(robot.feet) != len(SIDES):
+        walkers = [n for n in od.robots.names() if len(od.robots.describe(n).feet) == len(SIDES)]
+        raise ValueError(
+            f"robot {name!r} has no two feet in the library's table; those that walk: {', '.join(walkers)}"
+        )
+    path = od.robots.path(name)
+    model = load(path, robot.feet[0], robot.feet[1], robot.sole_height, ahead=robot.sole_ahead, up=robot.up)
+    return Known(model, robot.sole, robot.limits)
 
 
 def problem(
-    speed: float,
-    model: od.Model,
+    speed: float | None = None,
+    model: od.Model | od.models.ClosedChain | str = "talos",
     *,
-    sole: tuple[float, float] = SOLE,
+    sole: tuple[float, float] | str | None = "known",
     intervals: tuple[int, int] = (6, 20),
-    clearance: float = 0.04,
-    double_support: float | tuple[float, float] = DOUBLE_SUPPORT,
-    limits: bool = True,
+    clearance: float | None = None,
+    double_support: float | tuple[float, float] | None = None,
+    limits: bool | None = None,
     impact: bool = False,
+    guess: Any = None,
+    step_length: float | None = None,
+    step_width: float | None = None,
+    step_time: float | None = None,
+    load: float = 0.0,
+    locked: Iterable[str] | Mapping[str, float] = (),
+    backward: bool = False,
+    slope: float = 0.0,
+    steps: int | None = None,
 ) -> ocp.Problem:
-    """One step of a model with frames `left_sole` and `right_sole`, from the right foot's touchdown to the left's, at a
-    speed [m/s].
+    """Steps of a robot with frames `left_sole` and `right_sole`, the first from the right foot's touchdown on.
 
-    sole [m]: half length and half width of the flat foot about those frames. double_support [s]: time on both feet, or
-    its bounds. limits: whether limits of joints in the
-    file hold. impact: the foot may hit the ground; solvers then need longer. Except in singular postures the impulse is
-    zero: the other foot stays on the ground and cannot be pulled, so no impulse on the landing foot is admissible.
+    speed [m/s]: by default SPEED sqrt(g l). model: a robot's name, a model, or a `ClosedChain` whose loops hold in
+    every phase and whose joints without strength have no motor. sole [m]: half length and half width of the flat feet
+    about those frames, None for point feet, "known": that of the robot's name, or SOLE. clearance [m] of the swinging
+    foot. double_support [s]: time on both feet, or its bounds. limits: whether limits of joints in the file hold; by
+    default they do, unless the table of robots says that they are wrong. impact: the foot may hit the ground; solvers then need longer. Except in singular postures the impulse is zero: the
+    other foot stays on the ground and cannot be pulled, so no impulse on the landing foot is admissible.
+
+    guess: as that of a Problem. step_length [m], step_width [m] between the soles' middles, step_time [s]: free by
+    default. load [kg] on the trunk. locked: joints that hold still, by name or with their positions. slope: rise per
+    distance, negative downhill. steps: in a period, which is mirrored for odd numbers; by default 1, or 2 for a robot
+    whose sides differ.
     """
-    posture = standing(model, limits)
-    spread = abs(float(od.point_position(model, "left_sole", DM(posture))[1]))
-    size: dict[str, Any] = {"half_length": sole[0], "half_width": sole[1]}
-    right = ocp.Foothold(od.Contact("right_sole"), x=0.0, y=(-2.5 * spread, -0.4 * spread), **size)
-    left = ocp.Foothold(od.Contact("left_sole"), **size)
-    contact = (ocp.FrictionCone(), ocp.CenterOfPressure())  # a friction pyramid admits no pulling force
-    corners = [("left_sole", (x, y, 0.0)) for x in (-sole[0], sole[0]) for y in (-sole[1], sole[1])]
-    ends = (-sole[0], sole[0])
-    apart = ocp.Separation(
-        [(("left_sole", (x, 0, 0)), ("right_sole", (u, 0, 0))) for x in ends for u in ends],
-        2 * sole[1] + 0.02,
-        ends=False,  # both feet stand at the ends: their footholds determine the distance
-    )
-    effort = _effort(model)
-    swing = (*contact, ocp.Clearance(corners, clearance), apart)
+    known = by_name(model) if isinstance(model, str) else Known(model)
+    if isinstance(sole, str) and sole != "known":
+        raise ValueError(f"sole must be (half length, half width) [m], None for point feet, or 'known', got {sole!r}")
+    size = known.sole if isinstance(sole, str) else sole
+    limits = known.limits if limits is None else limits
+    walker = Walker(known.model, size, locked, load, limits)
+    count = _count(walker, steps)
+    given = Steps(walker.model.name, walker.leg, float(np.linalg.norm(walker.model.gravity)), SPEED, FASTEST)
+    step, speed = given.of(speed, step_length, step_time)
+    flat = walker.sole is not None
+    transition = ocp.Continuous() if flat and not impact else ocp.Impact(weight=1e-3 if flat else 1e-2)
+    phases = _phases(walker, count, intervals, clearance, double_support, step_width)
+    sign = -1.0 if backward else 1.0
+    lengths = tuple(sorted(sign * count * x for x in step))
     return ocp.Problem(
-        model,
-        [
-            ocp.Phase("double_support", intervals[0], double_support, (right, left), contact, effort),
-            ocp.Phase("single_support", intervals[1], (0.3, 1.0), (right,), swing, effort),
-        ],
-        periodic=ocp.Periodic(
-            speed,
-            transition=ocp.Impact(weight=1e-3) if impact else ocp.Continuous(),
-            step_length=(0.05, 2 * float(posture[2])),
-        ),  # legs reach no farther
-        posture=posture,
+        walker.model,
+        phases,
+        transitions=[transition if flat and k % 2 else ocp.Continuous() if flat else transition
+                     for k in range(len(phases) - 1)],
+        periodic=ocp.Periodic(sign * speed, mirror=count % 2 == 1, transition=transition, step_length=lengths),
+        unactuated=walker.unactuated,
+        posture=walker.posture,
+        guess=guess,
         limits=limits,
         integrator="gauss:2",  # with as many intervals the midpoint rule errs by 2 % in cost and 0.2 degrees per node
         torque="linear",
         loads=LOADS,
+        parameters=(ocp.Parameter("slope", math.atan(slope)),) if slope else (),
         options={"mu_init": 1e-2},  # a tenth of IPOPT's default: halves the iterations of some robots
-    )
+    )  # fmt: skip
 
 
-def _effort(model: od.Model) -> tuple[Any, ...]:
-    """Square of torque over its limit; small terms for a smooth motion with joints near mid-range."""
-    return (
-        ocp.TorqueSquared(weight=100.0, scale=model.dofs.strength(unlimited=100.0)),
-        ocp.AccelerationSquared(weight=1e-3),
-        ocp.JointAngleSquared(weight=1.0),
-    )
+def _count(walker: Walker, steps: int | None) -> int:
+    """Steps of a period; ValueError for an odd number of steps of a robot whose sides differ."""
+    if steps is not None and (not isinstance(steps, int) or steps < 1):
+        raise ValueError(f"steps must be a whole number, 1 or more, got {steps!r}")
+    if steps is not None and steps % 2 == 0:
+        return steps
+    mirrored = walker.mirrored
+    if steps is not None and not mirrored:
+        raise ValueError(
+            f"steps must be even for {walker.model.name}, whose left and right side differ, got {steps}: after an odd "
+            "number of steps the period is a mirror image"
+        )
+    return steps or (1 if mirrored else 2)
+
+
+def _phases(
+    walker: Walker, count: int, intervals: tuple[int, int], clearance: float | None, double: Any, width: float | None
+) -> list[ocp.Phase]:
+    """The phases of all steps; right feet land first, third, ..."""
+    flat = walker.sole is not None
+    contact: tuple[Any, ...] = (
+        ocp.FrictionCone(),
+        *([ocp.CenterOfPressure()] if flat else []),
+    )  # a friction pyramid admits no pulling
+    height = CLEARANCE * walker.leg if clearance is None else clearance
+    effort, (transfer, gradual) = walker.effort(), walker.transfer()
+    old = walker.foothold(SOLES[0])
+    phases = []
+    for k in range(count):
+        here, other = (SOLES[1], SOLES[0]) if k % 2 == 0 else SOLES
+        place = {"x": 0.0} if k == 0 else {}
+        if k == 0 or (k == 1 and (count % 2 == 0)) or width is not None:
+            place |= {"y": walker.beside(here, width)}
+        new = walker.foothold(here, **place)
+        label = "" if count == 1 else f"_{k + 1}"
+        swing = (*contact, ocp.Clearance(walker.corners(other), height), walker.apart())
+        if flat:
+            bounds = tuple(walker.time * x for x in DOUBLE) if double is None else double
+            # a chosen time needs no cost
+            soft = isinstance(bounds, tuple)
+            phases.append(ocp.Phase(
+                f"double_support{label}", intervals[0], bounds, (new, old), (*contact, *([gradual] if soft else [])),
+                (*effort, *([transfer] if soft else [])), walker.loops,
+            ))  # fmt: skip
+        single = tuple(walker.time * x for x in SINGLE)
+        phases.append(ocp.Phase(f"single_support{label}", intervals[1], single, (new,), swing, effort, walker.loops))
+        old = new
+    return phases
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report beside the summary: the robot, and the width of its step."""
-    return {**about(solution.model), "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1]))}
+    """Numbers of the report beside the summary: the robot, the size of its step, its times relative to a pendulum's."""
+    model = solution.model
+    length = leg_length(model, SOLES[0])
+    double = sum(phase.duration for phase in solution.phases if phase.name.startswith("double_support"))
+    speed = abs(solution.step_length) / solution.duration
+    return {
+        **about(model),
+        "step_width_m": _width(solution),
+        "leg_length_m": length,
+        "froude_number": speed**2 / (float(np.linalg.norm(model.gravity)) * length),
+        "double_support_percent_of_step": 100 * double / solution.duration,
+    }
 
 
-def _problem(options: argparse.Namespace) -> ocp.Problem:
+def _width(solution: ocp.Solution) -> float:
+    """Distance of the feet across the direction of walking [m]."""
+    if solution.mirror() is not None:
+        return 2 * abs(float(solution.phases[0].places[SOLES[1]][1]))
+    y = {name: float(place[1]) for phase in solution.phases for name, place in phase.places.items()}
+    return y[SOLES[0]] - y[SOLES[1]]
+
+
+def _known(options: argparse.Namespace) -> Known:
+    """The robot of the command line."""
+    if options.robot in OWN and not options.urdf:
+        return by_name(options.robot)
     options.urdf, robot = asked_robot(options)
-    known = robot if robot and robot.sole else None
+    known = robot if robot and len(robot.feet) == len(SIDES) else None
     left, right = (
         given or (known.feet[k] if known else "") for k, given in enumerate((options.left_foot, options.right_foot))
     )
     if not left or not right:
         raise ValueError("the names of both feet are needed: --left-foot NAME --right-foot NAME, links or frames")
     height = options.sole_height if options.sole_height is not None else known.sole_height if known else 0.0
-    sole = tuple(options.sole or (known.sole if known and known.sole else SOLE))
-    model = load(options.urdf, left, right, height)
+    place: dict[str, Any] = {"ahead": known.sole_ahead, "up": known.up} if known else {}
+    model = load(options.urdf, left, right, height, **place)
+    return Known(model, known.sole, known.limits) if known else Known(model)
+
+
+def _problem(options: argparse.Namespace) -> ocp.Problem:
+    known = _known(options)
+    tree = known.model.model if isinstance(known.model, od.models.ClosedChain) else known.model
+    locked = [*(options.lock or ()), *(light_joints(tree, SOLES) if options.lock_light else ())]
     intervals = (2, 8) if options.quick else tuple(options.intervals)
-    limits = not options.ignore_limits
+    sole = tuple(options.sole) if options.sole else known.sole
     return problem(
-        options.speed, model, sole=sole, intervals=intervals, limits=limits, impact=options.impact,
-        double_support=options.double_support,
+        options.speed, known.model, sole=sole, intervals=intervals, impact=options.impact,
+        limits=known.limits and not options.ignore_limits,
+        double_support=options.double_support, step_length=options.step_length, step_width=options.step_width,
+        step_time=options.step_time, load=options.load, locked=list(dict.fromkeys(locked)), backward=options.backward,
+        slope=options.slope, steps=options.steps,
     )  # fmt: skip
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     add_robot(arguments)
-    arguments.add_argument("--left-foot", metavar="NAME", help="link or frame of the left sole; robots by name have it")
-    arguments.add_argument("--right-foot", metavar="NAME", help="link or frame of the right sole")
-    arguments.add_argument("--speed", type=float, default=0.5, help="walking speed [m/s]")
-    arguments.add_argument("--double-support", type=float, default=DOUBLE_SUPPORT, metavar="S",
-                           help="time on both feet [s]; least effort leaves none, so it is chosen")  # fmt: skip
-    arguments.add_argument("--sole-height", type=float, help="height of those frames above the ground [m]")
-    arguments.add_argument("--sole", type=float, nargs=2, metavar=("LENGTH", "WIDTH"),
-                           help="half length and half width of the sole [m]")  # fmt: skip
-    arguments.add_argument(
-        "--intervals", type=int, nargs=2, default=(6, 20), help="numbers of intervals in double and in single support"
-    )
-    arguments.add_argument("--impact", action="store_true", help="the foot may hit the ground")
-    arguments.add_argument(
-        "--ignore-limits", action="store_true", help="leave out limits of joints in the file, if they are wrong"
-    )
-    arguments.add_argument(
-        "--compile", action="store_true", help="compile the functions of the program first; the cache keeps them"
-    )
+    _add_options(arguments.add_argument)
     options, walk = asked(arguments, argv, _problem)
     solution = walk.solve(progress=not options.quiet, compile=True if options.compile else "auto")
 
     def figures() -> dict[str, Any]:
-        apart = ocp.asymmetry(as_built(options.urdf))
-        return numbers(solution) | {f"asymmetry_{key}": value for key, value in apart.items()}
+        if options.robot in OWN:
+            return numbers(solution)
+        built = as_built(options.urdf)
+        locked = sorted(set(built.joint_names) - set(walk.model.joint_names))
+        try:
+            apart: Mapping[str, float] = ocp.asymmetry(built)
+        except od.ModelError:  # no twin
+            apart = {}
+        return (
+            numbers(solution)
+            | ({"locked_joints": ", ".join(locked)} if locked else {})
+            | {f"asymmetry_{key}": value for key, value in apart.items()}
+        )
 
-    return finish(options, solution, figures, f"{walk.model.name} walks at {options.speed:g} m/s")
+    speed = abs(solution.step_length) / solution.duration
+    return finish(options, solution, figures, f"{walk.model.name} walks at {speed:.3g} m/s")
+
+
+def _add_options(add: Callable[..., Any]) -> None:
+    def number(name: str, text: str, unit: str = "M", default: float | None = None) -> None:
+        add(name, type=float, default=default, metavar=unit, help=text)
+
+    add("--left-foot", metavar="NAME", help="link or frame of the left sole; robots by name have it")
+    add("--right-foot", metavar="NAME", help="link or frame of the right sole")
+    add_gait(add, SPEED)
+    add("--steps", type=int, metavar="N", help="steps in a period, odd: mirrored; default 1, or 2 if the sides differ")
+    number("--step-width", "distance of the soles' middles across [m]; free by default")
+    add(
+        "--lock-light",
+        action="store_true",
+        help="lock fingers, eyes and other joints that move less than 0.5 %% of the mass",
+    )
+    number("--double-support", "time on both feet [s]; free by default", "S")
+    number("--sole-height", "height of those frames above the ground [m]")
+    add("--sole", type=float, nargs=2, metavar=("LENGTH", "WIDTH"), help="half length and half width of the sole [m]")
+    add("--intervals", type=int, nargs=2, default=(6, 20), help="numbers of intervals in double and in single support")
+    add("--impact", action="store_true", help="the foot may hit the ground")
+    add("--ignore-limits", action="store_true", help="leave out limits of joints in the file, if they are wrong")
+    add("--compile", action="store_true", help="compile the functions of the program first; the cache keeps them")
 
 
 if __name__ == "__main__":

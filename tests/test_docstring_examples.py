@@ -25,7 +25,7 @@ from tests.test_architecture import NAMES
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w])")
-SPACES = (od, od.codegen, od.formulations, od.models, ocp, od.viz)
+SPACES = (od, od.codegen, od.formulations, od.io, od.models, ocp, od.viz)
 
 WITHOUT_EXAMPLE = {
     "SweepPoint": "a protocol for classes of the user; GridPoint is one and has an example",

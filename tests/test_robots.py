@@ -10,7 +10,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from problems import robot_trot, robot_walk
+from problems import _robot_steps, robot_trot, robot_walk
 from tests.helpers import close
 
 WALKERS = {"talos": {}, "g1": {}, "icub": {"--speed": 0.2}}
@@ -63,7 +63,7 @@ def test_bodies_without_partners_have_no_twin():
 def test_robots_stand_with_bent_knees(name):
     robot = od.robots.describe(name)
     model = robot_walk.load(od.robots.path(name), *robot.feet, robot.sole_height)
-    q = DM(robot_walk.standing(model))
+    q = DM(_robot_steps.standing(model))
     for side, sign in (("left", 1), ("right", -1)):
         R, p = (np.array(part.full()) for part in od.pose(model, f"{side}_sole", q))
         close(R, np.eye(3), 1e-7)

@@ -37,6 +37,7 @@ MODULES = {
     "ocp_dyn.codegen": ocp_dyn.codegen,
     "ocp_dyn.viz": ocp_dyn.viz,
     "ocp_dyn.formulations": ocp_dyn.formulations,
+    "ocp_dyn.io": ocp_dyn.io,
     "ocp_dyn.layouts": ocp_dyn.layouts,
 }
 """The modules whose names users call, by the names by which they call them."""

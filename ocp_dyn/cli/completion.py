@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .options import make_parser
 
-FILES = {"file": ("info", "check", "show", "export", "bench", "walk"), "result": ("plot",)}
+FILES = {"file": ("info", "check", "show", "export", "convert", "bench", "walk"), "result": ("plot",)}
 """Arguments that are files, by their name, with the commands that have them."""
 
 
@@ -44,7 +44,7 @@ def commands() -> list[Command]:
 
     robots = od.robots.names()
     walkers = tuple(name for name in robots if len(od.robots.describe(name).feet) > 1)
-    words = dict.fromkeys(("info", "show", "export", "bench"), tuple(dict.fromkeys((*MODELS, *robots))))
+    words = dict.fromkeys(("info", "show", "export", "convert", "bench"), tuple(dict.fromkeys((*MODELS, *robots))))
     words |= {"walk": ("human", *walkers), "problems": tuple(problems())}
     (group,) = (a for a in make_parser()._actions if isinstance(a, argparse._SubParsersAction))
     helps = {action.dest: action.help or "" for action in group._choices_actions}

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from .. import _names as od
 from .._types import meant
@@ -29,8 +29,11 @@ def note(text: str) -> None:
     print(f"note: {text}", file=sys.stderr)
 
 
-def model_of(options: argparse.Namespace) -> od.Model:
-    """The model that FILE and --root name; UsageError if there is no such file and no such name."""
+def model_of(options: argparse.Namespace, mimic: Literal["free", "couple"] = "free") -> od.Model:
+    """The model that FILE and --root name; UsageError if there is no such file and no such name.
+
+    mimic: of a URDF's joints that follow others, whether the model notes that they do.
+    """
     name = str(options.file)
     path = Path(name)
     if options.root != "auto" and (name in MODELS or path.suffix.lower() == ".json"):
@@ -40,7 +43,7 @@ def model_of(options: argparse.Namespace) -> od.Model:
         return made if isinstance(made, od.Model) else made.model
     if name in od.robots.names():
         try:
-            return od.robots.load(name, None if options.root == "auto" else _root(options.root))
+            return od.robots.load(name, None if options.root == "auto" else _root(options.root), mimic=mimic)
         except ImportError as error:
             raise UsageError(str(error)) from None
     if not path.exists():
@@ -52,29 +55,29 @@ def model_of(options: argparse.Namespace) -> od.Model:
         raise UsageError(f"{name} is a solution; expected a model: `ocp-dyn show` and `ocp-dyn plot` take solutions")
     if path.suffix.lower() == ".json":
         return od.load_model(path)
-    return _from_urdf(path, options.root)
+    return _from_urdf(path, options.root, mimic)
 
 
 def _root(kind: str) -> Joint:
     return {"fixed": Fixed(), "floating": od.FloatingBase(), "planar": od.Planar()}[kind]
 
 
-def _from_urdf(path: Path, root: str) -> od.Model:
-    """The model of a URDF; joints that mimic others are free and odd inertias kept, as `check` reports."""
+def _from_urdf(path: Path, root: str, mimic: Literal["free", "couple"]) -> od.Model:
+    """The model of a URDF; odd inertias are kept, as `check` reports."""
     if root != "auto":
-        return od.load_urdf(path, _root(root), mimic="free", inertia="keep")
+        return od.load_urdf(path, _root(root), mimic=mimic, inertia="keep")
     with warnings.catch_warnings():
         warnings.simplefilter("error", od.ModelWarning)
         try:
-            return od.load_urdf(path, mimic="free", inertia="keep")
+            return od.load_urdf(path, mimic=mimic, inertia="keep")
         except od.ModelWarning:
             note(f"{path} has limbs: its root link floats (--root fixed fixes it to the ground)")
-            return od.load_urdf(path, od.FloatingBase(), mimic="free", inertia="keep")
+            return od.load_urdf(path, od.FloatingBase(), mimic=mimic, inertia="keep")
         except od.ModelError as error:
             if "no moving body" not in str(error):
                 raise
             note(f"{path} is one rigid body: it floats")
-            return od.load_urdf(path, od.FloatingBase(), mimic="free", inertia="keep")
+            return od.load_urdf(path, od.FloatingBase(), mimic=mimic, inertia="keep")
 
 
 def words(text: str) -> tuple[str, ...]:

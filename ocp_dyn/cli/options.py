@@ -20,6 +20,7 @@ TOP = """Rigid-body dynamics and optimal control of walking, from a terminal.
   ocp-dyn info robot.urdf                       joints, masses, limits and frames of a robot
   ocp-dyn check robot.urdf                      every fault of a file, with its line and the remedy
   ocp-dyn export robot.urdf --functions ID,FD --out build/robot      C code for a controller
+  ocp-dyn convert talos --out talos.xml         a model for MuJoCo, or as URDF
   ocp-dyn COMMAND --help                        more about a command, with examples"""
 
 
@@ -30,7 +31,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version and stop")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
-    for add in (_info, _check, _show, _export, _bench, _walk, _plot, _problems, _completion):
+    for add in (_info, _check, _show, _export, _convert, _bench, _walk, _plot, _problems, _completion):
         add(commands)
     return parser
 
@@ -157,6 +158,31 @@ def _export(commands: Any) -> None:
     command.add_argument("--derivatives", nargs="?", const="jac,fwd1,adj1,jac_adj1", default="", metavar="KINDS",
                          help="derivatives for CasADi: any of jac,fwd1,adj1,jac_adj1; without KINDS all")  # fmt: skip
     command.add_argument("--dense", action="store_true", help="row-major matrices with all their zeros")
+    _json(command)
+
+
+def _convert(commands: Any) -> None:
+    command = _command(
+        commands, "convert", "write a model as MJCF for MuJoCo, as URDF or as JSON",
+        "ocp-dyn convert talos --out talos.xml                   MJCF, with soles that touch the ground\n"
+        "ocp-dyn convert human --out human.xml --drop passive --box sole_l=0.12,0.04,0.01\n"
+        "ocp-dyn convert model.json --out model.urdf\n"
+        "ocp-dyn convert robot.urdf --out robot.json",
+        "What a format cannot hold is an error that names it and the word of --drop that leaves it out. Robots by name have\n"
+        f"shapes under their feet.\n\n{FILE}",
+    )  # fmt: skip
+    _file(command)
+    command.add_argument(
+        "--out", type=_path, metavar="FILE", required=True, help="a name ending in .xml, .urdf or .json"
+    )
+    command.add_argument("--drop", default="", metavar="WORDS", help="what may be left out, with commas: passive, springs, "
+                         "armature, effort, limits")  # fmt: skip
+    command.add_argument("--ball", action="append", metavar="FRAME=RADIUS", help="a ball at a frame that touches the "
+                         "ground [m]; several times for several")  # fmt: skip
+    command.add_argument("--box", action="append", metavar="FRAME=X,Y,Z", help="a box at a frame, by half sizes [m]")
+    command.add_argument("--visuals", choices=("sticks", "meshes", "none"), help="MJCF: what is seen (default sticks)")
+    command.add_argument("--balance", action="store_true", help="MJCF: change inertias that no body can have")
+    command.add_argument("--world", action="store_true", help="URDF: write a floating base as a joint of a link world")
     _json(command)
 
 

@@ -108,6 +108,16 @@ class Trajectory(Displayed):
         return 0.0
 
     @property
+    def distance(self) -> float:
+        """0: the motion is not periodic."""
+        return 0.0
+
+    @property
+    def repeats(self) -> bool:
+        """False: the motion is not periodic."""
+        return False
+
+    @property
     def phases(self) -> tuple[TrajectoryPart, ...]:
         """The motion as one phase without contacts, for pictures."""
         tau = np.zeros((len(self.t) - 1, self.model.nv))
@@ -115,6 +125,10 @@ class Trajectory(Displayed):
 
     def mirror(self) -> None:
         """None: the motion is not repeated mirrored."""
+
+    def repetition(self, n: int) -> Any:
+        """Not to be used: the motion is not periodic."""
+        raise ValueError(f"a trajectory is not periodic and has no repetition {n}")
 
     def sample(self, times: Any) -> Array:
         """q (K, nq) at K times [s] or at one, between nodes along the shortest step from one node to the next; before the

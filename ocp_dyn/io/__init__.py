@@ -7,17 +7,30 @@
 | `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
 | `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
 | `constraints` | constraints as plain data, for files of solutions |
+| `_chains` | joints as chains of hinges and slides |
 | `_classes` | joints and constraints in files, by the name of their class and their fields |
 | `npz` | arrays from .npz files that may be damaged or hostile |
+| `simulators` | models as MJCF and URDF, with the shapes that touch the ground |
 | `layouts` | conversion of q, qd, qdd, tau to and from RBDL, Pinocchio and MuJoCo |
 """
 
 from .._files import whole_file as whole_file
+from .._types import only_names as _only_names
 from .faults import Fault as Fault
 from .faults import file_faults as file_faults
 from .json import load_model as load_model
 from .json import model_from_dict as model_from_dict
 from .json import model_to_dict as model_to_dict
 from .json import save_model as save_model
+from .simulators import Ball as Ball
+from .simulators import Box as Box
+from .simulators import Cylinder as Cylinder
+from .simulators import MjcfOptions as MjcfOptions
+from .simulators import mjcf_text as mjcf_text
+from .simulators import urdf_text as urdf_text
+from .simulators import write_mjcf as write_mjcf
+from .simulators import write_urdf as write_urdf
 from .urdf import load_urdf as load_urdf
 from .urdf import parse_urdf as parse_urdf
+
+_only_names(globals())

@@ -41,6 +41,9 @@ class Fault(NamedTuple):
     """A fault of a file, or a note: something that loads, but is rarely meant.
 
     line: None if the fault concerns the file as a whole. text: what is wrong, what is expected, the remedy.
+
+    >>> od.io.Fault(3, "joint 'knee' has no <parent>; add one").severe
+    True
     """
 
     line: int | None
@@ -54,6 +57,12 @@ def file_faults(path: str | PathLike[str]) -> list[Fault]:
     A file without severe faults loads; only `mimic=` and `inertia=` may be needed, as its notes then say. What is wrong
     is left out or replaced by its default before the reading goes on; where that is impossible, as after a tag that is
     not closed, the list ends with this fault. OSError if the file cannot be read.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = pathlib.Path(folder, "empty.urdf").write_text('<robot name="r"/>')
+    ...     [fault.text for fault in od.io.file_faults(f"{folder}/empty.urdf")]
+    ['no <link> in <robot>; a robot needs at least one']
     """
     file = path_of(path)
     text = file.read_bytes()

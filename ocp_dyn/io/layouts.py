@@ -7,6 +7,9 @@
 | Pinocchio | (x, y, z, w) | [linear, body; angular, body] | (x, y, cos, sin), rates in body axes |
 | MuJoCo | (w, x, y, z) | [linear, world; angular, body] | the same, as slide, slide, hinge |
 
+MuJoCo has Euler joints, universal and other chains as several hinges and slides, in the order of our coordinates: the
+numbers are the same.
+
 Linear comes before angular in the coordinates of all four. Works on numbers and on expressions.
 """
 
@@ -21,9 +24,10 @@ import casadi as ca
 from casadi import DM
 
 from .._types import Expr, is_one_of, meant, sequence, shown, split
-from ..joints import Euler, FloatingBase, Joint, Planar, Revolute
+from ..joints import FloatingBase, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..spatial_algebra.rotations import quaternion_matrix
+from ._chains import hinges_and_slides
 
 LIBRARIES = ("rbdl", "pinocchio", "mujoco")
 
@@ -33,9 +37,10 @@ class Layout:
     """Another library's layout of one model: `to_q`, `from_q`, `to_qd`, ... convert between ours and theirs.
 
     kind: "rbdl", "pinocchio" or "mujoco". joints: names of the model's joints in the other library's order; default:
-    the order in which its reader takes a URDF. All three go depth first. Pinocchio and RBDL sort the joints of a link,
-    the fixed ones too, by name; MuJoCo keeps the order in which the model lists siblings, the file's. unbounded:
-    revolute joints that Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
+    the order in which its reader takes a URDF, and that of the file of `od.io.write_mjcf`. All three go depth first.
+    Pinocchio and RBDL sort the joints of a link, the fixed ones too, by name; MuJoCo keeps the order in which the model
+    lists siblings, the file's. unbounded: revolute joints that Pinocchio writes as (cos, sin); default: those that the
+    model's file calls continuous.
 
     Joints that mimic others have coordinates of q here and in the other libraries, except in a Pinocchio model that was
     built with mimic=True, which has no counterpart.
@@ -70,11 +75,11 @@ class Layout:
             if not isinstance(joint, Revolute):
                 raise TypeError(f"unbounded joints are revolute ones, {shown(name)} is {shown(joint)}")
         object.__setattr__(self, "unbounded", unbounded)
-        for joint in self.model.joints[1:]:
+        for name, joint in zip(self.model.joint_names, self.model.joints[1:], strict=True):
             if self.kind == "pinocchio" and isinstance(joint, FloatingBase) and not joint.has_quaternion:
                 raise ValueError(f"Pinocchio has no floating base with {joint.rotation}: use FloatingBase() here")
-            if self.kind == "mujoco" and isinstance(joint, Euler):
-                raise ValueError("MuJoCo has no Euler joint: write three hinges, or use Spherical here")
+            if self.kind == "mujoco" and not joint.has_quaternion:
+                hinges_and_slides(joint, name, "MuJoCo")
 
     def to_q(self, q: Any) -> Expr:
         """Their positions from ours (nq)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .._files import path_of
-from .._types import ROUNDING, Array, ModelError, ModelWarning, Vector, is_one_of, meant, shown
+from .._types import LARGEST_MAGNITUDE, ROUNDING, Array, ModelError, ModelWarning, Vector, is_one_of, meant, shown
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
 from ..mechanism import FileJoint, Model, ShapeFile
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
@@ -381,15 +382,19 @@ def check_inertias(model: Model, links: list[Any], tree: UrdfTree, fault: Callab
             fault(f'{error}, or load with inertia="keep"')
 
 
+def _bound(x: float) -> float:
+    """A limit; one beyond all lengths and angles, such as the largest double of other writers, is none."""
+    return math.copysign(math.inf, x) if abs(x) > LARGEST_MAGNITUDE else x
+
+
 def _dof_data(joint: Any) -> dict[str, Any]:
     """Limits and dynamics of a one-dof joint for `ModelBuilder.add_body`."""
     data: dict[str, Any] = {}
     if joint.type not in ("revolute", "continuous", "prismatic"):
         return data
     if joint.limit is not None:
-        data |= {"velocity": joint.limit.velocity, "effort": joint.limit.effort}
-        if joint.type != "continuous":
-            data |= {"lower": joint.limit.lower, "upper": joint.limit.upper}
+        keys = ("velocity", "effort") if joint.type == "continuous" else ("velocity", "effort", "lower", "upper")
+        data |= {key: _bound(getattr(joint.limit, key)) for key in keys}
     if joint.dynamics is not None:
         data |= {"damping": joint.dynamics.damping or 0.0, "friction": joint.dynamics.friction or 0.0}
     return data

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, is_one_of, meant, shown, split
+from .._types import Array, Expr, Vector, is_one_of, meant, shown, sparse, split
 from ..spatial_algebra.rotations import (
     exp3,
     quaternion_conjugate,
@@ -17,6 +17,7 @@ from ..spatial_algebra.rotations import (
     quaternion_matrix,
     quaternion_multiply,
     quaternion_rate,
+    rotation_about,
     rotation_vector_jacobian,
     rotation_vector_rate,
 )
@@ -59,6 +60,10 @@ class Spherical(Joint):
 
     def d_integrate(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
         return exp3(v).T, rotation_vector_jacobian(v)
+
+    def turned(self, q: Expr, qd: Expr, axis: Vector, angle: Expr) -> tuple[Expr, Expr] | None:
+        half = angle / 2
+        return quaternion_multiply(ca.vertcat(sparse(axis) * ca.sin(half), ca.cos(half)), q), qd
 
     def neutral(self) -> Array:
         return np.array([0.0, 0.0, 0.0, 1.0])
@@ -125,6 +130,14 @@ class _TranslateRotate(Joint):
         D_0, D_1 = self._rotation.d_difference(r0, r1)
         along = DM.eye(shift.shape[0])
         return ca.diagcat(-along, D_0), ca.diagcat(along, D_1)
+
+    def turned(self, q: Expr, qd: Expr, axis: Vector, angle: Expr) -> tuple[Expr, Expr] | None:
+        (p, qr), (pd, qdr) = self._parts(q), self._parts(qd)
+        found = self._rotation.turned(qr, qdr, axis, angle)
+        if found is None:
+            return None
+        R = self._along.T @ rotation_about(tuple(axis), angle) @ self._along
+        return ca.vertcat(R @ p, found[0]), ca.vertcat(R @ pd, found[1])
 
     def neutral(self) -> Array:
         return np.concatenate([np.zeros(self._along.shape[1]), self._rotation.neutral()])

@@ -128,6 +128,22 @@ class Euler(_Chained):
         object.__setattr__(self, "qd_labels", labels)
         object.__setattr__(self, "_links", tuple(Revolute(axis) for axis in self.order))
 
+    def turned(self, q: Expr, qd: Expr, axis: Vector, angle: Expr) -> tuple[Expr, Expr] | None:
+        """Turns the first angle if its axis is the given one. Otherwise the angles of R' = R(axis, angle) R follow from
+        its entries, for the order (i, j, k) with the sign e = 1 if cyclic, else -1: sin(q1) = e R'[i, k],
+        tan(q0) = -e R'[j, k] / R'[k, k], tan(q2) = -e R'[i, j] / R'[i, i]; rates keep the angular velocity in body axes.
+        """
+        first, *others = split(q)
+        about_first = self._links[0].turned(first, first, axis, angle)
+        if about_first is not None:
+            return ca.vertcat(about_first[0], *others), qd
+        i, j, k = ("xyz".index(letter) for letter in self.order)
+        e = 1 if (j - i) % 3 == 1 else -1
+        R = rotation_about(tuple(axis), angle) @ self.jcalc(q, qd).XJ.E.T
+        found = ca.vertcat(ca.atan2(-e * R[j, k], R[k, k]), ca.asin(e * R[i, k]), ca.atan2(-e * R[i, j], R[i, i]))
+        omega = self.jcalc(q, qd).vJ[:3]
+        return found, ca.solve(self.jcalc(found, qd).S[:3, :], omega)
+
 
 @dataclass(frozen=True)
 class Universal(_Chained):

@@ -13,6 +13,9 @@ from ..spatial_algebra.rotations import rotation_about, unit_axis
 from ..spatial_algebra.spatial import ZERO3, Transform, largest
 from .protocol import Joint, JointState
 
+PARALLEL = 1e-12
+"""Two unit vectors are parallel if the cosine between them differs from 1 by less than this."""
+
 
 @dataclass(frozen=True)
 class Revolute(Joint):
@@ -34,6 +37,10 @@ class Revolute(Joint):
         S = ca.vertcat(ca.sparsify(DM(self.axis)), ZERO3)
         XJ = Transform(rotation_about(self.axis, q).T, ZERO3)
         return JointState(XJ, S, S @ qd, DM(6, 1))
+
+    def turned(self, q: Expr, qd: Expr, axis: Vector, angle: Expr) -> tuple[Expr, Expr] | None:
+        along = float(np.dot(self.axis, axis))
+        return (q + np.sign(along) * angle, qd) if abs(along) > 1 - PARALLEL else None
 
 
 @dataclass(frozen=True)

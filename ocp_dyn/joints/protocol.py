@@ -11,7 +11,7 @@ import numpy as np
 from casadi import DM
 from numpy.typing import NDArray
 
-from .._types import Array, Expr, shown
+from .._types import Array, Expr, Vector, shown
 from ..spatial_algebra.spatial import Transform
 
 
@@ -161,6 +161,13 @@ class Joint(ABC):
     def _tangent_rates(self, v: Expr) -> Expr:
         """T (nv x nv) with `tangent_rate(v, u) = T u`."""
         return ca.horzcat(*(self.tangent_rate(v, column) for column in ca.horzsplit(DM.eye(self.nv))))
+
+    def turned(self, q: Expr, qd: Expr, axis: Vector, angle: Expr) -> tuple[Expr, Expr] | None:
+        """(q, qd) of the motion that is turned by an angle [rad] about a unit axis through the origin of the fixed frame.
+
+        None if the joint cannot move so, which is right for every joint.
+        """
+        return None
 
     def neutral(self) -> Array:
         """The position in which the moved frame coincides with the fixed one."""

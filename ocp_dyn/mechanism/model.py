@@ -9,7 +9,7 @@ from typing import Any
 
 from .._display import Displayed, folded, heading, show, table
 from .._types import Vector
-from . import editing
+from . import additions, editing
 from .description import HEAD, notes_of, rows_of, sizes_of, text_of
 from .parts import EffortLimits, Limits
 from .passive import PassiveElement
@@ -88,6 +88,38 @@ class Model(Tree, Displayed):
         DM(-20)
         """
         return editing.with_passive(self, elements, replace_all)
+
+    def with_springs(
+        self,
+        stiffness: Mapping[str, float],
+        *,
+        rest: Mapping[str, float] | None = None,
+        damping: Mapping[str, float] | None = None,
+    ) -> Model:
+        """A copy with other springs at its joints: tau = -stiffness (q - rest) - damping qd.
+
+        Dicts by names of dofs (`model.qd_names`): stiffness [N m/rad or N/m], rest [rad or m], damping [N m s/rad or N s/m].
+        What is not named does not change. Springs and damping count where `loads.passive` is set, as optimal control
+        does. KeyError for a dof that the model does not have, ModelError for one of a joint with a quaternion.
+
+        >>> sprung = rod.with_springs({"joint1": 100.0}, rest={"joint1": 0.5})
+        >>> od.passive_force(sprung, [0.7], [0.0])
+        DM(-20)
+        """
+        return additions.with_springs(self, stiffness, rest, damping)
+
+    def with_load(self, to: str, mass: float, com: Vector = (0.0, 0.0, 0.0), inertia: object = None) -> Model:
+        """A copy that carries a rigid load, fixed in the frame `to`: mass [kg], its center com [m] in this frame, and its
+        inertia [kg m^2] (3x3 or its diagonal, about com, axes of the frame); None: a point mass.
+
+        The load belongs to the body that carries the frame; names, dofs and limits do not change. ModelError for a mass
+        below zero, an inertia that no body can have, or a frame of the ground.
+
+        >>> loaded = rod.with_load("tip", 2.0)
+        >>> loaded.mass - rod.mass
+        2.0
+        """
+        return additions.with_load(self, to, mass, com, inertia)
 
     def with_frame(self, name: str, to: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Model:
         """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation

@@ -12,6 +12,7 @@
 | `feet` | `human_spheres`: compliant spheres under the feet of `human` |
 | `heavy_truck`, `car` | vehicles with loops in suspension and steering: 33 and 25 bodies, 18 and 15 dofs |
 | `placed_bodies` | a builder of mechanisms by points of a drawing |
+| `closed_legs` | `heel_spring_biped`: a biped with closed chains in its legs |
 | `closed_chain` | `ClosedChain`: the record of a mechanism with loops |
 | `robots` | robots from the URDFs of the package example-robot-data, by name; `od.robots` |
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
@@ -27,6 +28,7 @@ from .biped import absolute_angles as absolute_angles
 from .biped import five_link_biped as five_link_biped
 from .car import car as car
 from .closed_chain import ClosedChain as ClosedChain
+from .closed_legs.heel_spring import heel_spring_biped as heel_spring_biped
 from .compass import CompassParameters as CompassParameters
 from .compass import compass_walker as compass_walker
 from .feet.spheres import human_spheres as human_spheres

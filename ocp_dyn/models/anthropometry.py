@@ -95,6 +95,12 @@ FOOT_BREADTH = 0.055  # of stature, [DC66]
 HIP_SPACING = 2 * 0.0835 / 1.80
 """Distance of the hip joint centers, of stature: [D90], hip centers 83.5 mm from the midplane at 1.80 m. (The hip
 width of [DC66] is that of the body with its soft tissue, and about twice as much.)"""
+SEAT_BELOW_HIP = 0.05
+"""Seat below the hip joints when sitting, of stature: 87 mm at 1.741 m. Assumed, rounded: half of the thickness of a
+seated thigh; bone and compressed tissue under the hip joint make about as much."""
+SEAT_BREADTH = 0.07
+"""Distance of the points of the pelvis that carry a sitting body, the ischial tuberosities, of stature: 0.12 m. Assumed,
+rounded."""
 ANKLE_AHEAD_OF_HEEL = 0.23
 """Ankle ahead of the rear of the heel, of the foot's length. Rounded: in [D90] the ankle lies 48.8 mm ahead of the
 rear of the bone at 1.80 m; about 10 mm of soft tissue behind it make 0.22 (man) to 0.25 (woman)."""
@@ -115,7 +121,8 @@ class HumanDimensions:
     `ankle_height` (to the sole): these eight add up to `height`. `upper_arm`, `forearm`, `hand` (wrist to
     the third metacarpal's head). `foot_length`, `foot_breadth`; `heel` and `toe`: how far the sole
     reaches behind and ahead of the ankle; `ball`: how far the axis of the toes' joints lies ahead of it. `shoulder_height` above the sole; `shoulder_width` and
-    `hip_spacing` between the joint centers; `hip_width`: breadth of the body at the hips.
+    `hip_spacing` between the joint centers; `hip_width`: breadth of the body at the hips. `seat_depth`: the seat below
+    the hip joints when sitting; `seat_breadth`: distance of the points of the pelvis that carry a sitting body.
 
     >>> size = od.models.human_dimensions(height=1.80, sex="male")
     >>> round(size.thigh + size.shank, 3), round(size.leg_length, 3)
@@ -144,6 +151,8 @@ class HumanDimensions:
     shoulder_width: float
     hip_spacing: float
     hip_width: float
+    seat_depth: float
+    seat_breadth: float
 
     @property
     def leg_length(self) -> float:
@@ -203,6 +212,8 @@ def human_dimensions(height: float = STATURE["male"], sex: Sex = "male") -> Huma
         shoulder_width=SHOULDER_WIDTH * height,
         hip_spacing=HIP_SPACING * height,
         hip_width=HIP_WIDTH * height,
+        seat_depth=SEAT_BELOW_HIP * height,
+        seat_breadth=SEAT_BREADTH * height,
     )
 
 

@@ -124,6 +124,7 @@ class _Figure:
         self.add("lower_trunk", "pelvis", WORLD, (0.0, 0.0, 0.0), root, top=size.lower_trunk)
         self.hinge("lumbar", "yxz", "middle_trunk", "torso", "pelvis", (0.0, 0.0, size.lower_trunk),
                    top=size.middle_trunk)  # fmt: skip
+        self.builder.add_frame("seat", "pelvis", (0.0, 0.0, -size.seat_depth))
         suprasternale = size.middle_trunk + size.upper_trunk
         self.add("upper_trunk", "upper_trunk", "torso", (0.0, 0.0, suprasternale), Fixed())
         self.add("head", "head", "torso", (0.0, 0.0, size.height - size.lumbar_height), Fixed())

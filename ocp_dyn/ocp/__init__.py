@@ -47,6 +47,7 @@ from .analysis.gait.reference import gait_reference as gait_reference
 from .analysis.metabolic import Metabolism as Metabolism
 from .analysis.stances import Stance as Stance
 from .analysis.summary import Summary as Summary
+from .motion.contact_shapes import contact_shapes as contact_shapes
 from .motion.motion import PhaseMotion as PhaseMotion
 from .muscles.activation import Activation as Activation
 from .muscles.activation import ExcitationSquared as ExcitationSquared
@@ -86,7 +87,13 @@ from .statement.dependent import DependentJoints as DependentJoints
 from .statement.footholds import CompliantFoothold as CompliantFoothold
 from .statement.footholds import Foothold as Foothold
 from .statement.ground.planes import Plane as Plane
+from .statement.ground.room import Patch as Patch
+from .statement.ground.terrain import Terrain as Terrain
+from .statement.ground.terrain import ramp as ramp
+from .statement.ground.terrain import stairs as stairs
+from .statement.ground.terrain import stepping_stones as stepping_stones
 from .statement.guesses import FootPlan as FootPlan
+from .statement.guesses import Postures as Postures
 from .statement.instant import Instant as Instant
 from .statement.limits import CaptureMargin as CaptureMargin
 from .statement.limits import JointMargin as JointMargin
@@ -100,6 +107,7 @@ from .statement.path_constraints import Path as Path
 from .statement.path_constraints import Separation as Separation
 from .statement.path_constraints import Unilateral as Unilateral
 from .statement.periodic import Periodic as Periodic
+from .statement.periodic import Step as Step
 from .statement.phases import Boundary as Boundary
 from .statement.phases import Continuous as Continuous
 from .statement.phases import Impact as Impact

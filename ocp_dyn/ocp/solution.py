@@ -35,8 +35,9 @@ class Solution(Motion):
         tau (K - P, nv): joint torques [N m] and forces [N] on the intervals between the nodes: their means
         phases (P): the same phase by phase, with accelerations, contact forces and foot placements, see `PhaseMotion`
         impulses: impulses on the robot [N s, N m s] between the phases and at the end of a period, see `Motion`
-        duration [s]; step_length [m]: shift along x per period, 0 if the motion is not periodic; mirrored: whether
-            every second repetition is mirrored left to right
+        duration [s]; step_length, sideways, rise [m], turn [rad]: the rigid motion to the next period, see `Step`, 0 if
+            the motion is not periodic; mirrored: whether every second repetition is mirrored left to right;
+            `repetition(n)` maps points and states to the n-th one
         model, loads: the mechanism, and the passive joint forces and rotor inertias in its equations of motion
     The result of the solver:
         converged, status: whether the solver reached its tolerance (check this first), and its status in a word

@@ -191,11 +191,22 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
         if not best or sum(apart(best)) > tolerance * max(1.0, model.mass):
             raise ModelError(
                 f"{model!r} is not left-right symmetric: body {model.body_names[i - 1]!r} has no mirror image in the "
-                "neutral posture (equal mass, mirrored origin and mass center, on the image of its parent): use the "
-                "model's `symmetric_twin`"
+                "neutral posture (equal mass, mirrored origin and mass center, on the image of its parent)"
+                + (f": {_nearest(model, best, apart(best))}" if best else "")
+                + (
+                    ": use the model's `symmetric_twin`"
+                    if tolerance <= TOLERANCE
+                    else f": its sides differ by more than the tolerance of {tolerance:g} (m, kg per kg of the model): "
+                    "raise it, or let the model walk full strides, Periodic(mirror=False)"
+                )
             )
         partners[i], partners[best] = best, i
     return tuple(partners[i] for i in range(model.nb + 1))
+
+
+def _nearest(model: Model, best: int, apart: tuple[float, float]) -> str:
+    """A phrase on the body that comes nearest to a mirror image."""
+    return f"the nearest, {model.body_names[best - 1]!r}, is {apart[0]:.3g} m and {apart[1]:.3g} kg away"
 
 
 def _sign(model: Model, J: Array, J_partner: Array, k: int, image: int) -> float:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from casadi import DM
 
-from .._arguments import positive
+from .._arguments import choice, positive
 from .._types import Array, sparse
 from ..dynamics.kinematics import body_transforms, point_position
 from ..mechanism import Model
@@ -16,6 +16,13 @@ from ..mechanism.boundary import boundary
 from ..mechanism.passive import PassiveElement
 from ..spatial_algebra.spatial import Inertia, Transform
 from .mirror import PASSIVE, REFLECTION, ROTORS, MirrorMap, kinematic_mirror, match_bodies, uneven_dof
+
+UPRIGHT = {
+    "x": np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+    "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+    "z": np.eye(3),
+}
+"""Rotations that take an axis of the base frame to z, by the name of this axis."""
 
 
 @boundary()
@@ -90,12 +97,13 @@ def _between(pose: tuple[Array, Array], partner: tuple[Array, Array]) -> Transfo
 
 
 @boundary()
-def facing_forward(model: Model, left: str, right: str) -> Model:
-    """The model whose base frame is turned about z so that the frame `left` lies along +y from the frame `right`.
+def facing_forward(model: Model, left: str, right: str, *, up: str = "z") -> Model:
+    """The model whose base frame is turned so that z points up and the frame `left` lies along +y from `right`.
 
     left, right: names of frames; their positions are those of the neutral posture. x then points forward, as walking
-    along x needs. Only the frame of the base is turned; the poses of all other frames on the robot stay. ValueError if
-    the origins of both frames lie on one vertical line.
+    along x needs. up: the axis of the base frame, "x", "y" or "z", that points up when the robot stands; the files of
+    some human models have "y". Only the frame of the base is turned; the poses of all other frames on the robot stay.
+    ValueError if the origins of both frames lie on one vertical line.
 
     >>> turned = ocp.facing_forward(od.models.human(), "thigh_l", "thigh_r")  # it faces forward already
     >>> od.pose(turned, "pelvis", turned.neutral())[0]
@@ -104,14 +112,16 @@ def facing_forward(model: Model, left: str, right: str) -> Model:
      [0, 1, 0],
      [0, 0, 1]])
     """
+    upright = UPRIGHT[choice(up, tuple(UPRIGHT), "up")]
     q = DM(model.neutral())
-    dx, dy, _ = np.array((point_position(model, left, q) - point_position(model, right, q)).full()).ravel()
+    apart = np.array((point_position(model, left, q) - point_position(model, right, q)).full()).ravel()
+    dx, dy, _ = upright @ apart
     if np.hypot(dx, dy) < 1e-6:
         raise ValueError(
             f"frames {left!r} and {right!r} must lie apart horizontally, got ({dx:.3g}, {dy:.3g}) m: name frames "
             "of the left and the right leg"
         )
-    turn = Transform(sparse(np.round(_about_z(np.arctan2(-dx, dy)), 12).T), DM(3, 1))
+    turn = Transform(sparse(np.round(_about_z(np.arctan2(-dx, dy)), 12).T @ upright), DM(3, 1))
     back = turn.inverse()
     I = (model.I[0], model.I[1].to_parent(back), *model.I[2:])
     X_tree = tuple(X @ back if p == 1 else X for X, p in zip(model.X_tree, model.parent, strict=True))

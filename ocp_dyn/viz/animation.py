@@ -15,10 +15,12 @@ import numpy as np
 from .._files import path_of
 from .._types import Array, finite, is_one_of, is_whole, meant, sequence, shown
 from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, picture_file, used_points
-from .gait import Motion, Stretch, check_finite, check_motion, ground_forces, unroll, weight
+from .gait import Motion, Straight, Stretch, check_finite, check_motion, climb_words, ground_forces, unroll, weight
 from .player import Scene, page
 from .shown.path import AnimationPath
 from .skeleton import Segment, locate, side_words, size, skeleton
+from .terrain.side import FrontGround, Ground, SideGround
+from .terrain.slabs import risers
 
 Progress = Callable[[int, int], None]
 
@@ -53,7 +55,7 @@ def animate(
 
     A .html file plays in any browser, without further files; the user can stop, slow down and turn the motion there.
 
-    The camera follows a periodic motion at its mean speed, and the ground shows the distance covered [m]. Arrows are
+    The camera follows a periodic motion at its mean speed and turns with it, and the ground shows the distance covered [m]. Arrows are
     ground reaction forces at the center of pressure (one body weight: 0.4 of the model's height). A motion that is not
     periodic is shown from a fixed camera, with a pause on its last frame.
 
@@ -168,15 +170,17 @@ class _Film:
     motion: Motion
     speed: float
     reach: float
+    straight: Straight
+    ground: Ground
 
     @property
     def repeats(self) -> bool:
-        return bool(self.motion.step_length)
+        return self.motion.repeats
 
     @property
     def grounded(self) -> bool:
-        """Whether all points stay above the ground z = 0, which is then drawn."""
-        return bool(self.points[..., 2].min() > -0.05 * self.reach)
+        """Whether all points stay above the ground z = 0, which is then drawn unless there is another one."""
+        return not self.ground and bool(self.points[..., 2].min() > -0.05 * self.reach)
 
     def stretch(self, time: float) -> Stretch:
         """The phase that a time [s] lies in."""
@@ -186,28 +190,31 @@ class _Film:
         """(center of pressure, arrow) [m] of every ground reaction force at a time [s]."""
         body_weight = weight(self.motion.model)
         meters = FORCE_HEIGHT * self.reach / body_weight
-        return [(p, meters * f) for _, p, f in ground_forces(self.stretch(time), time, 0.01 * body_weight)]
+        found = ground_forces(self.stretch(time), time, 0.01 * body_weight)
+        return [(self.straight(p, time), meters * self.straight.turned(f, time)) for _, p, f in found]
 
 
 def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | None) -> _Film:
     model = motion.model
-    repeats = bool(motion.step_length)
+    repeats, straight = motion.repeats, Straight(motion)
     total = motion.duration * (steps if repeats else 1)
     count = max(2, round(total / pace))
     # the last frame of a loop comes one before its first; a single motion includes its end
     times = np.linspace(0.0, total, count + (not repeats), endpoint=not repeats)
     segments = skeleton(model)
     points = locate(model, used_points(segments), motion.sample(times))
+    points = np.array([straight(p, float(time)) for p, time in zip(points, times, strict=True)])
     camera = np.zeros(len(times))
     if repeats:
-        camera = motion.step_length * times / motion.duration
+        camera = straight.length * times / motion.duration
         points = points - camera[:, None, None] * [1.0, 0.0, 0.0]
         camera = camera + points[..., 0].mean()
         points = points - points[..., 0].mean() * np.array([1.0, 0.0, 0.0])
     reach = size(model)
     if view is None:
         view = "side+front" if np.ptp(points[..., 1]) > 0.05 * reach else "side"
-    return _Film(segments, unroll(motion, steps), times, points, camera, VIEWS[view], motion, speed, reach)
+    stretches, ground = unroll(motion, steps), Ground(motion, steps)
+    return _Film(segments, stretches, times, points, camera, VIEWS[view], motion, speed, reach, straight, ground)
 
 
 class _Canvas:
@@ -218,7 +225,8 @@ class _Canvas:
         self.figure = figure(size[0] / DPI, size[1] / DPI, DPI)
         self.grounded = film.grounded
         forces = any(s.place is not None for stretch in film.stretches for s in stretch.supports)
-        self.views = []
+        self.views: list[Any] = []
+        self.under: list[SideGround | FrontGround] = []
         for plane, (rectangle, limits) in zip(film.planes, _layout(film, size, self.grounded), strict=True):
             axes = self.figure.add_axes(rectangle)
             bare(axes)
@@ -229,6 +237,8 @@ class _Canvas:
             axes.set_ylim(*limits[1])
             arrows = Arrows(axes, plane, 0.011 * film.reach)
             self.views.append((plane, axes, limits[0], Puppet(axes, film.segments, plane), arrows))
+            if film.ground:
+                self.under.append(SideGround(axes, film.ground) if plane == "side" else FrontGround(axes, film.reach))
         top = 1 - 17 / size[1]
         fontsize = min(9.0, 9.0 * size[0] / 480)  # caption and legend share a line
         self.caption = self.figure.text(12 / size[0], top, "", fontsize=fontsize, color=INK, va="center")
@@ -245,6 +255,9 @@ class _Canvas:
             axes.set_xlim(low + offset, high + offset)
             puppet.draw(film.points[k] + shift)
             arrows.draw(forces)
+        faces = film.ground.seen(film.straight, time) if film.ground else []
+        for under in self.under:
+            under.follow(faces, film.points[k] + shift)
         self.caption.set_text(caption(film, time, stretch))
         canvas: Any = self.figure.canvas
         canvas.draw()
@@ -255,8 +268,9 @@ def caption(film: _Film, time: float, stretch: Stretch) -> str:
     """The caption of a frame: time, speed and phase."""
     motion = film.motion
     parts = [f"{time:4.2f} s"]
-    if motion.step_length:
-        parts.append(f"{motion.step_length / motion.duration:.2f} m/s")
+    if motion.repeats:
+        parts.append(f"{motion.distance / motion.duration:.2f} m/s")
+        parts += [f"{words} a step" for words in climb_words(motion)]
     parts.append(stretch.name.replace("_", " "))
     if film.speed != 1:
         parts.append(f"(shown at {film.speed:g} of real time)")
@@ -307,6 +321,7 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
         grounded=film.grounded,
         azimuth=0.0 if "side" in film.planes else 90.0,
         words=side_words(model),
+        faces=[] if film.motion.turn else [*(face.corners for face in film.ground.faces), *risers(film.ground.faces)],
     )
     with picture_file(path) as partial:
         partial.write_text(page(scene, size, film.speed), encoding="utf-8")

@@ -69,7 +69,7 @@ def feet_of(motion: Any, phases: Any = None) -> list[Foot]:
     contacts that they have in either step. phases: those of the motion, perhaps cut, see `stances`."""
     model = motion.model
     X0 = body_transforms(model, DM(model.neutral()))
-    image = motion.mirror() if motion.step_length else None
+    image = motion.mirror() if motion.repeats else None
     found: dict[Key, Touch] = {}
     for k, phase in enumerate(motion.phases if phases is None else phases):
         for name in phase.wrenches:

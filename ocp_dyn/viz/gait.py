@@ -30,7 +30,12 @@ class Motion(Protocol):
     def duration(self) -> float: ...
     @property
     def step_length(self) -> float: ...
+    @property
+    def repeats(self) -> bool: ...
+    @property
+    def distance(self) -> float: ...
     def mirror(self) -> Any: ...
+    def repetition(self, n: int) -> Any: ...
     def sample(self, times: Array) -> Array: ...
 
 
@@ -109,6 +114,41 @@ class Stretch:
         return (self.t[:-1] + self.t[1:]) / 2
 
 
+class Straight:
+    """Points of a motion as a camera sees them that goes along with it, turns with it and moves aside with it: the way
+    is straightened along x. Heights stay those of the world, and a straight motion stays as it is."""
+
+    def __init__(self, motion: Motion) -> None:
+        self.duration, self.length = motion.duration, motion.step_length
+        self.advance = motion.repetition(0 if motion.mirror() is not None else 1).advance if motion.repeats else None
+        if self.advance is not None and self.advance.turn is not None:
+            self.length = motion.distance
+
+    def __call__(self, points: Array, time: float) -> Array:
+        """The points (..., 3) [m] at a time [s]."""
+        if self.advance is None:
+            return points
+        share = self.advance.share(time / self.duration)
+        x, y, _ = np.array(DM(share.shift).full()).ravel()
+        if share.turn is None and not y:
+            return points
+        level = (points - [x, y, 0.0]) @ np.array(DM(share.R).full())
+        return np.asarray(level + np.array([self.length * time / self.duration, 0.0, 0.0]))
+
+    def turned(self, vectors: Array, time: float) -> Array:
+        """The vectors (..., 3) at a time [s]."""
+        if self.advance is None or self.advance.turn is None:
+            return vectors
+        return np.asarray(vectors @ np.array(DM(self.advance.share(time / self.duration).R).full()))
+
+
+def climb_words(motion: Any, steps: int = 1) -> list[str]:
+    """The rise and the turn of some steps of a periodic motion, in words; none of a straight and level one."""
+    rise, turn = steps * motion.rise, np.degrees(steps * motion.turn)
+    words = [f"{abs(rise):.2f} m {'up' if rise > 0 else 'down'}"] if rise else []
+    return words + ([f"{abs(turn):.0f}° to the {'left' if turn > 0 else 'right'}"] if turn else [])
+
+
 def check_motion(motion: Any) -> None:
     """TypeError unless `motion` is a solved motion."""
     if not isinstance(getattr(motion, "model", None), Model) or not hasattr(motion, "step_length"):
@@ -131,25 +171,18 @@ def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:
 
     Phases with compliant feet are cut where these touch down and lift off, see `stances`.
     """
-    mirror = motion.mirror() if motion.step_length else None
     phases = cut(motion.model, motion.phases)
     feet = _Feet(motion, phases)
     found: list[Stretch] = []
-    for step in range(steps if motion.step_length else 1):
-        image = mirror if step % 2 else None
+    for step in range(steps if motion.repeats else 1):
+        image = motion.repetition(step) if step else None
         for k, phase in enumerate(phases):
             q, qd, tau = phase.q.copy(), phase.qd, phase.tau
             if image is not None:
-                q, qd, tau = (_mapped(f, x) for f, x in ((image.q, q), (image.qd, qd), (image.qd, tau)))
-            if motion.step_length:
-                q[:, 0] += step * motion.step_length
+                (q, qd), tau = image.rows(q, qd), image.forces(tau)
             supports = tuple(feet.supports(k, image, step))
             found.append(Stretch(phase.name, step, phase.t + step * motion.duration, q, qd, tau, supports))
     return found
-
-
-def _mapped(f: Any, rows: Array) -> Array:
-    return np.array(DM(f(DM(rows.T))).full()).T
 
 
 class _Feet:
@@ -160,7 +193,7 @@ class _Feet:
         self.of: dict[Key, Foot] = {name: foot for foot in feet_of(motion, phases) for name in foot.spots}
 
     def supports(self, k: int, image: Any, step: int) -> Iterator[Support]:
-        """The supports of phase k in one step; image: the mirror map, if the step is mirrored."""
+        """The supports of phase k in one step; image: the map to this step, None for the first one."""
         motion, phase = self.motion, self.phases[k]
         places: Mapping[str, Array] = phase.places
         for name, wrench in wrenches_about_places(motion.model, phase).items():
@@ -172,12 +205,13 @@ class _Feet:
                 point = point if plane is None else np.array(DM(plane.to_world(DM(point))).full()).ravel()
                 place[0], place[1], height = point
             if image is not None:
-                frame, wrench = image.frame(name), wrench * np.concatenate([AXIAL_REFLECTION, REFLECTION])
-                place = None if place is None else place * [1.0, -1.0, -1.0]
-                forward, normal = forward * REFLECTION, normal * REFLECTION
-            if place is not None:
-                place = place + np.array([step * motion.step_length, 0.0, 0.0])
-            key = (k, name, image is not None)
+                frame = image.frame(name)
+                wrench = np.hstack([image.moments(wrench[:, :3]), image.vectors(wrench[:, 3:])])
+                forward, normal = image.vectors(forward), image.vectors(normal)
+            if image is not None and place is not None:
+                *ahead, height = image.points(np.array([place[0], place[1], height]))
+                place = np.array([*ahead, image.yaw(place[2])])
+            key = (k, name, image is not None and image.mirror is not None)
             foot = self.of[key]
             yield Support(frame.name, self.side[frame.body], wrench, place, float(height), forward, normal,
                           foot, foot.spots[key])  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import Array, meant, numbers, shown
 from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
-from .gait import Motion, Stretch, check_motion, foot_forces, touch_down, unroll
+from .gait import Motion, Stretch, check_motion, climb_words, foot_forces, touch_down, unroll
 from .joints import gait_coordinates
 from .skeleton import Side, side_words
 
@@ -68,10 +68,10 @@ class Chart:
     def __init__(self, motion: Motion) -> None:
         check_motion(motion)
         self.motion, self.model = motion, motion.model
-        steps = 1 if not motion.step_length else 2 if motion.mirror() is not None else 1
+        steps = 1 if not motion.repeats else 2 if motion.mirror() is not None else 1
         self.stretches = unroll(motion, steps)
         self.end = self.stretches[-1].t[-1]
-        self.cycle = bool(motion.step_length)
+        self.cycle = motion.repeats
         self.joints = gait_coordinates(self.model)
         walks = bool(self.joints) or motion.mirror() is not None  # on legs, by hips and knees or in mirror images
         self.label = ("gait cycle [%]" if walks else "cycle [%]") if self.cycle else "time [s]"
@@ -87,8 +87,9 @@ class Chart:
         name = (self.model.name or "motion").replace("_", " ")
         if not self.cycle:
             return f"{name}: {self.end:.2f} s"
-        speed = self.motion.step_length / self.motion.duration
-        return f"{name} at {speed:.2f} m/s, steps of {self.motion.step_length:.2f} m in {self.motion.duration:.2f} s"
+        way = ", ".join([f"{self.motion.distance:.2f} m", *climb_words(self.motion)])
+        speed = self.motion.distance / self.motion.duration
+        return f"{name} at {speed:.2f} m/s, steps of {way} in {self.motion.duration:.2f} s"
 
     @property
     def double_support(self) -> list[Stretch]:

@@ -10,8 +10,9 @@ import numpy as np
 from .._types import finite, is_whole, shown, truth
 from .animation import FORCE_HEIGHT
 from .drawing import INK, Arrows, Puppet, bare, figure, legend, picture_format, save, used_points
-from .gait import Motion, check_finite, check_motion, ground_forces, unroll, weight
+from .gait import Motion, Straight, check_finite, check_motion, climb_words, ground_forces, unroll, weight
 from .skeleton import locate, side_words, size, skeleton
+from .terrain.side import Ground, SideGround
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +41,7 @@ def stick_figure(
 ) -> Figure:
     """Poses of a motion side by side, seen from the walker's right; written to `path` (.png, .pdf, .svg) if given.
 
-    A periodic motion is shown over a whole stride (two steps), any other from start to end. Time increases to the
+    A periodic motion is shown over its period, a mirrored one over a whole stride (two steps), any other from start to end. Time increases to the
     right; the number below a pose is the fraction of the stride, or the time. Arrows are ground reaction forces (one
     body weight: 0.4 of the model's height).
 
@@ -74,6 +75,7 @@ def stick_figure(
         strip.pose(made.axes[0], k, 0.13)
     for k in strip.poses:
         strip.pose(made.axes[0], k, 1.0)
+        strip.under(made.axes[0], k)
         strip.caption(made.axes[0], k)
         if forces:
             strip.forces(made.axes[0], k)
@@ -86,13 +88,15 @@ class _Strip:
 
     def __init__(self, motion: Motion, poses: int, ghosts: int, spacing: float | None) -> None:
         self.motion, self.model = motion, motion.model
-        self.steps = 2 if motion.step_length else 1
+        self.steps = 2 if motion.repeats and motion.mirror() is not None else 1
         self.total, self.reach, self.segments = motion.duration * self.steps, size(self.model), skeleton(self.model)
         self.radius = max((max(s.radii) for s in self.segments), default=0.0)
         count = (poses - 1) * (ghosts + 1) + 1
         self.times = np.linspace(0.0, self.total, count)
+        self.straight = Straight(motion)
         places = locate(self.model, used_points(self.segments), motion.sample(self.times))
-        self.origin = motion.step_length * self.times / motion.duration
+        places = np.array([self.straight(p, float(time)) for p, time in zip(places, self.times, strict=True)])
+        self.origin = self.straight.length * self.times / motion.duration
         self.origin = self.origin + (places[..., 0] - self.origin[:, None]).mean()
         self.places = places - self.origin[:, None, None] * X
         if spacing is None:
@@ -102,10 +106,12 @@ class _Strip:
         self.places = self.places + self.along[:, None, None] * X
         middle = (self.places[:, :, 0].min(axis=1) + self.places[:, :, 0].max(axis=1)) / 2
         # captions of a periodic motion have equal distances; those of other motions are centered below the poses
-        self.centers = self.along + (middle - self.along).mean() if motion.step_length else middle
+        self.centers = self.along + (middle - self.along).mean() if motion.repeats else middle
         self.poses = range(0, count, ghosts + 1)
         self.ghosts = [k for k in range(count) if k not in self.poses]
-        self.grounded = bool(places[..., 2].min() > -0.05 * self.reach)
+        self.ground, self.spacing = Ground(motion, self.steps + 1), spacing
+        level = not self.ground and not getattr(motion, "rise", 0.0)
+        self.grounded = bool(places[..., 2].min() > -0.05 * self.reach) and level
         # one step more than shown: the forces of the last pose are those of the first pose of the next stride
         self.stretches, self.weight = unroll(motion, self.steps + 1), weight(self.model)
 
@@ -148,19 +154,34 @@ class _Strip:
 
     @property
     def title(self) -> str:
-        if not self.motion.step_length:
+        if not self.motion.repeats:
             name = (self.model.name or "motion").replace("_", " ")
             return f"{name}, {self.total:.2f} s"
-        speed = self.motion.step_length / self.motion.duration
-        return f"one stride at {speed:.2f} m/s: {2 * self.motion.step_length:.2f} m in {self.total:.2f} s"
+        speed = self.motion.distance / self.motion.duration
+        what = ("one stride" if self.steps == 2 else "one period") + (" backward" if speed < 0 else "")
+        way = ", ".join([f"{self.steps * abs(self.motion.distance):.2f} m", *climb_words(self.motion, self.steps)])
+        return f"{what} at {abs(speed):.2f} m/s: {way} in {self.total:.2f} s"
 
     def pose(self, axes: Axes, k: int, strength: float) -> None:
         Puppet(axes, self.segments, "side", strength, 3.0 if strength == 1 else 1.0).draw(self.places[k])
 
+    def under(self, axes: Axes, k: int) -> None:
+        """Draws the ground under a pose, if it is other than the plane z = 0; gaps keep the poses apart."""
+        if not self.ground:
+            return
+        shift = float(self.along[k] - self.origin[k])
+        feet = self.places[k, :, 0]
+        middle = float(feet.min() + feet.max()) / 2 - shift
+        half = 0.46 * self.spacing if self.spacing > 0 else 0.75 * self.reach
+        faces = self.ground.seen(self.straight, float(self.times[k]))
+        line = self.ground.profile(faces, middle - half, middle + half)
+        bottom = max(float(line[:, 1].min()), self.floor + 0.13 * self.reach) - 0.03 * self.reach
+        SideGround(axes, self.ground).draw(faces, middle - half, middle + half, bottom, shift)
+
     def caption(self, axes: Axes, k: int) -> None:
         """Writes the fraction of the stride, or the time, below a pose, if other captions leave room."""
         fraction = self.times[k] / self.total
-        text = f"{100 * fraction:.3g} %" if self.motion.step_length else f"{self.times[k]:.2f} s"
+        text = f"{100 * fraction:.3g} %" if self.motion.repeats else f"{self.times[k]:.2f} s"
         y = self.floor + 0.055 * self.reach
         x = self.centers[k]
         half = 0.55 * LETTER_WIDTH * len(text) * self.inch
@@ -174,5 +195,8 @@ class _Strip:
         time = float(self.times[k])
         stretch = next((s for s in self.stretches if time < s.t[-1]), self.stretches[-1])
         shift, newton = (self.along[k] - self.origin[k]) * X, FORCE_HEIGHT * self.reach / self.weight
-        found = ground_forces(stretch, time, 0.01 * self.weight)
-        Arrows(axes, "side", 0.011 * self.reach).draw([(p + shift, newton * f) for _, p, f in found])
+        found = [
+            (self.straight(p, time) + shift, newton * self.straight.turned(f, time))
+            for _, p, f in ground_forces(stretch, time, 0.01 * self.weight)
+        ]
+        Arrows(axes, "side", 0.011 * self.reach).draw(found)

@@ -113,7 +113,16 @@ def calls() -> tuple[Call, ...]:
     found = [call for call in found if call.changed]
     wrench = {"f_ext": ca.DM.ones(6, 1), "loads": od.Loads(external=("tip",))}
     found += [call._replace(good=call.good | wrench) for call in found if "f_ext" in call.changed]
-    return (*found, *_builder_calls(), *_function_calls(good), *_closed_chain_calls())
+    return (*found, *_builder_calls(), *_function_calls(good), *_closed_chain_calls(), *_simulator_calls(model))
+
+
+def _simulator_calls(model: od.Model) -> list[Call]:
+    """Texts of files for simulators, and shapes."""
+    options = tuple(od.io.MjcfOptions.__annotations__)
+    known = {"frame": "tip", "half_sizes": (0.1, 0.2, 0.3), "radius": 0.1, "half_length": 0.2, "model": model}
+    made = (od.io.Box, od.io.Ball, od.io.Cylinder, od.io.urdf_text)
+    shapes = [call_of(f"io.{make.__name__}", make, known) for make in made]
+    return [*shapes, Call("io.mjcf_text", od.io.mjcf_text, {"model": model}, ("model", "shapes", *options))]
 
 
 def _closed_chain_calls() -> list[Call]:

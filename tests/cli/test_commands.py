@@ -419,7 +419,7 @@ def test_help_has_examples_and_statuses(capsys):
     assert status("--help") == 0
     top = capsys.readouterr().out
     commands = re.findall(r"^    ([a-z]+)\b", top, re.MULTILINE)
-    assert len(commands) == 9
+    assert len(commands) == 10
     for command in commands:
         assert status(command, "--help") == 0
         text = capsys.readouterr().out
@@ -446,3 +446,47 @@ def test_ctrl_c_and_unexpected_errors(monkeypatch, capsys):
     monkeypatch.setattr(info, "run", broken)
     assert status("info", "pendulum") == 1
     assert "unexpected ZeroDivisionError: by zero; --debug shows" in capsys.readouterr().err
+
+
+def test_convert_writes_models_for_simulators(arm, tmp_path, capsys):
+    assert (
+        status("convert", arm, "--out", tmp_path / "arm.xml", "--ball", "tip=0.02", "--box", "tip=0.1, 0.2, 0.3") == 0
+    )
+    captured = capsys.readouterr()
+    assert captured.out == f"{tmp_path / 'arm.xml'}\n"
+    assert captured.err == ""
+    text = (tmp_path / "arm.xml").read_text()
+    assert 'type="sphere" size="0.02"' in text
+    assert 'type="box" size="0.1 0.2 0.3"' in text
+    assert status("convert", arm, "--out", tmp_path / "new.urdf", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "file": str(tmp_path / "new.urdf"),
+        "shapes": [],
+        "dofs": ["shoulder"],
+    }
+    back = od.load_urdf(tmp_path / "new.urdf")
+    assert (back.joint_names, back.dofs.tau_max.tolist()) == (("shoulder",), [30])
+    assert status("convert", tmp_path / "new.urdf", "--out", tmp_path / "arm.json") == 0
+    assert od.load_model(tmp_path / "arm.json").frame_names == back.frame_names
+    capsys.readouterr()
+    assert status("convert", tmp_path / "arm.json", "--out", tmp_path / "a.mjcf", "--visuals", "none") == 0
+    assert "nothing in this file touches the ground: --ball FRAME=RADIUS" in capsys.readouterr().err
+    assert 'type="capsule"' not in (tmp_path / "a.mjcf").read_text()
+
+
+@needs_robots
+def test_convert_gives_robots_their_feet(tmp_path, capsys):
+    assert status("convert", "solo12", "--out", tmp_path / "solo.xml", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["shapes"] == ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]
+    assert status("convert", "talos", "--out", tmp_path / "t.urdf", "--drop", "limits,armature", "--world") == 0
+    text = (tmp_path / "t.urdf").read_text()
+    assert '<link name="world"' in text
+    assert text.count('<box size="0.18 0.1 0.01"') == 2
+
+
+def test_convert_keeps_joints_that_follow_others(tmp_path):
+    finger = '<link name="finger"/><joint name="f" type="prismatic"><parent link="upper"/><child link="finger"/>'
+    finger += '<limit lower="0" upper="1" effort="1" velocity="1"/><mimic joint="shoulder" multiplier="3"/></joint>'
+    (tmp_path / "m.urdf").write_text(URDF.replace("</robot>", finger + "</robot>"))
+    assert status("convert", tmp_path / "m.urdf", "--out", tmp_path / "n.urdf") == 0
+    assert '<mimic joint="shoulder" multiplier="3"' in (tmp_path / "n.urdf").read_text()

@@ -218,8 +218,22 @@ def test_bad_layouts_are_refused(model):
     builder.add_body("head", od.Euler("zyx"), "base", mass=1, inertia=(1, 1, 1))
     with pytest.raises(ValueError, match="no floating base with euler_zyx"):
         Layout(builder.build(), "pinocchio")
-    with pytest.raises(ValueError, match="no Euler joint"):
+    builder.add_body("nut", od.Helical("z", pitch=0.1), "head", mass=1, inertia=(1, 1, 1))
+    with pytest.raises(ValueError, match="joint 'nut_joint': MuJoCo has no joint that moves as"):
         Layout(builder.build(), "mujoco")
+
+
+def test_angles_are_those_of_the_hinges_in_mujoco(rng):
+    builder = od.ModelBuilder()
+    builder.add_body("base", od.FloatingBase("euler_zyx"), mass=1, inertia=(1, 1, 1))
+    builder.add_body("head", od.Euler("yxz"), "base", mass=1, inertia=(1, 1, 1))
+    builder.add_body("arm", od.Universal("x", "z"), "base", mass=1, inertia=(1, 1, 1))
+    model = builder.build()
+    q, qd, qdd, tau = states(model, rng)
+    layout = Layout(model, "mujoco")
+    for found, ours in ((layout.to_q(q), q), (layout.to_qd(q, qd), qd), (layout.to_tau(q, tau), tau)):
+        assert np.array(found).ravel().tolist() == ours.tolist()
+    assert np.array(layout.from_qdd(q, qd, layout.to_qdd(q, qd, qdd))).ravel().tolist() == qdd.tolist()
 
 
 def test_a_robot_in_mujoco(rng):

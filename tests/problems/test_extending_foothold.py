@@ -17,6 +17,7 @@ from ocp_dyn.ocp.guess.standing import initial_guess
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 from ocp_dyn.ocp.transcription.variables import place_value
 from ocp_dyn.spatial_algebra.rotations import rotation_about
+from ocp_dyn.symmetry.advance import Advance
 from problems.extending.foothold import RAMP, STEP, hop
 from tests.hopper import problem as hopper
 
@@ -43,7 +44,7 @@ def test_axes_of_a_ramp() -> None:
     np.testing.assert_allclose(np.array(RAMP.R)[:, 1], [0, 1, 0], atol=1e-15)
     assert np.array(RAMP.R)[2, 0] > 0.4
     place = np.array([0.1, 0.2, 0.3])
-    image, there = TILTED.image(place, True, 0.5)
+    image, there = TILTED.image(place, True, Advance.of(-0.5))
     point, other = (np.array(plane.to_world(DM([*p[:2], 0]))).ravel() for plane, p in ((TILTED, place), (image, there)))
     np.testing.assert_allclose(other, point * [1, -1, 1] - [0.5, 0, 0], atol=1e-15)
     turned = [np.array(p.R @ rotation_about((0, 0, 1), DM(x[2]))) for p, x in ((TILTED, place), (image, there))]
@@ -236,9 +237,9 @@ def test_a_period_carries_level_planes_of_one_height() -> None:
     problem = stepping(ocp.Plane((0.1, 0.2, 0.3)), ocp.Plane((0.6, 0.3, 0.3)))
     t = transcribe(problem)
     first, last = problem.phases[0].footholds[0], problem.phases[2].footholds[0]
-    place, image = (place_value(t, f, t.program.start, 0.4) for f in (last, first))
+    place, image = (place_value(t, f, t.program.start, Advance.of(0.4)) for f in (last, first))
     world = [np.array(f.origin(DM(p))).ravel() for f, p in ((first, image), (last, place))]
     np.testing.assert_allclose(world[0], world[1] - [0.4, 0, 0], atol=1e-12)
-    for wrong in (ocp.Plane((0, 0, 0.1)), RAMP):
-        with pytest.raises(ValueError, match="a periodic motion needs both on level planes of one height"):
+    for wrong, why in ((ocp.Plane((0, 0, 0.1)), r"is then \+0.1 m above the plane"), (RAMP, "are not parallel")):
+        with pytest.raises(ValueError, match=why):
             transcribe(stepping(ocp.Plane(), wrong))

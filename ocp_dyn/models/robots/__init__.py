@@ -14,6 +14,7 @@ from .load import installed as installed
 from .load import load as load
 from .load import names as names
 from .load import path as path
+from .load import shapes as shapes
 from .table import Kind as Kind
 from .table import Robot as Robot
 

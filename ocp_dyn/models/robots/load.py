@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from ..._types import ModelError, Vector, is_one_of, listed, meant, shown
 from ...constraints import Contact
-from ...io import load_urdf
+from ...io import Ball, Box, load_urdf
 from ...joints import Fixed, FloatingBase, Joint
 from ...mechanism import Model
 from .table import ROBOTS, Kind, Robot
@@ -20,6 +20,8 @@ PACKAGE = "example-robot-data"
 INSTALL = 'pip install "ocp_dyn[robots]"'
 BY_NAME = {robot.name: robot for robot in ROBOTS}
 KINDS = get_args(Kind)
+POINT_RADIUS, SOLE_THICKNESS = 0.02, 0.01
+"""Radius of a foot whose radius is not known; height of the box that stands for a sole [m]."""
 
 
 def names(kind: Kind | None = None) -> tuple[str, ...]:
@@ -113,8 +115,8 @@ def load(
 def contacts(name: str) -> tuple[Contact, ...]:
     """Contacts of the robot's feet with the ground, left before right and front before hind.
 
-    Flat feet have six rows at the frame's projection onto the sole, feet that are points three rows at the center of
-    the foot. The constraint set of a robot that stands:
+    Flat feet have six rows at the middle of the sole as far as the table knows it, feet that are points three rows at
+    the center of the foot. The constraint set of a robot that stands:
 
         FDc = od.function(od.constrained_dynamics, od.robots.load("talos"), od.robots.contacts("talos"))
 
@@ -129,4 +131,28 @@ def contacts(name: str) -> tuple[Contact, ...]:
         )
     if robot.sole is None:
         return tuple(Contact(foot, axes="xyz") for foot in robot.feet)
-    return tuple(Contact(foot, point=(0.0, 0.0, -robot.sole_height)) for foot in robot.feet)
+    point = dict.fromkeys("xyz", 0.0) | {robot.up: -robot.sole_height}
+    point["x"] += robot.sole_ahead
+    return tuple(Contact(foot, point=(point["x"], point["y"], point["z"])) for foot in robot.feet)
+
+
+def shapes(name: str) -> tuple[Box | Ball, ...]:
+    """Shapes of the robot's feet for `od.io.write_mjcf` and `od.io.write_urdf`, in the order of `contacts`.
+
+    A box of the size of the sole, 1 cm high, under a flat foot; a ball around the frame of a foot that is a point, of
+    2 cm where the table has no radius. ModelError for a robot without feet.
+
+    >>> od.robots.shapes("talos")[0].frame, od.robots.shapes("solo12")[0].size
+    ('left_sole_link', (0.016,))
+    """
+    contacts(name)  # raises for a robot without feet
+    robot = describe(name)
+    if robot.sole is None:
+        return tuple(Ball(foot, robot.sole_height or POINT_RADIUS) for foot in robot.feet)
+    length, width = robot.sole
+    half = (length, SOLE_THICKNESS / 2, width) if robot.up == "y" else (length, width, SOLE_THICKNESS / 2)
+    soles = []
+    for foot, contact in zip(robot.feet, contacts(name), strict=True):
+        x, y, z = (p + SOLE_THICKNESS / 2 * (axis == robot.up) for p, axis in zip(contact.point, "xyz", strict=True))
+        soles.append(Box(foot, half, (x, y, z)))
+    return tuple(soles)

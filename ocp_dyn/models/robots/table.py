@@ -17,7 +17,10 @@ class Robot(NamedTuple):
     file: path of the URDF in the package's folder of robots. feet: links or frames under the feet, left before right and front
     before hind; empty where the file has none that is known to touch the ground. sole_height [m]: height of these
     frames above the ground when the robot stands; radius of the ball for feet that are points. sole [m]: half length
-    and half width of a flat rectangle around the frame, inside the sole; None for feet that are points.
+    and half width of a flat rectangle inside the sole; None for feet that are points. sole_ahead [m]: of the middle of
+    this rectangle in front of the frame. up: the axis of the base link, and of the feet's frames, that points up when
+    the robot stands. limits: whether the file's limits of joints are right; those of the simple humanoids stand at the
+    wrong joints, so that their knees cannot bend.
     """
 
     name: str
@@ -26,6 +29,9 @@ class Robot(NamedTuple):
     feet: tuple[str, ...] = ()
     sole_height: float = 0.0
     sole: tuple[float, float] | None = None
+    sole_ahead: float = 0.0
+    up: Literal["x", "y", "z"] = "z"
+    limits: bool = True
 
     @property
     def free(self) -> bool:
@@ -43,16 +49,19 @@ SOLO = _legs("FL", "FR", "HL", "HR", foot="_FOOT")
 TALOS = ("left_sole_link", "right_sole_link")
 G1 = ("left_ankle_roll_link", "right_ankle_roll_link")
 SOLES = ("l_sole", "r_sole")
+ANKLES = ("l_ankle", "r_ankle")
 
-# Radii of feet and sizes of soles are those of the shapes in the files, boxes, balls or meshes. The frames do not lie in
-# the middle of the soles, so that a rectangle around a frame is smaller than the sole.
+# Radii of feet and sizes of soles are those of the shapes in the files, boxes, balls or meshes; those of the simple
+# humanoids, which have no shapes, stand in the SRDF beside their URDF. Most frames do not lie in the middle of the
+# soles, so that a rectangle around a frame is smaller than the sole. The three named alex_... end at the pelvis: they
+# have no legs.
 ROBOTS = (
     Robot("a1", "quadruped", "a1_description/urdf/a1.urdf", UNITREE, 0.02),
     Robot("alex_nub_hands", "humanoid", "alex_description/urdf/alex_nub_hands.urdf"),
     Robot("alex_psyonic_hands", "humanoid", "alex_description/urdf/alex_psyonic_hands.urdf"),
     Robot("alex_sake_hands", "humanoid", "alex_description/urdf/alex_sake_hands.urdf"),
     Robot("alexander", "humanoid", "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf",
-          ("LEFT_FOOT", "RIGHT_FOOT"), 0.072, (0.055, 0.04)),
+          ("LEFT_FOOT", "RIGHT_FOOT"), 0.072, (0.095, 0.044), 0.049),
     Robot("allegro_left_hand", "hand", "allegro_hand_description/urdf/allegro_left_hand.urdf"),
     Robot("allegro_right_hand", "hand", "allegro_hand_description/urdf/allegro_right_hand.urdf"),
     Robot("anymal_b", "quadruped", "anymal_b_simple_description/robots/anymal.urdf", ANYMAL),
@@ -77,7 +86,8 @@ ROBOTS = (
     Robot("go2", "quadruped", "go2_description/urdf/go2.urdf", UNITREE, 0.023),
     Robot("hector", "flying", "hector_description/robots/quadrotor_base.urdf"),
     Robot("hextilt", "flying", "hextilt_description/urdf/hextilt_flying_arm_5.urdf"),
-    Robot("human", "humanoid", "human_description/robots/human.urdf"),
+    Robot("human", "humanoid", "human_description/robots/human.urdf",
+          ("left_foot", "right_foot"), 0.0765, (0.11, 0.045), 0.06, "y"),
     Robot("hyq", "quadruped", "hyq_description/robots/hyq_no_sensors.urdf",
           _legs("lf", "rf", "lh", "rh", foot="_foot"), 0.02175),
     Robot("icub", "humanoid", "icub_description/robots/icub_reduced.urdf", SOLES, 0.0, (0.06, 0.03)),
@@ -93,8 +103,10 @@ ROBOTS = (
     Robot("romeo", "humanoid", "romeo_description/urdf/romeo_small.urdf", SOLES, 0.0, (0.08, 0.04)),
     Robot("romeo_full", "humanoid", "romeo_description/urdf/romeo.urdf", SOLES, 0.0, (0.08, 0.04)),
     Robot("romeo_laas", "humanoid", "romeo_description/urdf/romeo_laas_small.urdf", SOLES, 0.0, (0.08, 0.04)),
-    Robot("simple_humanoid", "humanoid", "simple_humanoid_description/urdf/simple_humanoid.urdf"),
-    Robot("simple_humanoid_classical", "humanoid", "simple_humanoid_description/urdf/simple_humanoid_classical.urdf"),
+    Robot("simple_humanoid", "humanoid", "simple_humanoid_description/urdf/simple_humanoid.urdf",
+          ANKLES, 0.105, (0.12, 0.065), limits=False),
+    Robot("simple_humanoid_classical", "humanoid", "simple_humanoid_description/urdf/simple_humanoid_classical.urdf",
+          ANKLES, 0.105, (0.12, 0.065), limits=False),
     Robot("so100", "arm", "so_arm_description/urdf/so100.urdf"),
     Robot("so101", "arm", "so_arm_description/urdf/so101.urdf"),
     Robot("solo8", "quadruped", "solo_description/robots/solo.urdf", SOLO, 0.016),

@@ -13,6 +13,7 @@ from ..._arguments import not_negative
 from ..._display import table
 from ..motion.motion import Motion
 from ..motion.program_table import ProgramTable
+from ..statement.periodic import ENTRIES
 from .active_set import active_entries, table_of
 
 LEAST = 1e-5
@@ -209,7 +210,12 @@ def _unit(solution: Motion, r: ProgramTable, k: int, kind: str) -> tuple[float, 
         return (1.0 if length else degrees), ("m" if length else "deg") + ("/s" if kind == "velocity" else "")
     if kind == "duration":
         return 1.0, "s"
-    return 1.0, "m" if r.variables[r.variable[k]] == "step_length" else ""
+    name = r.variables[r.variable[k]]
+    if name != "step_length" and not (
+        name in ENTRIES and getattr(solution, name)
+    ):  # a parameter of the user's may have such a name
+        return 1.0, ""
+    return (degrees, "deg") if name == "turn" else (1.0, "m")
 
 
 def _dofs(solution: Motion, kind: str) -> tuple[tuple[str, ...], Any]:

@@ -13,7 +13,7 @@ discontinuities, Chaos, Solitons & Fractals 5, 1995; for walkers see `step_map`]
 States are differentiated in tangent coordinates (delta of q, delta of qd). A flat foot that would touch down tilted is
 placed flat by the shortest step in the metric of the mass matrix. A disturbance at the start must keep the standing
 feet flat on the ground and at rest. Shifts along the ground and turns about the vertical do not count as disturbances:
-their multipliers, 1 or in a mirrored motion -1, are listed separately. `jumps` linearizes the rows of a `Jump`.
+their multipliers, 1, in a mirrored motion -1, in one that turns two on the unit circle, are listed separately. `jumps` linearizes the rows of a `Jump`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ from ...constraints import constraint_jacobian
 from ...dynamics.kinematics import point_jacobian_6d, point_position
 from ...integrators import flow_step, scheme
 from ...mechanism import Model
+from ...symmetry.advance import Advance
 from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
 from ..statement.statement import Statement
 from .jumps import jump_derivative, jump_of
+from .stiff_flow import stiff_flow_derivative
 from .touchdowns import Touchdown, fixed_rows, touchdowns
 
 AT_REST = 1e-6
@@ -44,6 +46,10 @@ AT_REST = 1e-6
 
 STEP_SHARE = 0.5
 """Largest step of the integration, as a fraction of the time constant of springs and losses of the joints."""
+
+MOST_STEPS = 2000
+"""Steps of an interval above which its flow is linearized along the solution, see `stiff_flow`: the eyes of a robot,
+with losses but almost no inertia, can have time constants of nanoseconds."""
 
 ZERO_VALUE = 1e-8
 """Singular values and errors below it count as zero."""
@@ -55,7 +61,8 @@ class Floquet:
 
     multipliers (k): the eigenvalues, complex numbers, largest first; zero for directions that touch-down and contacts
     remove. neutral: multipliers of "x" and "y", shifts along the ground, and of "yaw", the turn about the vertical, if
-    the model can make these motions. basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
+    the model can make these motions; of a motion that turns by an angle a in a period, those of "x" and "y" are exp(i a)
+    and exp(-i a). basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
     the start; derivative (k, k): the map in this basis. leak: relative size of the part of the images that leaves the
     basis and the neutral directions; a measure of the error of the grid.
 
@@ -66,7 +73,7 @@ class Floquet:
     """
 
     multipliers: Any
-    neutral: dict[str, float]
+    neutral: dict[str, Any]
     derivative: Array
     basis: Array
     leak: float
@@ -82,7 +89,8 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
     result.
 
     step [s]: largest step of the fourth-order Runge-Kutta method, which restarts at every node; steps are shorter if
-    springs and losses of the joints have shorter time constants. problem: the solved problem, needed if it has a
+    springs and losses of the joints have shorter time constants, down to a limit below which exponential steps of length
+    `step` follow the linearized motion. problem: the solved problem, needed if it has a
     `Jump`. ValueError for a motion that is not periodic, holds numbers that are not finite, or stands on a tilted
     plane, and for a Jump whose equality rows do not determine the next state.
     """
@@ -102,7 +110,7 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
         for name, d in neutral.items()
         if np.linalg.norm(foot_rows @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
     }
-    return _split(DP, _null_space(foot_rows), neutral)
+    return _split(DP, _null_space(foot_rows), neutral, turns=bool(solution.turn))
 
 
 def _check(solution: Motion, step: float) -> None:
@@ -128,11 +136,15 @@ def flow_derivatives(equations: Equations, phase: PhaseMotion, step: float) -> l
     model, width = equations.model, np.diff(phase.t)
     nv = model.nv
     found = []
-    substep = _substep(equations, phase.contacts)
+    substep, turning = _substep(equations, phase.contacts), _turning(model)
     for k, h in enumerate(width):
         fastest = max(equations.fastest(phase.q[i], phase.contacts, phase.qd[i]) for i in (k, k + 1))
         within = min(step, STEP_SHARE / max(fastest, 1e-9))
         n = max(1, math.ceil(h / within - 1e-9))
+        if n > MOST_STEPS:
+            steps = max(1, math.ceil(h / step - 1e-9))
+            found.append(stiff_flow_derivative(equations, phase, k, steps, turning))
+            continue
         begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
         inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
         x = np.concatenate([phase.q[k], phase.qd[k], np.eye(2 * nv).ravel()])
@@ -178,19 +190,19 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     following = solution.phases[0 if last else p + 1]
     mirror = solution.mirror() if last else None
     image = np.eye(nv) if mirror is None else np.array(DM(mirror.qd_matrix).full())
-    both = np.kron(np.eye(2), image)
-    q, qd = phase.q[-1].copy(), phase.qd[-1]
-    rate = both @ _rate(solution.equations, phase)
+    back = solution.advance.inverse() if last else Advance.of()
+    q, qd = phase.q[-1], phase.qd[-1]
     if mirror is not None:
         q, qd = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(qd))))
-    if last:
-        q[0] -= solution.step_length
+    both = _moved(model, back, q, qd) @ np.kron(np.eye(2), image)
+    rate = both @ _rate(solution.equations, phase)
+    q, qd = (np.array(DM(x).full()).ravel() for x in back.state(model, DM(q), DM(qd)))
     if solution.stats.get("transitions", ["Impact"] * (p + 1))[p] == "Jump":
         free = _null_space(_foot_rows(model, phase.contacts, phase.q[-1], phase.qd[-1]))
         foot_rows = _foot_rows(model, following.contacts, following.q[0], following.qd[0])
         start = (following.q[0], following.qd[0])
         return jump_derivative(jump_of(problem, p), solution, (q, qd), start, rate, both @ free, foot_rows) @ both
-    steps = touchdowns(model, phase, following, mirror, solution.step_length if last else 0.0)
+    steps = touchdowns(model, phase, following, mirror, back)
     S = _saltation(model, steps, q, rate) @ both
     held = constraints_of(following.contacts)
     if not held or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
@@ -200,6 +212,19 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_qd]])
     product: Array = hit @ S
     return product
+
+
+def _moved(model: Model, back: Advance, q: Array, qd: Array) -> Array:
+    """Derivative (2 nv, 2 nv) of the state moved by `back` by the state (q, qd), both in tangent coordinates."""
+    nv = model.nv
+    if back.turn is None:
+        return np.eye(2 * nv)
+    delta = SX.sym("delta", 2 * nv)
+    q0, qd0 = back.state(model, DM(q), DM(qd))
+    q1, qd1 = back.state(model, model.integrate(DM(q), delta[:nv]), DM(qd) + delta[nv:])
+    moved = ca.vertcat(model.difference(q0, q1), qd1 - qd0)
+    slope = ca.Function("slope", [delta], [ca.densify(ca.jacobian(moved, delta))])
+    return np.array(slope(DM(2 * nv, 1)).full())
 
 
 def _rate(equations: Equations, phase: PhaseMotion) -> Array:
@@ -306,8 +331,9 @@ def _null_space(rows: Array) -> Array:
     return np.asarray(Vt[rank:].T)
 
 
-def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
-    """Multipliers in the basis, apart from those of the neutral directions, whose span DP maps into itself."""
+def _split(DP: Array, basis: Array, neutral: dict[str, Array], *, turns: bool) -> Floquet:
+    """Multipliers in the basis, apart from those of the neutral directions, whose span DP maps into itself; in a motion that
+    turns, DP turns the shifts x and y into each other."""
     V = np.column_stack([np.zeros((len(DP), 0)), *neutral.values()])
     along = np.linalg.pinv(V) @ DP @ V
     Q, _ = np.linalg.qr(np.hstack([basis.T @ V, np.eye(basis.shape[1])]))
@@ -317,5 +343,7 @@ def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
     derivative = rest.T @ image
     values: Any = np.linalg.eigvals(derivative) if derivative.size else np.zeros(0)
     values = values[np.argsort(-np.abs(values), kind="stable")]
-    found = {name: float(along[k, k]) for k, name in enumerate(neutral)}
+    found: dict[str, Any] = {name: float(along[k, k]) for k, name in enumerate(neutral)}
+    if turns and {"x", "y"} <= found.keys():
+        found["x"], found["y"] = np.linalg.eigvals(along[:2, :2]).astype(complex)
     return Floquet(values, found, derivative, rest, float(leak))

@@ -104,7 +104,7 @@ def metabolic_rate(solution: Motion, rate: Any, rest: Any) -> Metabolism:
         rest=float(rest.watts_per_kg),
         by_dof=dict(zip(model.qd_names[first:], (float(x) for x in mean[first:]), strict=True)),
         duration=solution.duration,
-        distance=float(solution.step_length),
+        distance=float(solution.distance),
         mass=float(model.mass),
     )
 

@@ -49,13 +49,13 @@ def stances(solution: Motion, least: float = LOADED) -> tuple[Stance, ...]:
     positive(least, "least [N]")
     found = []
     for foot, samples in contact_samples(solution, least).items():
-        found += [Stance(foot, *times) for times in _spans(samples, least, bool(solution.step_length))]
+        found += [Stance(foot, *times) for times in _spans(samples, least, solution.repeats)]
     return tuple(sorted(found, key=lambda stance: stance.touch_down))
 
 
 def contact_samples(solution: Motion, least: float) -> dict[str, list[Sample]]:
     """Every foot in every interval of the cycle."""
-    mirror = solution.mirror() if solution.step_length else None
+    mirror = solution.mirror() if solution.repeats else None
     names = list(dict.fromkeys(name for phase in solution.phases for name in phase.wrenches))
     names += [mirror.frame(name).name for name in names] if mirror is not None else []
     found: dict[str, list[Sample]] = {name: [] for name in names}

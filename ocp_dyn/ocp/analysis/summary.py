@@ -43,7 +43,8 @@ class Summary(Displayed):
     """The main figures of a solution; `print` and notebooks show them as a table, `numbers` gives a flat dict for a report in JSON.
 
     status: the solver's, in a word; converged: whether it reached its tolerance. objective, and `cost` by term;
-    duration of the motion, and of the `phases` by name [s]; step_length [m], speed [m/s]; cost_of_transport [1];
+    duration of the motion, and of the `phases` by name [s]; step_length, sideways and rise of the step [m], turn [deg],
+    speed [m/s], horizontally; cost_of_transport [1];
     positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean over an interval;
     peak_vertical_force [N], the largest on one foot, and peak_vertical_force_in_body_weights, the same as a multiple of
     the model's weight. defects: see `Defects`. iterations of the solver. infeasibility: the largest violation of a row,
@@ -51,7 +52,7 @@ class Summary(Displayed):
     constraint that is violated most, "" if none is. bounds: those that decide the result, see `DecidingBounds`; none if
     the solver did not converge, or without a record of the program.
 
-    Figures that do not apply are None: step length, speed and cost of transport without a step length, vertical forces
+    Figures that do not apply are None: step length, sideways, rise and turn that are 0, speed and cost of transport without a step length, vertical forces
     without a foot on the ground, body weights without gravity, torques without a rotational dof, defects if they were
     not requested or if numbers are not finite.
 
@@ -84,6 +85,9 @@ class Summary(Displayed):
     solve_seconds: float | None
     worst_fault: str
     bounds: DecidingBounds = field(default_factory=lambda: DecidingBounds(()), repr=False)
+    sideways: float | None = None
+    rise: float | None = None
+    turn: float | None = None
 
     def figures(self) -> list[Figure]:
         """All figures that apply, in the order of the table, except the status and the costs."""
@@ -95,6 +99,9 @@ class Summary(Displayed):
         for name in phases:
             yield Figure(name, self.phases[name], "s")
         yield Figure("step length", self.step_length, "m")
+        yield Figure("sideways", self.sideways, "m")
+        yield Figure("rise", self.rise, "m")
+        yield Figure("turn", self.turn, "deg")
         yield Figure("speed", self.speed, "m/s")
         yield Figure("cost of transport", self.cost_of_transport)
         yield Figure("positive work", self.positive_work, "J")
@@ -148,7 +155,7 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
     """The main figures of a solution. with_defects: also the defects, which re-integrate the motion and take longer."""
     model, stats = solution.model, solution.stats
     positive, negative = solution.mechanical_work()
-    moves = bool(solution.step_length and solution.duration)
+    moves = bool(solution.distance and solution.duration)
     force = _largest([wrench[:, 5] for phase in solution.phases for wrench in phase.wrenches.values()])
     return Summary(
         status=str(stats.get("status", "not solved")),
@@ -157,8 +164,8 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         cost=dict(solution.cost),
         duration=solution.duration,
         phases={phase.name: phase.duration for phase in solution.phases},
-        step_length=solution.step_length if moves else None,
-        speed=solution.step_length / solution.duration if moves else None,
+        step_length=(solution.step_length or None) if moves else None,
+        speed=solution.distance / solution.duration if moves else None,
         cost_of_transport=solution.cost_of_transport() if moves and model.weight else None,
         positive_work=positive,
         negative_work=negative,
@@ -172,6 +179,9 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         solve_seconds=stats.get("solve_seconds"),
         worst_fault=str(next(iter(stats.get("faults") or ()), "")),
         bounds=bounds_of(solution),
+        sideways=solution.sideways or None,
+        rise=solution.rise or None,
+        turn=float(np.degrees(solution.turn)) or None,
     )
 
 

@@ -12,6 +12,7 @@ from casadi import DM, SX
 from ..._types import Array, Expr, Indices
 from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
+from ...symmetry.advance import Advance
 from ...symmetry.mirror import MirrorMap
 from ..equations import constraints_of
 from ..motion.motion import PhaseMotion
@@ -37,10 +38,10 @@ class Touchdown:
 
 
 def touchdowns(
-    model: Model, phase: PhaseMotion, following: PhaseMotion, mirror: MirrorMap | None, back: float
+    model: Model, phase: PhaseMotion, following: PhaseMotion, mirror: MirrorMap | None, back: Advance
 ) -> list[Touchdown]:
     """Touchdowns of the contacts of the following phase, in order. Their rows take q in the coordinates of that phase:
-    shifted by -`back` [m] along x, and mirrored if `mirror` is given."""
+    mirrored if `mirror` is given, and then moved by `back`."""
     standing = [_image(model, c, phase, mirror, back) for c in constraints_of(phase.contacts)]
     found = []
     for contact in constraints_of(following.contacts):
@@ -75,7 +76,7 @@ def fixed_rows(contact: Constraint) -> Indices:
 
 
 def _image(
-    model: Model, contact: Constraint, phase: PhaseMotion, mirror: MirrorMap | None, back: float
+    model: Model, contact: Constraint, phase: PhaseMotion, mirror: MirrorMap | None, back: Advance
 ) -> tuple[Foothold, DM] | None:
     """The foothold of a standing foot and its place in the coordinates of the next phase; None for other
     constraints."""

@@ -63,8 +63,9 @@ def carry_over(transcription: Transcription, guess: Solution) -> None:
         _carry_states(transcription, p, shared, guess.model, moment)
         _carry_controls(transcription, p, shared, moment)
     _carry_places(transcription, guess)
-    if isinstance(transcription.step_length, Variable) and guess.step_length:
-        transcription.program.set_start(transcription.step_length, guess.step_length)
+    for name, slot in transcription.step.items():
+        if isinstance(slot, Variable) and getattr(guess, name):
+            transcription.program.set_start(slot, getattr(guess, name))
     for p, (impulse, padded) in enumerate(zip(transcription.impulses, guess.impulses, strict=False)):
         found = padded[rows_with_impulse(guess.phases[(p + 1) % len(guess.phases)].contacts)] if len(padded) else padded
         size = len(found) - sum(held.size for held in transcription.problem.coordinates.held)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,20 +14,22 @@ from ...casadi_functions.function import function
 from ...constraints import RollingContact, constraint_jacobian
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
+from ...symmetry.advance import Advance
 from ..equations import equations_of
 from ..nlp.program import Variable
 from ..statement.footholds import CompliantFoothold, Foothold, Held
-from ..statement.guesses import FootPlan
+from ..statement.guesses import FootPlan, Postures
 from ..statement.statement import Statement
-from ..transcription.variables import Transcription, contacts, model_of, number, state_of
+from ..transcription.variables import Transcription, advance_value, contacts, model_of, number, state_of
 from .foot_plan import planned
+from .postures import through_postures
 
 
 def initial_guess(transcription: Transcription) -> None:
     """Sets first values of states, contact forces and the step length.
 
     States come from the problem's guess, or from the standing posture moved forward at the problem's speed; contact
-    forces carry the weight in equal shares. With a `FootPlan` in the implicit form, accelerations and torques are set
+    forces carry the weight in equal shares. With a `FootPlan` or `Postures` in the implicit form, accelerations and torques are set
     too.
     """
     problem, program = transcription.problem, transcription.program
@@ -35,17 +38,13 @@ def initial_guess(transcription: Transcription) -> None:
     )
     durations = [float(number(transcription, x.duration, program.start)[0]) for x in transcription.phases]
     total = sum(durations)
-    if isinstance(transcription.step_length, Variable) and speed:
-        program.set_start(transcription.step_length, speed * total)
-    step = (
-        float(number(transcription, transcription.step_length, program.start)[0])
-        if transcription.step_length is not None
-        else 0.0
-    )
+    _start_step(transcription, speed * total)
     if isinstance(problem.guess, FootPlan):
-        state = planned(problem.guess, transcription, durations, standing(problem), step, speed)
+        state = planned(problem.guess, transcription, durations, standing(problem))
+    elif isinstance(problem.guess, Postures):
+        state = through_postures(problem.guess, transcription, durations, standing(problem))
     else:
-        state = problem.guess or _standing_guess(problem, speed, total)
+        state = problem.guess or _standing_guess(transcription, speed, total)
     weight = problem.model.mass * float(np.linalg.norm(problem.model.gravity))
     independent = problem.coordinates.q, problem.coordinates.qd
     begin = 0.0
@@ -63,9 +62,23 @@ def initial_guess(transcription: Transcription) -> None:
             parts = [part[chosen] for pair in between for part, chosen in zip(pair, independent, strict=True)]
             program.set_start(inner, np.concatenate(parts))
         begin += duration
-    if isinstance(problem.guess, FootPlan) and problem.form == "implicit":
+    if isinstance(problem.guess, (FootPlan, Postures)) and problem.form == "implicit":
         _follow_motion(transcription)
 
+
+def _start_step(transcription: Transcription, distance: float) -> None:
+    """Sets the first values of a free step so that its horizontal distance [m] is the given one, if that is not 0."""
+    step, now = transcription.step, advance_value(transcription, transcription.program.start)
+    for name, other in (("step_length", "sideways"), ("sideways", "step_length")):
+        slot = step.get(name)
+        if distance and isinstance(slot, Variable):
+            size = math.sqrt(max(0.0, distance**2 - now[other] ** 2))
+            transcription.program.set_start(slot, math.copysign(size, distance if name == "step_length" else now[name]))
+            return
+
+
+RATE_STEP = 1e-4
+"""Fraction of the motion between two postures whose difference gives a velocity."""
 
 LARGEST_ACCELERATION = 100.0
 """Largest acceleration of a guess [rad/s^2, m/s^2]; larger ones come from corners of the guessed motion only."""
@@ -119,16 +132,23 @@ def _state_at(problem: Statement, guess: Callable[[float], object], s: float) ->
     return q, qd
 
 
-def _standing_guess(problem: Statement, speed: float, total: float) -> Callable[[float], tuple[Array, Array]]:
-    q0, qd = standing(problem), np.zeros(problem.model.nv)
-    if problem.periodic is not None:
+def _standing_guess(transcription: Transcription, speed: float, total: float) -> Callable[[float], tuple[Array, Array]]:
+    """The standing posture, moved at the speed of the motion; the middle of a straight motion lies where it stands."""
+    problem, model = transcription.problem, transcription.problem.model
+    q0, qd = standing(problem), np.zeros(model.nv)
+    if problem.periodic is None:
+        return lambda s: (q0.copy(), qd)
+    step = advance_value(transcription, transcription.program.start)
+    if not any(step[name] for name in ("sideways", "rise", "turn")):
         qd[0] = speed
+        ahead = np.eye(model.nq)[0] * speed * total
+        return lambda s: (q0 + ahead * (s - 0.5), qd)
 
     def state(s: float) -> tuple[Array, Array]:
-        q = q0.copy()
-        if problem.periodic is not None:
-            q[0] += speed * total * (s - 0.5)
-        return q, qd
+        at, later = (
+            np.array(Advance.of(*step.values()).share(x).q(model, DM(q0)).full()).ravel() for x in (s, s + RATE_STEP)
+        )
+        return at, np.array(model.difference(at, later).full()).ravel() / (RATE_STEP * total)
 
     return state
 
@@ -162,7 +182,7 @@ def standing(problem: Statement) -> Array:
         placed = [f for f in feet if isinstance(f, Foothold)]
         soft = [f for f in feet if isinstance(f, CompliantFoothold)]
         if placed:
-            ground = placed[0].origin(DM([(low + high) / 2 for low, high in (placed[0].x, placed[0].y, placed[0].yaw)]))
+            ground = placed[0].origin(DM(placed[0].bounds.mean(axis=1)))
             heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in placed]
             q[2] -= min(heights) - float(ground[2])
         elif soft:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +13,12 @@ from ..._types import LARGEST_MAGNITUDE, Array, numbers, shown
 from ...constraints import Contact, RollingContact
 from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads
+from ...symmetry.advance import Advance, Repetition
 from ...symmetry.mirror import MirrorMap, mirror_map
 from ..equations import Contacts, Equations
 from ..statement.footholds import CompliantFoothold, Foothold
 from ..statement.ground.planes import GROUND, Plane
+from ..statement.ground.terrain import Terrain
 from .program_table import ProgramTable
 
 
@@ -41,6 +44,7 @@ class PhaseMotion:
         places: (x, y, yaw) [m, rad] of every foothold, by contact name, in the coordinates of its plane; a compliant
             foothold has none
         planes: the planes of the footholds that do not lie on the ground z = 0, by contact name
+        soles: (half_length, half_width) [m] of every foothold, by contact name; files of earlier versions lack them
 
     >>> solution.phases[0]
     PhaseMotion 'turn': 20 intervals, 1 s, on no foot
@@ -59,6 +63,7 @@ class PhaseMotion:
     places: dict[str, Array]
     tau_rate: Array = 0.0  # type: ignore[assignment]
     planes: dict[str, Plane] = field(default_factory=dict)
+    soles: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau_rate", np.array(np.broadcast_to(self.tau_rate, np.shape(self.tau))))
@@ -103,8 +108,11 @@ class Motion:
 
     impulses: the impulses on the robot at every transition between phases, then at the transition that closes the
     period, if the motion is periodic. Each is an array over the rows of the contacts of the next phase [N s, N m s],
-    empty for a transition without impact. step_length [m]: shift along x from the start to the next start of a periodic
-    motion, else 0. mirrored: True if every second repetition is mirrored left to right.
+    empty for a transition without impact. step_length, sideways, rise [m], turn [rad]: the rigid motion from the start
+    to the next start of a periodic motion, see `Step`; else 0. mirrored: True if every second repetition is mirrored
+    left to right.
+
+    terrain: that of the problem's `Clearance`, if it has one, which pictures draw.
 
     stats: figures of the solver's run, such as "converged", "status", "iterations", "infeasibility", "solve_seconds",
     and, if it did not converge, "faults"; also the settings of the transcription, such as "form" and "integrator".
@@ -123,6 +131,10 @@ class Motion:
     iterate: dict[str, Array] = field(default_factory=dict)
     record: ProgramTable | None = None
     loads: Loads = JOINT_LOADS
+    sideways: float = 0.0
+    rise: float = 0.0
+    turn: float = 0.0
+    terrain: Terrain | None = None
 
     def __repr__(self) -> str:
         status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)
@@ -198,12 +210,37 @@ class Motion:
             ...
         ValueError: cost_of_transport divides by the step length, and this motion has none: give the ...
         """
-        if not self.step_length:
+        if not self.distance:
             raise ValueError(
                 "cost_of_transport divides by the step length, and this motion has none: give the problem "
                 "periodic=Periodic(...)"
             )
-        return self.mechanical_work()[0] / (self.model.weight * self.step_length)
+        return self.mechanical_work()[0] / (self.model.weight * abs(self.distance))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the motion repeats somewhere else: it moves on, climbs or turns from period to period."""
+        return any((self.step_length, self.sideways, self.rise, self.turn))
+
+    @property
+    def distance(self) -> float:
+        """Horizontal distance of the step [m]; of a straight one its length, negative backwards."""
+        if not self.sideways:
+            return self.step_length
+        return math.copysign(math.hypot(self.step_length, self.sideways), -1.0 if self.step_length < 0 else 1.0)
+
+    @property
+    def advance(self) -> Advance:
+        """The rigid motion from the start to the next start."""
+        return Advance.of(self.step_length, self.sideways, self.rise, self.turn)
+
+    def repetition(self, n: int) -> Repetition:
+        """The map from this motion to its n-th repetition; the identity for a motion that is repeated in place.
+
+        >>> solution.repetition(2).points(np.array([0.0, 0.0, 1.0]))
+        array([0., 0., 1.])
+        """
+        return Repetition.of(self.model, self.advance, self.mirror() if n % 2 and self.repeats else None, n)
 
     def mirror(self) -> MirrorMap | None:
         """The map of states to their mirror images, if every second repetition is mirrored; else None."""
@@ -222,19 +259,16 @@ class Motion:
         wanted, times = times, numbers(times)
         if not np.all((times >= 0) & (times <= LARGEST_MAGNITUDE)):  # false for nan, too
             raise ValueError(f"times [s] must be finite and not negative, got {shown(wanted)}")
-        mirror = self.mirror() if self.step_length else None
+        mirror = self.mirror() if self.repeats else None
         found = []
         for time in times:
-            steps = int(time // self.duration) if self.step_length else 0
+            steps = int(time // self.duration) if self.repeats else 0
             local = min(time - steps * self.duration, self.duration)
             k = int(np.clip(np.searchsorted(t, local, side="right") - 1, 0, len(t) - 2))
             width = t[k + 1] - t[k]
             step = self.model.difference(q[k], q[k + 1]) * ((local - t[k]) / width if width > 0 else 0.0)
             configuration = self.model.integrate(q[k], step)
-            if mirror is not None and steps % 2:
-                configuration = mirror.q(configuration)
-            x = np.array(configuration.full()).ravel()
-            if self.step_length:
-                x[0] += steps * self.step_length
-            found.append(x)
+            if steps:
+                configuration = Repetition.of(self.model, self.advance, mirror, steps).q(configuration)
+            found.append(np.array(configuration.full()).ravel())
         return np.array(found)

@@ -73,7 +73,8 @@ def derivatives(
     mu = ca.gradient(L, e)
     by_e = [ca.gradient(f, e), ca.jacobian(g, e), mu, ca.jacobian(mu, w).T, ca.jacobian(mu, e)]
     # substituted before the derivatives of the calls, the larger part, are added
-    values = ca.substitute([call.value() for call in calls], [y], [y_of_z])
+    # dense, as the variables that they replace: a body without mass leaves structural zeros
+    values = [ca.densify(value) for value in ca.substitute([call.value() for call in calls], [y], [y_of_z])]
     substituted = ca.substitute(
         [gradient, jacobian, hessian, slope, *by_e], [y, *(call.e for call in calls)], [y_of_z, *values]
     )

@@ -17,10 +17,9 @@ from ...dynamics.compliant import HuntCrossleySphere, as_spheres, center_in, sph
 from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
 from ...joints import Revolute
 from ...mechanism import Frame, Model
-from .ground.planes import GROUND, LEVEL, Plane
-
-_PLACED = "_placed"
-"""Mark of an edge whose normal a foothold has set, so that `dataclasses.replace(foothold, plane=...)` may change it."""
+from .ground.fitting import PLACED, check_edge, check_point
+from .ground.planes import GROUND, LATERAL, LEVEL, Plane
+from .ground.room import narrowed
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +30,9 @@ class Foothold:
     `od.RollingContact` with an axis, an edge that the foot rolls over (five rows): a sharp edge for radius 0, a rounded
     one otherwise. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat.
 
-    plane: the ground z = 0, or any `Plane`: a stair, a ramp, a wall. A foot is level when it lies flat on its plane;
-    friction cones and centers of pressure refer to the plane. x, y [m], yaw [rad]: a number, or (lower, upper), in
-    the coordinates of the plane; the place of the contact point, for an edge when the foot is level. of: another
+    plane: the ground z = 0, or any `Plane`: a stair, a ramp, a wall; on a `Patch`, such as those of a `Terrain`, the
+    whole sole stays (see `bounds`). A foot is level when it lies flat on its plane; friction cones and centers of
+    pressure refer to the plane. x, y [m], yaw [rad]: a number, or (lower, upper), in the coordinates of the plane; the place of the contact point, for an edge when the foot is level. of: another
     foothold of this foot; the place and the plane follow from it (leave out x, y, yaw, plane). Example: flat sole, then
     toe edge, without a new footstep. half_length, half_width [m]: half the size of the sole about the contact point
     (half_width of an edge: half its length), for the center of pressure.
@@ -85,18 +84,23 @@ class Foothold:
                     "from (of=): leave out plane, or write plane=ocp.Plane() in dataclasses.replace"
                 )
             object.__setattr__(self, "plane", self.of.plane)
-        if isinstance(self.contact, Contact) and self.contact.axes is not None and not self.plane.level:
-            A, n = np.array(self.contact.axes), np.array(self.plane.normal)
-            if np.linalg.norm(A.T @ np.linalg.pinv(A.T) @ n - n) > 1e-9:
-                raise ValueError(
-                    f"Foothold {self.name!r}: a contact along {', '.join(self.contact.rows)} does not hold a point on "
-                    f"a plane with the normal {self.plane.normal}: give the contact all axes, 'xyz'"
-                )
+        if isinstance(self.contact, Contact):
+            check_point(self.contact, self.plane)
         if isinstance(self.contact, RollingContact):
-            _check_edge(self.contact, self.plane)
+            check_edge(self.contact, self.plane)
             placed = replace(self.contact, normal=self.plane.normal)
-            object.__setattr__(placed, _PLACED, True)
+            object.__setattr__(placed, PLACED, True)
             object.__setattr__(self, "contact", placed)
+        if self.of is None:
+            _ = self.bounds
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Bounds (3, 2) of the place: x, y, yaw, each (lower, upper); on a `Patch` the whole sole stays on it."""
+        x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else LATERAL
+        along = np.arctan2(y, x)
+        sole = ((self.half_length, along - np.pi / 2), (self.half_width, along))
+        return narrowed(self.plane, np.array([self.x, self.y, self.yaw]), sole, self.name)
 
     @property
     def name(self) -> str:
@@ -157,7 +161,7 @@ class Foothold:
 
         For other footholds, the x axis of the foot.
         """
-        x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else (0.0, 1.0, 0.0)
+        x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else LATERAL
         return turned(place) @ sparse((y, -x, 0.0))
 
     def offset(self, model: Model) -> tuple[float, float, float]:
@@ -388,13 +392,3 @@ def turned(place: Expr) -> Expr:
     c, s = ca.cos(place[2]), ca.sin(place[2])
     zero, one = type(c)(1, 1), type(c)(1)
     return ca.blockcat([[c, -s, zero], [s, c, zero], [zero, zero, one]])
-
-
-def _check_edge(edge: RollingContact, plane: Plane) -> None:
-    known_normal = tuple(edge.normal) in (LEVEL, plane.normal) or hasattr(edge, _PLACED)
-    if edge.axis is None or abs(edge.axis[2]) > 1e-9 or not known_normal or edge.height:
-        raise ValueError(
-            f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, center, axis=(0, 1, 0)) "
-            f"with an axis in the frame's x-y plane, normal z and height 0, got axis {edge.axis}, normal "
-            f"{edge.normal}, height {edge.height}: other planes go to Foothold(plane=ocp.Plane(...))"
-        )

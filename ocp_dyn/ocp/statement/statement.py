@@ -14,13 +14,14 @@ from ...integrators import Scheme, scheme
 from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads, check_loads
 from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
+from ...symmetry.advance import obstacle
 from ...symmetry.mirror import MirrorMap, mirror_map
 from .checks import check_names, check_rates, check_torque_rates
 from .custom_costs import Terminal
 from .dependent import Coordinates, DependentJoints, check_dependent
 from .footholds import CompliantFoothold, Foothold, rigid
-from .guesses import FootPlan
-from .periodic import Periodic
+from .guesses import FootPlan, Postures
+from .periodic import ENTRIES, Periodic
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Phase, Transition, members
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
@@ -64,7 +65,7 @@ class Statement:
     unactuated: Sequence[str] | None = None
     per_distance: bool = False
     posture: Array | Sequence[float] | None = None
-    guess: Callable[[float], tuple[Array, Array]] | FootPlan | None = None
+    guess: Callable[[float], tuple[Array, Array]] | FootPlan | Postures | None = None
     form: str = "implicit"
     integrator: str | Scheme = ""
     limits: bool = True
@@ -161,17 +162,20 @@ class Statement:
                     f"posture must have nq = {self.model.nq} entries, all of them finite, got {shown(self.posture)}"
                 )
             self._set("posture", posture.copy())
-        if not (self.guess is None or callable(self.guess) or hasattr(self.guess, "crouch")):
+        planned = isinstance(self.guess, (FootPlan, Postures))
+        if not (self.guess is None or callable(self.guess) or planned):
             raise TypeError(
-                f"guess must be a function s -> (q, qd) of the fraction s of the motion, or ocp.FootPlan(), got "
-                f"{shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
+                f"guess must be a function s -> (q, qd) of the fraction s of the motion, ocp.FootPlan() or ocp.Postures(...), "
+                f"got {shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
             )
         soft = [f.name for f in self.footholds if isinstance(f, CompliantFoothold)]
-        if hasattr(self.guess, "crouch") and soft:
+        if planned and soft:
             raise ValueError(
-                f"guess=FootPlan() plans places of footholds, and the compliant foothold {shown(soft[0])} has none: give "
+                f"guess={type(self.guess).__name__}(...) plans places of footholds, and the compliant foothold {shown(soft[0])} has none: give "
                 "the solution of a problem with ocp.Foothold to solve(guess=...), or a function s -> (q, qd) as guess"
             )
+        if isinstance(self.guess, Postures):
+            self.guess.check(self.model)
 
     def _check_dependent(self) -> None:
         """Checks the dependent joints at the posture, and finds the independent coordinates."""
@@ -249,12 +253,39 @@ class Statement:
             return
         if not isinstance(periodic, Periodic):
             raise TypeError(f"periodic must be Periodic(...) or None, got {shown(periodic)}")
-        if periodic.step_length != (0.0, 0.0) and not np.allclose(self.model.root_shifts[:, 0], (1, 0, 0)):
-            raise ValueError(
-                f"Periodic moves the model along x, but its root joint {shown(self.model.joint_names[0])} cannot move "
-                "so: use a model with a FloatingBase, or step_length=0 for a motion in place"
-            )
+        self._check_step(periodic)
         periodic.check_durations(self.phases)
+
+    def _check_step(self, periodic: Periodic) -> None:
+        """Checks that the model's root, the direction of gravity and the parameters allow the step of a period."""
+        step, model = periodic.advance, self.model
+        moves = {name: step.moves(name) for name in ENTRIES}
+        root, turns = shown(model.joint_names[0]), moves.pop("turn")
+        lost = obstacle(model, shifts=tuple(moves.values()), turns=turns)
+        if lost:
+            raise ValueError(
+                f"Periodic moves the model by {step}, but its root joint {root} cannot {lost}: use a model with a "
+                "FloatingBase, or step_length=0 for a motion in place"
+            )
+        names = [parameter.name for parameter in self.resolved.parameters]
+        if clash := [name for name in ENTRIES if step.moves(name) and name in names]:
+            raise ValueError(
+                f"Parameter {shown(clash[0])} has the name of an entry of the step of Periodic: give it another name"
+            )
+        if not turns:
+            return
+        tilted = [name for name in ("slope", "gravity") if name in names]
+        if tilted or np.any(np.abs(model.gravity[:2]) > 1e-9 * np.linalg.norm(model.gravity)):
+            raise ValueError(
+                "Periodic turns the model about the vertical, and gravity must not change by this: it must point along "
+                f"-z, got {f'the parameter {tilted[0]!r}' if tilted else model.gravity}; put the feet on a tilted Plane, or leave out the turn"
+            )
+        free = [name for name, parent in zip(model.joint_names, model.parent[1:], strict=True) if parent == 0]
+        if len(free) > 1:
+            raise ValueError(
+                f"Periodic turns the model about the vertical by its root joint {root}, and other joints are fixed to the ground "
+                f"too: {', '.join(map(repr, free[1:]))}"
+            )
 
     @property
     def footholds(self) -> list[Foothold | CompliantFoothold]:

@@ -11,17 +11,19 @@ from casadi import DM, SX
 from ..._types import Array
 from ...constraints import constraint_jacobian
 from ...mechanism import Model
+from ...symmetry.advance import Advance
 from ..equations import Contacts, Equations, equations_of
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Assembled, Variable
 from ..solution import Solution
 from ..statement.footholds import CompliantFoothold, Foothold
 from ..statement.ground.planes import GROUND
+from ..statement.ground.terrain import Terrain
 from ..statement.statement import Statement
 from .quantities import PhaseQuantity, needed
 from .tabulate import tabulate
 from .variable_labels import node_times
-from .variables import Transcription, contacts, model_of, number, place_value, state_of
+from .variables import Transcription, advance_value, contacts, model_of, number, place_value, state_of
 
 
 def collect(transcription: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
@@ -35,9 +37,8 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
     def value(variable: Variable) -> Array:
         return np.asarray(x[variable.index] * variable.scale)
 
-    step_length = (
-        float(number(transcription, transcription.step_length, x)[0]) if transcription.step_length is not None else 0.0
-    )
+    step = advance_value(transcription, x)
+    advance = Advance.of(*step.values())
     phases: list[PhaseMotion] = []
     for variables, phase, times in zip(transcription.phases, problem.phases, node_times(transcription, x), strict=True):
         h = float(number(transcription, variables.duration, x)[0]) / phase.intervals
@@ -53,9 +54,10 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         else:
             qdd, lam = _explicit_forces(equations_of(problem).of(model), held, q, qd, tau)
         placed = [f for f in phase.footholds if isinstance(f, Foothold)]
-        places = {f.name: place_value(transcription, f, x, step_length) for f in placed}
+        places = {f.name: place_value(transcription, f, x, advance) for f in placed}
         planes = {f.name: f.plane for f in phase.footholds if f.plane != GROUND}
-        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, held, places, tau_rate, planes))
+        soles = {f.name: (f.half_length, f.half_width) for f in placed}
+        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, held, places, tau_rate, planes, soles))
     terms = np.array(program.cost_terms(x, transcription.program.values)).ravel()
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):
@@ -65,8 +67,12 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         phases=tuple(phases),
         cost=cost,
         impulses=_impulses(transcription, model, phases, x),
-        step_length=step_length,
         mirrored=transcription.mirror is not None,
+        step_length=step["step_length"],
+        sideways=step["sideways"],
+        rise=step["rise"],
+        turn=step["turn"],
+        terrain=_terrain(problem),
         stats=stats | _settings(problem),
         record=tabulate(transcription, program, x),
         loads=problem.loads,
@@ -158,3 +164,9 @@ def _explicit_forces(equations: Equations, contacts: Contacts, q: Array, qd: Arr
     pairs = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
     qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in pairs]) for k in (0, 1))
     return qdd, lam
+
+
+def _terrain(problem: Statement) -> Terrain | None:
+    """The terrain of the first path constraint that has one."""
+    found = (getattr(constraint, "terrain", None) for phase in problem.phases for constraint in phase.path)
+    return next((terrain for terrain in found if isinstance(terrain, Terrain)), None)

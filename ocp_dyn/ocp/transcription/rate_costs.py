@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
 from casadi import SX
 
 from ..._arguments import called, scalar
@@ -16,7 +17,7 @@ from ..nlp.program import Rows, Slot
 from ..statement.objectives import RateObjective, objective_name
 from ..statement.phases import Phase
 from .quantities import PhaseQuantity, needed
-from .variables import FORCE_SCALE, Transcription, full_tau
+from .variables import FORCE_SCALE, Transcription, distance_of, full_tau
 
 
 def add_rates(transcription: Transcription, p: int, phase: Phase) -> None:
@@ -97,7 +98,7 @@ def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list
 def _cost(
     transcription: Transcription, rows: Rows, terms: list[RateObjective], rate: Any, h: SX, z: dict[str, SX]
 ) -> None:
-    per = 1 / z["step_length"] if transcription.problem.per_distance else 1.0
+    per = 1 / ca.fabs(distance_of(z)) if transcription.problem.per_distance else 1.0
     for term in terms:
         name = objective_name(term)
         integrand = scalar(called(name, term.rate_integrand, rate), f"cost {name!r}")
@@ -107,9 +108,6 @@ def _cost(
 
 
 def _per_distance(transcription: Transcription) -> dict[str, Slot]:
-    """The slot of the step length, if costs are divided by it."""
-    return (
-        {"step_length": transcription.step_length}
-        if transcription.problem.per_distance and transcription.step_length is not None
-        else {}
-    )
+    """The slots of the step's distance, if costs are divided by it."""
+    names = ("step_length", "sideways") if transcription.problem.per_distance else ()
+    return {name: transcription.step[name] for name in names if name in transcription.step}

@@ -12,7 +12,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM, SX
+from casadi import SX
 
 from ..._arguments import bounded, called, scalar
 from ..._types import Array, Expr
@@ -27,6 +27,7 @@ from ..statement.statement import Statement
 from .dependent_joints import add_limits, check_images
 from .intervals import Point, interval_ends, interval_points
 from .peaks import add_peaks
+from .period import moved_by, stay_on_planes
 from .quantities import COMPARED_DEPTH
 from .rate_costs import add_rates
 from .term_variables import TermVariables
@@ -34,8 +35,10 @@ from .variables import (
     FORCE_SCALE,
     Transcription,
     add_variables,
+    advance_of,
     completed,
     contacts,
+    distance_of,
     equations_at,
     model_of,
     place_slots,
@@ -128,7 +131,7 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
             term_variables.attach(z, point)
         term_variables.constrain(rows, points)
         _constrain_interval(transcription, rows, phase, z, points)
-        per = 1 / z["step_length"] if problem.per_distance else 1.0
+        per = 1 / ca.fabs(distance_of(z)) if problem.per_distance else 1.0
         for objective in _integrands(phase):
             mean = sum((p.weight * _integrand(phase, objective, p.instant) for p in points), start=SX(0))
             factor = objective.weight * z["T"] / phase.intervals * per
@@ -177,8 +180,8 @@ def _repeated(transcription: Transcription, p: int, term: PathConstraint) -> boo
     """Whether the rows of a node constraint at the first node of phase p repeat its rows at the last node before it.
 
     They do if the phase before has the same constraint and its rows depend only on quantities that are equal at both
-    nodes: not on the fraction of the phase, not on the velocity across an impact, and not on the position along x
-    across a period.
+    nodes: not on the fraction of the phase, not on the velocity across an impact, and not on positions and velocities
+    that the step changes across a period.
     """
     problem = transcription.problem
     if p == 0 and (problem.periodic is None or transcription.mirror is not None):
@@ -198,7 +201,7 @@ def _repeated(transcription: Transcription, p: int, term: PathConstraint) -> boo
     if isinstance(transition, Impact):
         changed.append(z["qd"])
     if p == 0:
-        changed.append(z["q"][0])
+        changed += moved_by(transcription, z["q"], z["qd"])
     return not any(ca.depends_on(rows, x) for x in changed)
 
 
@@ -320,7 +323,7 @@ def _add_ends(transcription: Transcription) -> None:
     start, end = transcription.phases[0], transcription.phases[-1]
     slots = {"q": start.q[0], "qd": start.qd[0], "q_end": end.q[-1], "qd_end": end.qd[-1]} | transcription.slots
     slots |= {f"T{p}": x.duration for p, x in enumerate(transcription.phases)}
-    if transcription.step_length is not None:
+    if problem.periodic is not None:
         slots |= place_slots(transcription, problem.phases[0].held)
     if transcription.speed is not None:
         slots["speed"] = transcription.speed
@@ -336,8 +339,10 @@ def _add_ends(transcription: Transcription) -> None:
                 rows.constrain("unit quaternion", ca.sumsqr(model.split_q(z["q"])[i][-4:]) - 1)
         if problem.periodic is not None:
             _close_period(transcription, rows, problem.periodic.transition, z)
+            stay_on_planes(transcription, rows, z)
             if "speed" in z:
-                rows.constrain("speed", z["step_length"] - z["speed"] * time)
+                speed = ca.fabs(z["speed"]) if "sideways" in z else z["speed"]  # which has no sign then
+                rows.constrain("speed", distance_of(z) - speed * time)
         here = model_of(transcription, z)
         first = Instant(here, z["q"], z["qd"], values=values)
         last = Instant(here, z["q_end"], z["qd_end"], s=1.0, values=values)
@@ -354,21 +359,20 @@ def _add_ends(transcription: Transcription) -> None:
 
 
 def _close_period(transcription: Transcription, rows: Rows, transition: Transition, z: dict[str, SX]) -> None:
-    """Constrains the first state to the image of the last: mirrored if the motion is, moved back by the step length,
-    and after the transition that closes the period."""
+    """Constrains the first state to the image of the last: mirrored if the motion is, moved back by the step, and after
+    the transition that closes the period."""
     model = transcription.problem.model
     q, qd = z["q_end"], z["qd_end"]
     if transcription.mirror is not None:
         q, qd = transcription.mirror.q(q), transcription.mirror.qd(qd)
-    back = DM(model.nq, 1)
-    back[0] = 1
+    q, qd = advance_of(transcription, z).inverse().state(model, q, qd)
     if isinstance(transition, Jump):
         here = model_of(transcription, z)
-        end = Instant(here, q - back * z["step_length"], qd, s=1.0, values=z)
+        end = Instant(here, q, qd, s=1.0, values=z)
         _jump_rows(rows, transition, end, Instant(here, z["q"], z["qd"], values=z))
         return
     chosen = transcription.problem.coordinates
-    rows.constrain("periodic position", model.difference(q - back * z["step_length"], z["q"])[chosen.qd])
+    rows.constrain("periodic position", model.difference(q, z["q"])[chosen.qd])
     if isinstance(transition, Continuous) or "Lam" not in z:
         rows.constrain("periodic velocity", (z["qd"] - qd)[chosen.qd])
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,12 +15,18 @@ from ..._types import Array, Expr, sparse, split
 from ...constraints import Constraint
 from ...mechanism import Model
 from ...mechanism.parameters import MODEL_PARAMETERS, with_parameters
-from ...symmetry.mirror import MirrorMap
+from ...symmetry.advance import Advance
+from ...symmetry.mirror import REFLECTION, MirrorMap
 from ..equations import Equations, equations_of
 from ..nlp.program import Program, Slot, Variable
 from ..statement.footholds import CompliantFoothold, Foothold, Held, PhaseConstraint, rigid, turned
+from ..statement.ground.planes import SAME_PLANE
+from ..statement.periodic import ENTRIES, height_range
 from ..statement.phases import Impact, Jump
 from ..statement.statement import Statement
+
+ROUNDED_DISTANCE = 1e-6
+"""Distance [m] within which the horizontal distance of a step is rounded: the root has no slope at zero."""
 
 FORCE_SCALE = 100.0
 """Typical size of torques [N m], forces [N] and impulses: halves the iterations of the solver."""
@@ -66,22 +73,31 @@ class Transcription:
     phase."""
     impulses: list[Variable | None] = field(default_factory=list)
     """Impulse of every transition, None without an impact; the transition that closes the period is last."""
-    step_length: Slot | None = None
+    step: dict[str, Slot] = field(default_factory=dict)
+    """Entries of the step of a periodic motion, "step_length", "sideways", "rise" and "turn": those that can be other
+    than 0 and are not in `fixed`; "step_length" always."""
+    fixed: dict[str, float] = field(default_factory=dict)
+    """Entries of the step that planes of footholds determine."""
     speed: Slot | None = None
     slots: dict[str, Slot] = field(default_factory=dict)
     """The problem's parameters, by name."""
     means: dict[int, Any] = field(default_factory=dict)
     """With dependent joints: functions for accelerations and forces of a solution, by phase, made when first needed."""
 
+    @property
+    def step_length(self) -> Slot | None:
+        """The step length, None if the motion is not periodic."""
+        return self.step.get("step_length")
+
 
 def add_variables(transcription: Transcription) -> None:
     """Allocates all variables: places, durations, states, controls, impulses."""
     problem, model, program = transcription.problem, transcription.problem.model, transcription.program
-    _add_parameters(transcription)
     _find_images(transcription)
+    _add_parameters(transcription)
     for foothold in dict.fromkeys(f.root for f in problem.footholds if isinstance(f, Foothold)):
         if foothold not in transcription.images:
-            low, high = np.transpose([foothold.x, foothold.y, foothold.yaw])
+            low, high = foothold.bounds.T
             transcription.places[foothold] = program.variable(
                 f"place of {foothold.name}", 3, low, high, (low + high) / 2
             )
@@ -140,11 +156,15 @@ def _add_parameters(transcription: Transcription) -> None:
             transcription.slots[p.name] = program.parameter(p.name, p.size, p.value)
     if periodic is None:
         return
-    low, high = periodic.step_length
-    if low == high:
-        transcription.step_length = program.parameter("step_length", 1, low)
-    else:
-        transcription.step_length = program.variable("step_length", 1, low, high, np.clip(0.5, low, high))
+    for name in ENTRIES:
+        low, high = periodic.advance.bounds(name)
+        if name == "rise" and low == high and transcription.standing:
+            transcription.fixed[name] = low  # the planes of the feet that stand would not follow another value
+        elif low == high and (low or name == "step_length"):
+            transcription.step[name] = program.parameter(name, 1, low)
+        elif low < high:
+            usual = 0.5 if name == "step_length" else (low + high) / 2
+            transcription.step[name] = program.variable(name, 1, low, high, np.clip(usual, low, high))
     if periodic.speed is not None:
         transcription.speed = program.parameter("speed", 1, periodic.speed)
 
@@ -233,7 +253,8 @@ def _find_images(transcription: Transcription) -> None:
                 f"Foothold {f.name!r} of the first phase is the image of {g.name!r} and derived from {f.of.name!r}: "
                 f"{g.name!r} must be derived from a foothold too (of=...)"
             )
-        _check_image(transcription, f, g)
+        if f.root is not g.root:
+            _check_image(transcription, f, g)
         transcription.images[f if f.of is None else f.root] = g if f.of is None else g.root
     for g in transcription.images.values():
         if g.root in transcription.images:
@@ -256,13 +277,20 @@ def _is_image(transcription: Transcription, f: Foothold, g: Foothold) -> bool:
 
 
 def _check_image(transcription: Transcription, f: Foothold, g: Foothold) -> None:
-    """Checks that the plane of f, moved forward by a step, can be the plane of g."""
-    heights = [foothold.plane.point[2] for foothold in (f, g)]
-    if not (f.plane.level and g.plane.level) or abs(heights[0] - heights[1]) > 1e-9:
-        raise ValueError(
-            f"Foothold {g.name!r} of the last phase is, one step back, foothold {f.name!r} of the first: a periodic "
-            f"motion needs both on level planes of one height, got {g.plane} and {f.plane}"
-        )
+    """Checks that the plane of g, moved back by a step, can be the plane of f."""
+    periodic = transcription.problem.periodic
+    assert periodic is not None
+    low, high = height_range(periodic.advance, transcription.mirror is not None, f.plane, g.plane)
+    if np.isnan(low):
+        reason = f"their planes are not parallel then: {g.plane} and {f.plane}"
+    elif low > SAME_PLANE or high < -SAME_PLANE:
+        reason = f"its plane {g.plane} is then {min(low, high, key=abs):+.4g} m above the plane {f.plane}"
+    else:
+        return
+    raise ValueError(
+        f"Foothold {g.name!r} of the last phase is, one step back, foothold {f.name!r} of the first, and {reason}: "
+        "give the step the rise from one plane to the next, Periodic(step=ocp.Step(rise=...)), or change the planes"
+    )
 
 
 def _owner(transcription: Transcription, f: Foothold) -> Variable:
@@ -272,45 +300,78 @@ def _owner(transcription: Transcription, f: Foothold) -> Variable:
     return transcription.places[f] if f.of is None else _owner(transcription, f.of)
 
 
-def place_of(transcription: Transcription, f: Foothold, place: Expr, step_length: Expr) -> Expr:
+def place_of(transcription: Transcription, f: Foothold, place: Expr, advance: Advance) -> Expr:
     """(x, y, yaw) of a foothold, from the `place` of the variable that owns it (see `_owner`).
 
-    It is the place itself, the place plus an offset on the same foot, or the image of a place at the end.
+    It is the place itself, the place plus an offset on the same foot, or the image of a place at the end, moved back.
     """
     if f in transcription.images:
-        g = transcription.images[f]
-        x, y, yaw = split(place_of(transcription, g, place, step_length))
-        side = -1.0 if transcription.mirror else 1.0
-        dx, dy, _ = (side * b - a for a, b, side in zip(f.plane.point, g.plane.point, (1.0, side, 1.0), strict=True))
-        return ca.vertcat(x - step_length + dx, side * y + dy, side * yaw)
+        g, back = transcription.images[f], advance.inverse()
+        x, y, yaw = split(place_of(transcription, g, place, advance))
+        p, side = g.plane.to_world(ca.vertcat(x, y, type(x)(1, 1))), 1.0
+        if transcription.mirror is not None:
+            p, side = DM(REFLECTION) @ p, -1.0
+        x, y, _ = split(f.plane.pose(DM.eye(3), back.point(p))[1])
+        return ca.vertcat(x, y, side * yaw if back.turn is None else side * yaw + back.turn)
     if f.of is None:
         return place
     x, y, yaw = f.offset(transcription.problem.model)
-    base = place_of(transcription, f.of, place, step_length)
+    base = place_of(transcription, f.of, place, advance)
     return base + ca.vertcat((turned(base) @ sparse((x, y, 0.0)))[:2], yaw)
 
 
-def place_value(transcription: Transcription, f: Foothold, x: Array, step_length: float) -> Array:
+def place_value(transcription: Transcription, f: Foothold, x: Array, advance: Advance) -> Array:
     """(x, y, yaw) of a foothold at a point x of the program."""
     owner = _owner(transcription, f)
-    place = place_of(transcription, f, DM(x[owner.index] * owner.scale), DM(step_length))
-    return np.array(place.full()).ravel()
+    return np.array(place_of(transcription, f, DM(x[owner.index] * owner.scale), advance).full()).ravel()
+
+
+def place_corners(transcription: Transcription, f: Foothold) -> list[Array]:
+    """Places (x, y, yaw) of a foothold at the corners of the bounds of the variables on which it depends."""
+    program, steps = transcription.program, transcription.step.values() if f.root in transcription.images else ()
+    owners = [_owner(transcription, f), *(slot for slot in steps if isinstance(slot, Variable))]
+    entries = np.concatenate([np.arange(len(program.start))[owner.index] for owner in owners])
+    found, x = [], program.start.copy()
+    for corner in itertools.product(*({program.x_lower[k], program.x_upper[k]} for k in entries)):
+        x[entries] = corner
+        found.append(place_value(transcription, f, x, Advance.of(*advance_value(transcription, x).values())))
+    return found
+
+
+def advance_of(transcription: Transcription, z: Mapping[str, Any]) -> Advance:
+    """The rigid motion from one period to the next; z: expressions of the slots `transcription.step`."""
+    return Advance.of(*(z.get(name, transcription.fixed.get(name, 0.0)) for name in ENTRIES))
+
+
+def advance_value(transcription: Transcription, x: Array) -> dict[str, float]:
+    """The entries of the step at a point x of the program, by name: 0 for those that it does not have."""
+    found = {name: float(number(transcription, slot, x)[0]) for name, slot in transcription.step.items()}
+    return {name: found.get(name, transcription.fixed.get(name, 0.0)) for name in ENTRIES}
+
+
+def distance_of(z: Mapping[str, Expr]) -> Expr:
+    """The horizontal distance of the step [m]: its length, or with a shift sideways sqrt(length^2 + sideways^2)."""
+    if "sideways" not in z:
+        return z["step_length"]
+    return ca.sqrt(z["step_length"] ** 2 + z["sideways"] ** 2 + ROUNDED_DISTANCE**2)
 
 
 def place_slots(transcription: Transcription, feet: tuple[Held, ...]) -> dict[str, Slot]:
-    """Slots for the places of the feet, and for the step length, on which places of images depend."""
+    """Slots for the places of the feet, and for the step, on which places of images depend."""
     owners = {f"place{k}": _owner(transcription, f) for k, f in enumerate(feet) if isinstance(f, Foothold)}
     unique = {owner: key for key, owner in reversed(owners.items())}  # a variable fills one slot of a block only
     slots = {key: owner for owner, key in reversed(unique.items())}
-    return slots | ({"step_length": transcription.step_length} if transcription.step_length is not None else {})
+    return slots | transcription.step
 
 
 def places(transcription: Transcription, feet: tuple[Held, ...], z: dict[str, SX]) -> dict[Foothold, Expr]:
     """Place (x, y, yaw) of every foot; z: expressions of the slots that `place_slots` returns for the same feet."""
     keys = {owner: key for key, owner in place_slots(transcription, feet).items()}
-    step = z.get("step_length", SX(0))
+    advance = advance_of(transcription, z)
     return {
-        f: place_of(transcription, f, z[keys[_owner(transcription, f)]], step) for f in feet if isinstance(f, Foothold)
+        f: place_of(transcription, f, z[keys[_owner(transcription, f)]], advance)
+        for f in feet
+        if isinstance(f, Foothold)
     }
 
 

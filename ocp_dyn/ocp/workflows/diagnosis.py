@@ -19,6 +19,7 @@ from ..nlp.program import Variable
 from ..statement.footholds import rigid
 from ..transcription.variable_labels import VariableLabel, variable_labels
 from ..transcription.variables import Transcription, contacts, number, state_of
+from .reach import misplaced
 
 ROWS_SHOWN = 6
 """Largest number of rows that one sentence names."""
@@ -102,7 +103,8 @@ def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
 def check(transcription: Transcription, program: Assembled) -> list[str]:
     """Faults and difficulties of the problem, as sentences; empty if nothing was found.
 
-    Examines the problem at the first guess: a root with motors in a model with footholds, values out of their bounds,
+    Examines the problem at the first guess: a root with motors in a model with footholds, footholds out of reach, crossed or
+    on walls, values out of their bounds,
     rows and costs without finite values or derivatives, violated rows without a free variable, contacts that constrain
     one another, more equalities than free variables, dependent equalities, springs and losses too fast for an explicit
     scheme, linear torques of which a scheme sees the means alone.
@@ -110,6 +112,7 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
     repeated = repetitions(transcription, program, transcription.program.start)
     return [
         *_root_motors(transcription),
+        *misplaced(transcription),
         *_starts_out_of_bounds(transcription),
         *_undefined(transcription, program),
         *_unsatisfiable(transcription, program),

@@ -56,8 +56,8 @@ UNDETERMINED = 1e-6
 class Slope:
     """Derivatives by one entry of a parameter.
 
-    They are derivatives of the objective, of the cost terms by name, of the duration [s], of the step_length [m], and,
-    in phases, of the arrays of every phase, by their names in `PhaseMotion`: t, q, qd, qdd, tau, lam. x, lam_x, lam_g: derivatives of the
+    They are derivatives of the objective, of the cost terms by name, of the duration [s], of step_length, sideways, rise
+    [m] and turn [rad] of the step, and, in phases, of the arrays of every phase, by their names in `PhaseMotion`: t, q, qd, qdd, tau, lam. x, lam_x, lam_g: derivatives of the
     program's variables and multipliers.
 
     >>> aim = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0))
@@ -76,6 +76,9 @@ class Slope:
     x: Array
     lam_x: Array
     lam_g: Array
+    sideways: float = 0.0
+    rise: float = 0.0
+    turn: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +147,7 @@ class Sensitivities(Mapping[str, Any]):
 def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> Sensitivities:
     """Derivatives of a converged solution of this problem by its parameters, or by the parameters that are named.
 
-    Parameters are the declared parameters that are not free, and `speed` and `step_length` if they are numbers.
+    Parameters are the declared parameters that are not free, and `speed` and the entries of the step, such as `step_length`, if they are numbers.
     ValueError for a solution that has not converged, or of another problem; KeyError for an unknown name. Costs one
     factorization.
 
@@ -302,6 +305,9 @@ def _slope(
         cost={name: (up.cost[name] - down.cost[name]) / (2 * h) for name in up.cost},
         duration=(up.duration - down.duration) / (2 * h),
         step_length=(up.step_length - down.step_length) / (2 * h),
+        sideways=(up.sideways - down.sideways) / (2 * h),
+        rise=(up.rise - down.rise) / (2 * h),
+        turn=(up.turn - down.turn) / (2 * h),
         phases=tuple(
             {key: (getattr(a, key) - getattr(b, key)) / (2 * h) for key in ("t", "q", "qd", "qdd", "tau", "lam")}
             for a, b in zip(up.phases, down.phases, strict=True)

@@ -11,8 +11,10 @@ from ..._types import Array
 from ...io.visuals import Color
 from ..drawing import COLORS, FORCE
 from ..skeleton import size
+from ..terrain.slabs import edges as edges_of
+from ..terrain.slabs import slabs
 from .bodies import Piece, _hex, vertices_of
-from .track import Track, footprints
+from .track import Track, footprints, quaternions
 
 COM_COLOR, COM_ON_DARK = "#1E1E22", "#D5DAE0"
 GHOST = 0.35
@@ -23,6 +25,9 @@ SEE_THROUGH = 0.8
 
 LAYERS = ("bodies", "forces", "center of mass", "footholds", "frames", "names")
 """Parts of the scene that can be shown and hidden."""
+
+STONE, EDGE = (226, 229, 233), (120, 128, 138)
+"""Colors of the ground's faces and of their edges."""
 
 HIDDEN = ("frames", "names")
 """Layers that are hidden at first."""
@@ -95,7 +100,7 @@ class Actor:
         self.com, self.spot, self.floor = ball, spot, 0.0
         self.layers["center of mass"] += [ball, spot]
         if len(track.com) > 1 and np.ptp(track.com, axis=0).max() > 1e-6:
-            way = np.concatenate([track.com + k * track.advance for k in ((-1, 0, 1) if track.repeats else (0,))])
+            way = np.concatenate([track.points(track.com, k) for k in ((-1, 0, 1) if track.repeats else (0,))])
             self.layers["center of mass"].append(
                 scene.add_line_segments(
                     f"{self.path}/cycle/way of center of mass",
@@ -104,9 +109,15 @@ class Actor:
                     thickness=0.003 * reach,
                 )
             )
+        if track.faces:
+            vertices, triangles = slabs(track.faces)
+            scene.add_mesh_simple(
+                f"{self.path}/cycle/ground", vertices, triangles, color=STONE, flat_shading=True, side="double"
+            )
+            scene.add_line_segments(f"{self.path}/cycle/edges", edges_of(track.faces), EDGE, thickness=0.002 * reach)
         edges, side = footprints(track)
         if len(edges):
-            copies = np.concatenate([edges + k * track.advance for k in ((-1, 0, 1) if track.repeats else (0,))])
+            copies = np.concatenate([track.points(edges, k) for k in ((-1, 0, 1) if track.repeats else (0,))])
             lifted = copies + np.array([0.0, 0.0, 0.002 * reach])
             colors = np.array([_hex(COLORS[s])[:3] for s in side] * (len(copies) // len(edges)))
             colors = np.repeat(colors[:, None], 2, axis=1) if self.tint is None else np.array(self.tint[:3])
@@ -156,20 +167,21 @@ class Actor:
         cycle, local = self.track.local(time)
         if cycle != self.last_cycle:
             self.last_cycle = cycle
-            self.moved.position = self.cycle.position = cycle * self.track.advance
+            R, p = self.track.moved(cycle)
+            self.moved.position = self.cycle.position = p
+            self.moved.wxyz = self.cycle.wxyz = quaternions(R)
         placement = self.track.placement(local)
         for node, moving, p, w in zip(self.bodies, self.moving, placement.p, placement.w, strict=True):
             if moving or not self.drawn:
                 node.position = p
             node.wxyz = w
         self.drawn = True
-        shift = cycle * self.track.advance
-        center = self.track.center(local) + shift
+        center = self.track.points(self.track.center(local), cycle)
         self.com.position = center
         self.spot.position = np.array([center[0], center[1], self.floor])
         arrows = self.track.arrows(local)
         if len(arrows):
-            self.arrows.points = arrows + shift
+            self.arrows.points = self.track.points(arrows, cycle)
         self.arrows.visible = self.forces_shown and len(arrows) > 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,9 +17,10 @@ from ...dynamics.momentum import center_of_mass
 from ...dynamics.recursions import joint_states
 from ...mechanism import Model
 from ..feet import wrenches_about_places
-from ..gait import AXIAL_REFLECTION, REFLECTION, Motion, weight
+from ..gait import Motion, weight
 from ..skeleton import Side, sides, size
 from ..stances import cut
+from ..terrain.faces import Face, faces_of
 from .bodies import Piece, vertices_of
 from .meshes import edges_of, outline
 
@@ -79,8 +80,8 @@ class Track:
     """A motion over one cycle: t (K) [s] and, at these times, the poses of all bodies in their parents, p (K, nb, 3)
     and w (K, nb, 4), and the center of mass com (K, 3) [m].
 
-    advance (3): displacement of the robot per cycle [m]. repeats: whether the motion goes on after a cycle. phases:
-    (name, start, end) of the phases of a cycle.
+    repeats: whether the motion goes on after a cycle. once: the rigid motion of the robot in a cycle, which has `share(u)`,
+    the part u of it; None without one. phases: (name, start, end) of the phases of a cycle. faces: of the ground.
     """
 
     model: Model
@@ -89,9 +90,27 @@ class Track:
     w: Array
     com: Array
     repeats: bool = False
-    advance: Array = field(default_factory=lambda: np.zeros(3))
+    once: Any = None
     phases: tuple[tuple[str, float, float], ...] = ()
     holds: tuple[Hold, ...] = ()
+    faces: tuple[Face, ...] = ()
+
+    def moved(self, cycles: float) -> tuple[Array, Array]:
+        """(R, p): rotation (3x3) and shift (3) [m] of the robot in this number of cycles, also in part of one."""
+        if self.once is None:
+            return np.eye(3), np.zeros(3)
+        part = self.once.share(cycles)
+        return np.array(DM(part.R).full()), np.array(DM(part.shift).full()).ravel()
+
+    @property
+    def advance(self) -> Array:
+        """Displacement of the robot in a cycle (3) [m]."""
+        return self.moved(1)[1]
+
+    def points(self, points: Array, cycle: int) -> Array:
+        """Points (..., 3) [m] of the solved cycle as they are in another one."""
+        R, p = self.moved(cycle)
+        return np.asarray(points @ R.T + p)
 
     @property
     def duration(self) -> float:
@@ -137,7 +156,7 @@ class Track:
         """The distance (3) [m] by which a camera follows at a time: evenly, if the motion repeats, else with the center
         of mass over the ground."""
         if self.repeats:
-            even: Array = self.advance * (time - self.t[0]) / self.duration
+            _, even = self.moved(float(time - self.t[0]) / self.duration)
             return even
         moved: Array = self.center(self.local(time)[1]) - self.com[0]
         level: Array = moved * np.array([1.0, 1.0, 0.0])
@@ -227,9 +246,8 @@ def of_rows(model: Model, t: Array, q: Array) -> Track:
 
 def of_motion(motion: Motion, shapes: list[Piece]) -> Track:
     """A solved motion: a cycle of a periodic one is a stride of two mirrored steps, or one period."""
-    repeats = bool(motion.step_length)
-    image = motion.mirror() if repeats else None
-    steps = 2 if image is not None else 1
+    repeats = motion.repeats
+    steps = 2 if repeats and motion.mirror() is not None else 1
     total = steps * motion.duration
     count = int(np.clip(np.ceil(total * RATE), 2, MOST_SAMPLES))
     times = np.linspace(0.0, total, count + 1)
@@ -240,10 +258,10 @@ def of_motion(motion: Motion, shapes: list[Piece]) -> Track:
         for k in range(steps)
         for phase in motion.phases
     )
-    advance = np.array([steps * motion.step_length, 0.0, 0.0])
+    once = motion.repetition(steps).advance if repeats else None
     feet = _Feet(motion, shapes)
-    holds = tuple(hold for k in range(steps) for hold in feet.holds(k, image if k % 2 else None))
-    return Track(motion.model, times, p, w, com, repeats, advance, phases, holds)
+    holds = tuple(hold for k in range(steps) for hold in feet.holds(k, motion.repetition(k) if k else None))
+    return Track(motion.model, times, p, w, com, repeats, once, phases, holds, tuple(faces_of(motion, steps)))
 
 
 class _Feet:
@@ -254,9 +272,8 @@ class _Feet:
         self.reach = size(motion.model)
 
     def holds(self, step: int, image: Any) -> list[Hold]:
-        """The holds of one step; image: the mirror map, if this step is the mirror image of the solved one."""
+        """The holds of one step; image: the map to this step, None for the solved one."""
         motion, found = self.motion, []
-        shift = np.array([step * motion.step_length, 0.0, 0.0])
         for phase in cut(motion.model, motion.phases):
             planes: Mapping[str, Any] = phase.planes
             for name, wrench in wrenches_about_places(motion.model, phase).items():
@@ -266,12 +283,11 @@ class _Feet:
                 normal = np.array([0.0, 0.0, 1.0] if plane is None else plane.normal, dtype=float)
                 frame, edge = motion.model.frame(name), self._outline(phase, name, point, normal)
                 if image is not None:
-                    frame, wrench = image.frame(name), wrench * np.concatenate([AXIAL_REFLECTION, REFLECTION])
-                    point, normal, edge = point * REFLECTION, normal * REFLECTION, edge * REFLECTION
-                found.append(
-                    Hold(frame.name, self.side[frame.body], phase.t + step * motion.duration, point + shift, normal,
-                         wrench, edge + shift)
-                )  # fmt: skip
+                    frame, point, edge = image.frame(name), image.points(point), image.points(edge)
+                    wrench = np.hstack([image.moments(wrench[:, :3]), image.vectors(wrench[:, 3:])])
+                    normal = image.vectors(normal)
+                times = phase.t + step * motion.duration
+                found.append(Hold(frame.name, self.side[frame.body], times, point, normal, wrench, edge))
         return found
 
     def _outline(self, phase: Any, name: str, point: Array, normal: Array) -> Array:
@@ -323,7 +339,7 @@ def footprints(track: Track) -> tuple[Array, tuple[Side, ...]]:
     for hold in sorted(outlines, key=lambda h: -_extent(h.outline)):
         center = hold.outline.mean(axis=0)
         near = (
-            np.linalg.norm(other.outline.mean(axis=0) + k * track.advance - center) < 0.5 * _extent(other.outline)
+            np.linalg.norm(track.points(other.outline.mean(axis=0), k) - center) < 0.5 * _extent(other.outline)
             for other in kept
             if other.side == hold.side
             for k in (-1, 0, 1)

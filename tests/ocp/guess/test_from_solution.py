@@ -70,7 +70,7 @@ def test_the_whole_human_begins_with_the_walk_of_the_still_one_on_another_grid()
     whole = human_walk.problem(1.2, intervals=human_walk.QUICK)
     t = carried(whole, still)
     flat = whole.phases[2].footholds[0]
-    place = place_value(t, flat, t.program.start, still.step_length)
+    place = place_value(t, flat, t.program.start, still.advance)
     assert place == pytest.approx(still.phases[2].places["heel_r"], abs=1e-9)
     lam = values(t, t.phases[2].lam)
     assert lam.max() > 0.8 * 73 * 9.81  # forces are carried over, too

@@ -24,6 +24,7 @@ from ocp_dyn.ocp.analysis.floquet import flow_derivatives
 from ocp_dyn.ocp.analysis.touchdowns import _image, fixed_rows, touchdowns
 from ocp_dyn.ocp.equations import Equations
 from ocp_dyn.ocp.workflows.sensitivity import sensitivities
+from ocp_dyn.symmetry.advance import Advance
 from ocp_dyn.symmetry.mirror import mirror_map
 from problems import compass_gait
 from tests.helpers import mostly_slow
@@ -279,7 +280,7 @@ def test_arrivals_tell_landing_feet_from_standing_ones(rng: np.random.Generator)
         return PhaseMotion("p", np.arange(2.0), q[None], empty, empty, empty, empty, contacts, place)  # type: ignore[arg-type]
 
     def rows(before: tuple, after: object) -> np.ndarray | None:
-        (found,) = touchdowns(model, phase(*before), phase(after), None, 0.0)
+        (found,) = touchdowns(model, phase(*before), phase(after), None, Advance.of())
         return None if found.rows is None else found.slopes(model, q)
 
     np.testing.assert_allclose(rows((), flat), [[0, 0, 1, 0, 0, 0]], atol=1e-12)  # from the air: its height
@@ -299,7 +300,7 @@ def test_a_standing_foot_is_seen_from_the_next_mirrored_step() -> None:
     q = np.array(model.neutral())[None]
     contact = od.Contact("sole_l")
     phase = PhaseMotion("p", np.arange(2.0), q, empty, empty, empty, empty, (contact,), places)  # type: ignore[arg-type]
-    image = _image(model, contact, phase, mirror_map(model), 0.7)
+    image = _image(model, contact, phase, mirror_map(model), Advance.of(-0.7))
     assert image is not None
     assert image[0].name == "sole_r"
     np.testing.assert_allclose(np.array(image[1]).ravel(), [0.3, -0.2, -0.3])

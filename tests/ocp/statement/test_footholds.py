@@ -11,11 +11,12 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
-from ocp_dyn.ocp.guess.foot_plan import _tracks
 from ocp_dyn.ocp.guess.standing import initial_guess
+from ocp_dyn.ocp.guess.tracks import tracks_of
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 from ocp_dyn.ocp.transcription.variables import place_value
 from ocp_dyn.spatial_algebra import rotations
+from ocp_dyn.symmetry.advance import Advance
 
 G = 9.81
 ACROSS = (0.0, 1.0, 0.0)
@@ -363,7 +364,7 @@ def test_the_guess_by_feet_puts_them_where_the_phases_say():
             numbers = start[q.index]
             assert np.linalg.norm(numbers[3:7]) == pytest.approx(1.0)
             for f in phase.footholds:
-                phi = f.position(model, ca.DM(numbers), ca.DM(place_value(t, f, start, step)))
+                phi = f.position(model, ca.DM(numbers), ca.DM(place_value(t, f, start, Advance.of(step))))
                 assert np.abs(np.array(phi)).max() < 0.02  # the guess is smoothed
     # accelerations and torques follow the motion
     x = t.phases[1]
@@ -379,9 +380,9 @@ def test_the_guess_by_feet_puts_them_where_the_phases_say():
     # the trailing foot of the first phase is the image of the toes that the last phase stands on
     behind = problem.phases[0].footholds[1]
     toe = problem.phases[2].footholds[0]
-    x0, y0, _ = place_value(t, toe, start, step)
-    assert place_value(t, behind, start, step) == pytest.approx([x0 - step, -y0, 0.0])
-    tracks = _tracks(problem.guess, t, [0.1, 0.3, 0.2], step)
+    x0, y0, _ = place_value(t, toe, start, Advance.of(step))
+    assert place_value(t, behind, start, Advance.of(step)) == pytest.approx([x0 - step, -y0, 0.0])
+    tracks = tracks_of(problem.guess, t, [0.1, 0.3, 0.2])
     assert sorted(model.body_names[body - 1] for body in tracks) == ["foot_l", "foot_r"]
 
 

@@ -24,7 +24,7 @@ MOMENTS = {"hip": "hip extension moment", "knee": "knee extension moment", "ankl
 def gait(motion: Motion, side: Any = "right") -> Gait:
     """Curves and figures of a periodic motion over the stride of a leg; see `Gait`.
 
-    ValueError for another side, a motion that is not periodic, a model without hips, knees and ankles on both sides, or
+    ValueError for another side, a motion that is not periodic, or turns or goes sideways, a model without hips, knees and ankles on both sides, or
     feet that do not leave the ground once per stride.
     """
     model = motion.model
@@ -32,6 +32,16 @@ def gait(motion: Motion, side: Any = "right") -> Gait:
     if not motion.step_length:
         raise ValueError(
             "gait() needs a periodic motion that moves forward: give the problem periodic=ocp.Periodic(...)"
+        )
+    if motion.turn or motion.sideways:
+        way = (
+            f"turns by {np.degrees(motion.turn):.3g} degrees"
+            if motion.turn
+            else f"goes {motion.sideways:.3g} m sideways"
+        )
+        raise ValueError(
+            f"gait() is for walking straight ahead: forces and the angles of pelvis and trunk are measured along the way, and this motion "
+            f"{way} in a period: read its angles, torques and forces from solution.phases"
         )
     coordinates = gait_coordinates(model)
     if not coordinates:

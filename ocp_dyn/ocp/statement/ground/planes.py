@@ -13,8 +13,12 @@ from casadi import DM
 from ...._arguments import point
 from ...._types import Array, Expr, sparse, sparse_beside
 from ....spatial_algebra.rotations import unit_axis
+from ....symmetry.advance import Advance
 
-LEVEL = (0.0, 0.0, 1.0)
+LEVEL, LATERAL = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
+
+SAME_PLANE = 1e-9
+"""Largest distance of planes, and difference of their normals, that are one plane."""
 
 MIRRORED = np.array([1.0, -1.0, 1.0])
 """Reflection from left to right."""
@@ -72,14 +76,32 @@ class Plane:
             return w
         return ca.vertcat(*(self.R.T @ part for part in ca.vertsplit(w, 3)))
 
-    def image(self, place: Array, mirrored: bool, back: float) -> tuple[Plane, Array]:
-        """The plane and the place (x, y, yaw), reflected left to right if `mirrored`, then moved by -back [m] in x."""
+    def image(self, place: Array, mirrored: bool, advance: Advance) -> tuple[Plane, Array]:
+        """The plane and the place (x, y, yaw) on it, reflected left to right if `mirrored`, then moved by `advance`.
+
+        A level plane keeps the x and y of its point, and the place moves; on others the point moves.
+        """
         if mirrored:
             place = place * [1.0, -1.0, -1.0]
         plane = Plane(tuple(MIRRORED * self.point), tuple(MIRRORED * self.normal)) if mirrored else self
-        if self.level:
-            return plane, place - [back, 0.0, 0.0]
-        return Plane(tuple(np.subtract(plane.point, (back, 0.0, 0.0))), plane.normal), place
+        x, y = plane.point[:2]
+        moved = np.array(DM(advance.point(DM(plane.point))).full()).ravel()
+        way = [
+            *np.array(DM(advance.vector(DM([place[0], place[1], 0.0]))).full()).ravel()[:2],
+            place[2] + advance.angle,
+        ]
+        if not self.level:
+            normal = np.array(DM(advance.vector(DM(plane.normal))).full()).ravel()
+            return Plane(tuple(moved), tuple(normal)), np.array(way)
+        return Plane((x, y, moved[2]), plane.normal), way + np.array([moved[0] - x, moved[1] - y, 0.0])
+
+    def above(self, other: Plane, mirrored: bool, back: Advance) -> Expr:
+        """Height [m] above the other plane, along its normal, of this one reflected if `mirrored` and moved by `back`.
+
+        Both are parallel then; entries of `back` may be expressions.
+        """
+        point = MIRRORED * self.point if mirrored else np.array(self.point)
+        return ca.dot(sparse(other.normal), back.point(sparse(point)) - sparse(other.point))
 
 
 GROUND = Plane()

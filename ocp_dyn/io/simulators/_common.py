@@ -1,0 +1,193 @@
+"""Helpers of both writers: numbers and names in XML, losses of a format, inertias that MuJoCo accepts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from casadi import DM
+
+from ..._types import Array, ModelError, is_one_of, listed, meant, sequence, shown
+from ...mechanism import Model
+from ...spatial_algebra.rotations import matrix_quaternion
+
+Element = ElementTree.Element
+CONTROLS = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML file may hold."""
+
+
+def text_of(values: Iterable[float]) -> str:
+    """Numbers with the digits that give the same doubles again."""
+    return " ".join(number_text(x) for x in values)
+
+
+def number_text(x: float) -> str:
+    text = repr(float(x))
+    return "0" if x == 0 else text.removesuffix(".0")
+
+
+def child(parent: Element, tag: str, **attributes: Any) -> Element:
+    """An element inside another. Values that are None are left out; numbers are written with all their digits."""
+    written = {}
+    for key, value in attributes.items():
+        if value is None:
+            continue
+        if isinstance(value, bool):
+            value = str(value).lower()
+        elif isinstance(value, (int, float, np.number)):
+            value = number_text(float(value))
+        elif not isinstance(value, str):
+            value = text_of(np.ravel(value))
+        written[key.rstrip("_")] = value
+    return ElementTree.SubElement(parent, tag, written)
+
+
+def first_comment(parent: Element, sentences: Iterable[str]) -> None:
+    """A comment at the beginning of an element; two hyphens in a row would end it."""
+    text = CONTROLS.sub("?", " ".join(sentences))
+    while "--" in text:
+        text = text.replace("--", "- -")
+    parent.insert(0, ElementTree.Comment(f" {text} "))
+
+
+def written(root: Element) -> str:
+    """The whole file."""
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
+
+
+class Names:
+    """Names of one kind of element: each is given once, and holds only characters that XML has."""
+
+    def __init__(self, *taken: str) -> None:
+        self.taken = set(taken)
+
+    def new(self, wanted: str) -> str:
+        """The name that is wanted, or this name with a number behind it if it is taken."""
+        base = CONTROLS.sub("_", re.sub(r"[\t\r\n]", "_", wanted)) or "unnamed"
+        name, k = base, 1
+        while name in self.taken:
+            k += 1
+            name = f"{base}_{k}"
+        self.taken.add(name)
+        return name
+
+
+def pose_attributes(R: Array, p: Array) -> dict[str, Any]:
+    """pos and quat (w first) of an element of MJCF; None for those that are zero."""
+    x, y, z, w = matrix_quaternion(R)
+    return {"pos": p if np.any(p) else None, "quat": (w, x, y, z) if np.any((x, y, z)) else None}
+
+
+def check_model(model: Any, what: str) -> None:
+    if not isinstance(model, Model):
+        raise TypeError(f"{what} needs a Model as its first argument, got {shown(model)}")
+    if model.has_symbols:
+        raise ModelError(f"{what}: the model holds symbols ({listed(model.symbolic_bodies) or 'gravity'}); write the "
+                         "model whose values are numbers")  # fmt: skip
+
+
+def check_dropped(drop: Any, losses: dict[str, str], what: str) -> tuple[str, ...]:
+    """The words of `drop`; ModelError for losses, texts by word, that it does not name."""
+    words = tuple(sequence((drop,) if isinstance(drop, str) else drop, f"{what}: drop must be a tuple of words"))
+    for word in words:
+        if not is_one_of(word, DROPS):
+            raise ValueError(
+                f"{what}: drop must hold some of {', '.join(DROPS)}, got {shown(word)}{meant(word, DROPS)}"
+            )
+    missing = [word for word in losses if word not in words]
+    if missing:
+        parts = "; ".join(losses[word] for word in missing)
+        asked = ", ".join(map(repr, dict.fromkeys((*words, *missing))))
+        raise ModelError(f"{what}: the file cannot hold {parts}. To write it without them: drop=({asked},)")
+    return words
+
+
+DROPS = ("passive", "springs", "armature", "effort", "limits")
+"""Words of the option `drop`, for parts of a model that a format lacks: nonlinear passive torques; springs; inertias of
+rotors; different torque limits of both directions; limits and losses of joints for which the format has none."""
+
+
+def passive_loss(model: Model) -> dict[str, str]:
+    """The loss of the model's nonlinear passive torques, if it has any."""
+    if not model.passive:
+        return {}
+    dofs = tuple(dict.fromkeys(element.dof for element in model.passive))
+    return {"passive": f"{len(model.passive)} nonlinear passive torques (ExponentialTorque, OneSidedSpring) on "
+                       f"{listed(dofs, 6)}"}  # fmt: skip
+
+
+# Inertias
+
+TINY = 1e-14
+"""Mass [kg] and principal moments [kg m^2] that stand for zero: MuJoCo refuses less than 1e-15."""
+ROUNDED = 1e-12
+"""Error of A + B >= C, relative to C, that is a rounding error."""
+DIGITS = 2e-3
+"""Error of A + B >= C, relative to C, that a file whose numbers have few digits makes; see `check_inertia`."""
+
+
+def mass_and_com(model: Model, i: int) -> tuple[float, Array, Array]:
+    """Mass, center of mass and inertia about it (3x3) of body i, in body axes."""
+    I = model.I[i]
+    m, h = float(I.m), np.array(I.h.full()).ravel()
+    about_origin = np.array(DM(I.I).full())
+    if m <= 0:
+        return m, np.zeros(3), about_origin
+    c = h / m
+    return m, c, about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
+
+
+def principal(I: Array) -> tuple[Array, Array]:
+    """Principal moments of a symmetric 3x3 matrix and axes as columns, a rotation; exact for a diagonal matrix."""
+    I = (I + I.T) / 2
+    if not np.any(I - np.diag(np.diag(I))):
+        return np.diag(I).copy(), np.eye(3)
+    moments, axes = np.linalg.eigh(I)
+    return moments, axes * np.sign(np.linalg.det(axes))
+
+
+def balanced(moments: Array) -> Array:
+    """Principal moments that a body can have: the lower two raised by half of what is missing in A + B >= C."""
+    found = np.maximum(moments, TINY)
+    order = np.argsort(found)
+    low, middle, high = found[order]
+    missing = high - low - middle
+    if missing > 0:
+        low, middle = low + missing / 2, middle + missing / 2
+        while low + middle < high:
+            low = np.nextafter(low, np.inf)
+            middle = np.nextafter(middle, np.inf)
+    out = np.empty(3)
+    out[order] = low, middle, high
+    return out
+
+
+def defect(moments: Array, terms: float) -> float:
+    """The shortfall of A + B >= C, relative to C, of principal moments; negative ones fall short, too.
+
+    terms: size of the numbers whose differences they are; rounding errors of these do not count.
+    """
+    low, middle, high = np.sort(moments)
+    missing = high - low - middle
+    return float(missing / max(high, TINY)) if missing > max(TINY, 1e-14 * terms) else 0.0
+
+
+def unmoved(model: Model, H: Array) -> list[str]:
+    """Names of dofs that move no inertia: pivots of H = L' D L that are zero."""
+    H, found = H.copy(), []
+    least = np.maximum(10 * TINY, ROUNDED * np.diag(H))
+    for k in reversed(range(len(H))):
+        if H[k, k] <= least[k]:
+            found.append(model.qd_names[k])
+            continue
+        row = H[k, :k] / H[k, k]
+        H[:k, :k] -= np.outer(H[k, :k], row)
+    return found[::-1]
+
+
+def names_shown(names: Sequence[str]) -> str:
+    return listed(tuple(dict.fromkeys(names)), 8)

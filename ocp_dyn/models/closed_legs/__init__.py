@@ -1,0 +1,1 @@
+"""Robots whose legs have closed chains."""

@@ -1,0 +1,115 @@
+"""Findings on places of footholds: out of reach, crossed, overlapping, on walls."""
+
+import time
+
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.ocp.transcription.transcribe import transcribe
+from ocp_dyn.ocp.workflows.reach import misplaced
+
+LEG = 0.9
+WALL = ocp.Plane((0, 0, 0), (-1, 0, 0.2))
+
+
+def walker(slide=None):
+    """A trunk on two straight legs, of the length LEG from hip to sole, hips 0.2 m apart."""
+    builder = od.ModelBuilder("walker")
+    builder.add_body("trunk", od.FloatingBase(), joint_name="root", mass=10, inertia=(1, 1, 1))
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        builder.add_body(
+            f"thigh_{side}", od.Universal("y", "x"), parent="trunk", origin=(0, y, 0), mass=2, inertia=(1,) * 3
+        )
+        builder.add_body(
+            f"shank_{side}", od.Revolute("y"), parent=f"thigh_{side}", origin=(0, 0, -0.5), mass=2, inertia=(1,) * 3
+        )
+        tip = f"shank_{side}"
+        if slide is not None:
+            limits = {} if slide == np.inf else {"lower": -slide, "upper": slide}
+            builder.add_body(f"slide_{side}", od.Prismatic("z"), parent=tip, mass=1, inertia=(1,) * 3, **limits)
+            tip = f"slide_{side}"
+        builder.add_frame(f"sole_{side}", tip, (0, 0, -0.4))
+    return builder.build()  # fmt: skip
+
+
+def foot(side, x, y, kind="flat", **options):
+    axes = None if kind == "flat" else "xyz"
+    size = {"half_length": 0.1, "half_width": 0.04} if kind == "flat" else {}
+    return ocp.Foothold(od.Contact(f"sole_{side}", axes=axes), x=x, y=y, **size, **options)
+
+
+def found(*phases, model=None, mu=0.7, **options):
+    path = (ocp.FrictionCone(mu=mu),)
+    made = [ocp.Phase(f"phase {k}", 2, 0.5, feet, path) for k, feet in enumerate(phases)]
+    return misplaced(transcribe(ocp.Problem(model or walker(), made, **options)))
+
+
+@pytest.mark.parametrize(("x", "far"), [(1.98, False), (2.02, True), ((1.9, 2.5), False), ((2.1, 2.5), True)])
+def test_feet_farther_apart_than_both_legs_are_out_of_reach(x, far):
+    """Two legs of 0.9 m and hips of 0.2 m reach 2 m, in one phase, or from one to the next."""
+    left, right = foot("l", 0.0, 0.0), foot("r", x, 0.0)
+    for phases in (([left, right],), ([left], [right])):
+        texts = found(*phases)
+        assert len(texts) == far
+        for text in texts:
+            assert "'sole_l'" in text
+            assert "'sole_r'" in text
+            assert "reach 2 m" in text
+    assert not found([left], [], [right])  # a flight leads anywhere
+
+
+def test_height_counts_and_sliding_joints_reach_farther():
+    high = [foot("l", 0.0, 0.1), foot("r", 0.3, -0.1, plane=ocp.Plane((0, 0, 2.1)))]
+    assert found(high)
+    assert found(high, model=walker(slide=0.02))
+    assert not found(high, model=walker(slide=0.15))
+    assert not found(high, model=walker(slide=np.inf))
+
+
+def test_feet_that_cross_are_named():
+    texts = found([foot("l", 0.0, -0.1), foot("r", 0.3, 0.1)])
+    assert len(texts) == 1
+    assert "'sole_l' of phase 'phase 0' and 'sole_r'" in texts[0]
+    assert "0.2 m to the right" in texts[0]
+    assert found([foot("l", 0.0, -0.1)], [foot("r", 0.3, 0.1)])
+    assert not found([foot("l", 0.0, (-0.1, 0.2)), foot("r", 0.3, 0.1)])
+    assert not found([foot("l", 0.0, 0.1), foot("r", 0.3, -0.1)])
+    turned = [foot("l", 0.1, 0.0, yaw=-np.pi / 2), foot("r", -0.1, 0.2, yaw=-np.pi / 2)]
+    assert not found(turned)  # both look to the right: x points to their left
+    assert found([foot("l", -0.1, 0.0, yaw=-np.pi / 2), foot("r", 0.1, 0.2, yaw=-np.pi / 2)])
+
+
+def test_soles_that_overlap_are_named():
+    assert "overlap" in found([foot("l", 0.0, 0.03), foot("r", 0.0, -0.03)])[0]
+    assert not found([foot("l", 0.0, 0.05), foot("r", 0.0, -0.05)])
+
+
+def test_a_wall_carries_only_with_help():
+    left, right = foot("l", 0.0, 0.1, plane=WALL), foot("r", 0.0, -0.1)
+    texts = found([left])
+    assert len(texts) == 1
+    assert "'sole_l' of phase 'phase 0' stands on a plane 79 degrees steep" in texts[0]
+    assert not found([left, right])  # the other foot carries
+    assert not found([left], mu=6.0)
+    assert not found([left, foot("r", 0.0, -0.1, plane=ocp.Plane((0.5, 0, 0), (1, 0, 0.2)))], mu=1.0)  # a chimney
+    assert not found([foot("l", 0.0, 0.1, kind="point", plane=WALL)])  # a hand
+    assert not found([])
+
+
+def test_images_of_a_periodic_walk_follow_its_step():
+    """The place of the first left foot is that of the last right one, a step back."""
+    left, right = foot("l", (-3.0, 3.0), (-3.0, 3.0)), foot("r", 0.0, -0.1)
+    for length, far in ((1.5, False), (2.5, True)):
+        step = ocp.Periodic(step_length=length, transition=ocp.Continuous())
+        texts = found([right, left], [right], periodic=step)
+        assert len(texts) == far
+
+
+def test_check_tells_them_quickly():
+    problem = ocp.Problem(walker(), [ocp.Phase("stand", 2, 0.5, [foot("l", 0, 0.1), foot("r", 3, -0.1)])])
+    assert any("at least 3" in text for text in problem.check())
+    transcribed, begin = transcribe(problem), time.process_time()
+    misplaced(transcribed)
+    assert time.process_time() - begin < 0.3
