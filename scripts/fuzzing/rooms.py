@@ -122,6 +122,9 @@ def _solving(good: dict[str, Any]) -> list[Call]:
         "threads",
         "values",
         "compile",
+        "early_verdict",
+        "restarts",
+        "seed",
         "piqp",
         "x",
     )
