@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,10 +43,11 @@ def mujoco() -> Any:
 class Body:
     """A model in MuJoCo, without its springs, losses and stops: `Motors` has those as they are in the plan.
 
-    spec: MuJoCo's model. of_q, of_qd: the indices of our coordinates in MuJoCo's order. back_q, back_qd: the other way.
+    spec: MuJoCo's model. shapes: those of its feet. of_q, of_qd: the indices of our coordinates in MuJoCo's order. back_q, back_qd: the other way.
     """
 
     spec: Any
+    shapes: tuple[Any, ...]
     of_q: NDArray[np.int64]
     of_qd: NDArray[np.int64]
 
@@ -61,9 +62,9 @@ class Body:
 
 def load(solution: ocp.Solution, friction: float = 0.8, timestep: float = 1e-4) -> Body:
     """The model of a solution with the shapes of its footholds, above the ground z = 0."""
-    model = solution.model
+    model, shapes = solution.model, ocp.contact_shapes(solution)
     text = od.io.mjcf_text(
-        model, ocp.contact_shapes(solution), drop=("passive",), balance=True, friction=friction, solref=SOLREF,
+        model, shapes, drop=("passive",), balance=True, friction=friction, solref=SOLREF,
         solimp=SOLIMP, timestep=timestep, visuals="none", ground=True,
     )  # fmt: skip
     spec = mujoco().MjModel.from_xml_string(text)
@@ -74,7 +75,7 @@ def load(solution: ocp.Solution, friction: float = 0.8, timestep: float = 1e-4) 
     layout = od.Layout(model, "mujoco")
     rest = model.neutral()
     numbers = (layout.to_q(np.arange(model.nq)), layout.to_qd(rest, np.arange(model.nv)))
-    return Body(spec, *(np.array(DM(x).full()).ravel().round().astype(int) for x in numbers))
+    return Body(spec, shapes, *(np.array(DM(x).full()).ravel().round().astype(int) for x in numbers))
 
 
 # The plan

@@ -1,0 +1,135 @@
+"""Report of a motion that was played in MuJoCo: pictures of the simulated motion beside the plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.io import whole_file
+from ocp_dyn.viz import stick_figure
+
+from ._command import attempt
+from ._replay import Array
+from ._replay_run import Run
+
+SHOWN = 4
+"""Steps of the animation, and of the curves of forces."""
+
+PLANNED, SIMULATED = "0.55", ("#d55e00", "#0072b2")
+
+
+def write_report(out: Path, run: Run, numbers: dict[str, Any], title: str) -> None:
+    """report.md, simulated.npz, and pictures in `out`, beside walk.npz."""
+    duration = run.solution.duration
+    first = run.motion(0.0, min(2 * duration, run.t[-1]))
+    whole = run.motion()
+    whole.save(out / "simulated.npz")
+    attempt("replay.png", lambda: draw(run, out / "replay.png"))
+    attempt("planned.png", lambda: stick_figure(planned(run, first), out / "planned.png"))
+    attempt("simulated.png", lambda: stick_figure(first, out / "simulated.png"))
+    begin = max(0.0, run.t[-1] - SHOWN * duration)
+    attempt("replay.gif", lambda: run.motion(begin).animate(out / "replay.gif"))
+    rows = "\n".join(
+        f"| {key.replace('_', ' ')} | {f'{value:.6g}' if isinstance(value, float) else value} |"
+        for key, value in numbers.items()
+    )
+    end = "the fall" if run.fallen else "the end"
+    text = f"""# {title}
+
+`mj_inverse` at all stages of the solution differs from its torques by {numbers["inverse_torque_error"]:.2g} of the largest
+torque; on the base, which has no motor, {numbers["inverse_root_error"]:.2g} of the weight remains.
+
+| quantity | value |
+|---|---|
+{rows}
+
+![base height, tilt of the trunk, contact forces](replay.png)
+
+The plan of the first two steps, and what MuJoCo makes of them; arrows are forces of the ground:
+
+![planned](planned.png)
+
+![simulated](simulated.png)
+
+The last steps before {end}:
+
+![animation](replay.gif)
+
+`walk.npz` holds the plan, `simulated.npz` the whole simulated motion: `ocp_dyn.ocp.Solution.load("simulated.npz").show()`.
+"""
+    with whole_file(out / "report.md") as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def planned(run: Run, shown: ocp.Solution) -> ocp.Solution:
+    """The plan at the instants of a simulated motion that begins with it, in the same form, without forces."""
+    phase = shown.phases[0]
+    q = run.solution.sample(phase.t)
+    none = np.zeros((len(phase.t) - 1, 0))
+    return replace(shown, phases=(replace(phase, name="planned", q=q, contacts=(), lam=none),))
+
+
+def base(run: Run, q: Array) -> Array:
+    """Height of the base [m], and its roll and pitch [degrees] (N, 3)."""
+    x = SX.sym("q", run.solution.model.nq)
+    R, p = od.pose(run.solution.model, run.solution.model.body_names[0], x)
+    pitch, roll = -ca.asin(R[2, 0]), ca.atan2(R[2, 1], R[2, 2])
+    see = ca.Function("base", [x], [ca.vertcat(p[2], roll * 180 / np.pi, pitch * 180 / np.pi)])
+    return np.array([see(row).full().ravel() for row in q])
+
+
+def planned_forces(run: Run, until: float) -> dict[str, list[tuple[float, float]]]:
+    """(time, vertical force) of every foot in the intervals of the plan, by the names of `Run.wrenches`."""
+    solution, model = run.solution, run.solution.model
+    image = solution.mirror() if solution.step_length else None
+    name_of = {model.frame(name).body: name for name in run.wrenches}
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in run.wrenches}
+    for n in range(int(np.ceil(until / solution.duration)) if solution.step_length else 1):
+        for phase in solution.phases:
+            middles = (phase.t[1:] + phase.t[:-1]) / 2 + n * solution.duration
+            forces = {name: np.zeros(len(middles)) for name in run.wrenches}
+            for contact, wrench in phase.wrenches.items():
+                frame = image.frame(contact) if image is not None and n % 2 else model.frame(contact)
+                forces[name_of[frame.body]] += wrench[:, 5]
+            for name, values in forces.items():
+                found[name] += [(t, f) for t, f in zip(middles, values, strict=True) if t <= until]
+    return found
+
+
+def draw(run: Run, path: Path) -> None:
+    """Base height, tilt and vertical forces against time, simulated and planned."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 7.5), layout="constrained")
+    height, tilt, force = figure.subplots(3, 1)
+    wanted = base(run, run.solution.sample(run.t - run.t[0]))
+    found = base(run, run.q)
+    height.plot(run.t, wanted[:, 0], color=PLANNED, linewidth=3, alpha=0.6, label="planned")
+    height.plot(run.t, found[:, 0], color=SIMULATED[0], label="simulated")
+    height.set_ylabel("height of the base [m]")
+    for k, (name, color) in enumerate(zip(("roll", "pitch"), SIMULATED, strict=True), start=1):
+        tilt.plot(run.t, wanted[:, k], color=PLANNED, linewidth=3, alpha=0.6, label="planned" if k == 1 else None)
+        tilt.plot(run.t, found[:, k], color=color, label=name)
+    tilt.set_ylabel("tilt of the base [degrees]")
+    until = min(run.t[-1], SHOWN * run.solution.duration)
+    here = run.t <= until
+    plan = planned_forces(run, until)
+    for k, (name, wrench) in enumerate(run.wrenches.items()):
+        times = np.array(plan[name]).reshape(-1, 2)
+        force.plot(*times.T, color=PLANNED, linewidth=3, alpha=0.6, label="planned" if not k else None)
+        force.plot(run.t[here], wrench[here, 5], color=SIMULATED[k % 2], linewidth=1, label=name.replace("_", " "))
+    force.set_ylabel("vertical force [N]")
+    force.set_xlabel("time [s]")
+    for axes in (height, tilt, force):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, loc="upper right", ncols=3)
+        axes.set_xlim(0, until if axes is force else run.t[-1])
+    with whole_file(path) as partial:
+        figure.savefig(partial, format=path.suffix[1:], dpi=150)
