@@ -98,16 +98,13 @@ def stages(solution: ocp.Solution) -> Iterator[Stage]:
     The variables of the program have the accelerations and the forces there if it is in the implicit form; otherwise
     the starts of the intervals are taken, where `PhaseMotion` has them.
     """
-    form, method = solution.stats.get("form"), solution.stats.get("integrator", "midpoint")
+    form, method = solution.stats.get("form"), scheme(solution.stats.get("integrator", "midpoint"))
     variables = solution.variables() if solution.record is not None else {}
     known = form == "implicit" and solution.stats.get("steps", 1) == 1
+    size = method.stages * solution.model.nv
     for number, phase in enumerate(solution.phases):
-        if (
-            known
-            and f"qdd {phase.name}[0]" in variables
-            and variables[f"qdd {phase.name}[0]"].size % solution.model.nv == 0
-        ):
-            yield from _collocated(solution, number, scheme(method), variables)
+        if known and variables.get(f"qdd {phase.name}[0]", np.zeros(0)).size == size:
+            yield from _collocated(solution, number, method, variables)
         else:
             for k, (t, rate) in enumerate(zip(np.diff(phase.t), phase.tau_rate, strict=True)):
                 tau = phase.tau[k] - rate * t / 2

@@ -88,10 +88,10 @@ def base(run: Run, q: Array) -> Array:
 def planned_forces(run: Run, until: float) -> dict[str, list[tuple[float, float]]]:
     """(time, vertical force) of every foot in the intervals of the plan, by the names of `Run.wrenches`."""
     solution, model = run.solution, run.solution.model
-    image = solution.mirror() if solution.step_length else None
+    image = solution.mirror() if solution.repeats else None
     name_of = {model.frame(name).body: name for name in run.wrenches}
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in run.wrenches}
-    for n in range(int(np.ceil(until / solution.duration)) if solution.step_length else 1):
+    for n in range(int(np.ceil(until / solution.duration)) if solution.repeats else 1):
         for phase in solution.phases:
             middles = (phase.t[1:] + phase.t[:-1]) / 2 + n * solution.duration
             forces = {name: np.zeros(len(middles)) for name in run.wrenches}
@@ -129,7 +129,7 @@ def draw(run: Run, path: Path) -> None:
     force.set_xlabel("time [s]")
     for axes in (height, tilt, force):
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, loc="upper right", ncols=3)
+        axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 0.96), ncols=3)
         axes.set_xlim(0, until if axes is force else run.t[-1])
     with whole_file(path) as partial:
         figure.savefig(partial, format=path.suffix[1:], dpi=150)

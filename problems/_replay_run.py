@@ -28,8 +28,8 @@ TIMESTEP = 1e-4
 """Time step [s]. Feet that roll over an edge amplify errors: with 0.3 ms the human falls after six steps."""
 
 LOWEST, STEEPEST = 0.7, math.radians(45.0)
-"""The body has fallen when its base is below this fraction of the lowest planned height, or tilts by this angle from
-the planned orientation."""
+"""The body has fallen when its center of mass is below this fraction of the lowest planned height, or its base tilts by
+this angle from the planned orientation."""
 
 SAMPLES = 200.0
 """Instants per second that are recorded."""
@@ -77,17 +77,15 @@ class Run:
         """The simulated motion between two times [s] as a solution, for pictures, `save` and `show`."""
         here = np.flatnonzero((self.t >= begin) & (self.t <= end))
         between = slice(here[0], here[-1])
-        feet = tuple(
-            ocp.CompliantFoothold(name, [od.HuntCrossleySphere(name, radius=1e-3)]) for name in self.wrenches
-        )
+        feet = tuple(ocp.CompliantFoothold(name, [od.HuntCrossleySphere(name, radius=1e-3)]) for name in self.wrenches)
         lam = np.hstack([np.zeros((here.size - 1, 0)), *(w[between] for w in self.wrenches.values())])
         phase = ocp.PhaseMotion(
             "simulated", self.t[here] - self.t[here[0]], self.q[here], self.qd[here],
             np.diff(self.qd[here], axis=0) * SAMPLES, self.tau[between], lam, feet, {},
         )  # fmt: skip
         return replace(
-            self.solution, phases=(phase,), cost={}, impulses=(), step_length=0.0, mirrored=False, iterate={},
-            record=None, stats={"status": "Simulated", "converged": True},
+            self.solution, phases=(phase,), cost={}, impulses=(), step_length=0.0, sideways=0.0, rise=0.0,
+            turn=0.0, mirrored=False, iterate={}, record=None, stats={"status": "Simulated", "converged": True},
         )  # fmt: skip
 
 
@@ -109,7 +107,7 @@ class _Simulation:
         self.data.qvel[:] = self.plan.qd[0][0][self.body.of_qd]
         self.motors = Motors(solution, settings)
         self.feet = _feet(solution.model, self.body, self.mj)
-        self.total = (settings.steps if solution.step_length else 1) * self.plan.steps
+        self.total = (settings.steps if solution.repeats else 1) * self.plan.steps
         self.every = max(1, round(1 / SAMPLES / self.plan.h))
         self.upright = _Upright(solution, self.plan.h * np.arange(0, self.total, self.every))
         self.records: list[tuple[Array, ...]] = []
@@ -136,9 +134,7 @@ class _Simulation:
         n, at = divmod(k, self.plan.steps)
         data, body, side = self.data, self.body, n % 2
         q, qd = data.qpos[body.back_q], data.qvel[body.back_qd]
-        tau, other, damping = self.motors(
-            q, qd, self.plan.q[side][at], self.plan.qd[side][at], self.plan.tau[side][at]
-        )
+        tau, other, damping = self.motors(q, qd, self.plan.q[side][at], self.plan.qd[side][at], self.plan.tau[side][at])
         self.saturated += self.motors.saturated
         # MuJoCo takes the damping at the end of the step, which light joints with losses need
         body.spec.dof_damping[:] = damping[body.of_qd]
@@ -175,7 +171,9 @@ class Motors:
         for i, x in enumerate(self.found):
             self.buffer.set_res(i, memoryview(x))
 
-    def __call__(self, q: Array, qd: Array, q_plan: Array, qd_plan: Array, tau_plan: Array) -> tuple[Array, Array, Array]:
+    def __call__(
+        self, q: Array, qd: Array, q_plan: Array, qd_plan: Array, tau_plan: Array
+    ) -> tuple[Array, Array, Array]:
         """(torques, other forces, damping), for the plan's angles, velocities and torques.
 
         damping: minus the slope of both by the velocity; a motor at its limit has none.
@@ -192,19 +190,18 @@ class Motors:
 
 
 class _Upright:
-    """The fall of the base, the first moving body. times: those at which it is asked for, see `LOWEST`."""
+    """Whether the body has fallen, see `LOWEST`; its base is the first moving body. times: those of the questions."""
 
     def __init__(self, solution: ocp.Solution, times: Array) -> None:
         q = SX.sym("q", solution.model.nq)
-        rotation, place = od.pose(solution.model, solution.model.body_names[0], q)
-        pose = ca.Function("pose", [q], [ca.densify(rotation), place[2]])
-        planned = solution.sample(times)
-        self.rotations = np.array([np.array(pose(x)[0].full()) for x in planned])
-        self.least = LOWEST * min(float(pose(x)[1]) for x in solution.q)
+        rotation, _ = od.pose(solution.model, solution.model.body_names[0], q)
+        see = ca.Function("see", [q], [ca.densify(rotation), od.center_of_mass(solution.model, q)[2]])
+        self.rotations = np.array([np.array(see(x)[0].full()) for x in solution.sample(times)])
+        self.least = LOWEST * min(float(see(x)[1]) for x in solution.q)
 
     def has_fallen(self, data: Any, number: int) -> bool:
         """Whether the body has fallen at the time of this number."""
-        if not np.all(np.isfinite(data.qpos)) or data.xpos[1][2] < self.least:
+        if not np.all(np.isfinite(data.qpos)) or data.subtree_com[0][2] < self.least:
             return True
         turned = (np.trace(self.rotations[number].T @ data.xmat[1].reshape(3, 3)) - 1) / 2
         return bool(turned < math.cos(STEEPEST))
