@@ -9,8 +9,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM, SX
-from numpy.typing import NDArray
+from casadi import SX
 
 import ocp_dyn as od
 from ocp_dyn import ocp
