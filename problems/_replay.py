@@ -30,6 +30,10 @@ IMPRATIO = 10.0
 """Stiffness of friction relative to that of the normal force; 1, MuJoCo's default, lets feet creep."""
 
 
+EQUALITIES = (od.Loop, od.JointCoupling, od.LockedJoint)
+"""Constraints of a phase that MuJoCo has, too."""
+
+
 def mujoco() -> Any:
     """The package MuJoCo; ValueError with the command that installs it."""
     try:
@@ -63,8 +67,9 @@ class Body:
 def load(solution: ocp.Solution, friction: float = 0.8, timestep: float = 1e-4) -> Body:
     """The model of a solution with the shapes of its footholds, above the ground z = 0."""
     model, shapes = solution.model, ocp.contact_shapes(solution)
+    held = [c for phase in solution.phases for c in phase.contacts if isinstance(c, EQUALITIES)]
     text = od.io.mjcf_text(
-        model, shapes, drop=("passive",), balance=True, friction=friction, solref=SOLREF,
+        model, shapes, constraints=tuple(dict.fromkeys(held)), drop=("passive",), balance=True, friction=friction, solref=SOLREF,
         solimp=SOLIMP, timestep=timestep, visuals="none", ground=True,
     )  # fmt: skip
     spec = mujoco().MjModel.from_xml_string(text)

@@ -45,10 +45,12 @@ def standing(model: od.Model, limits: bool = True, flat: bool = True) -> np.ndar
     for sole, place in zip(SOLES, places, strict=True):
         targets.append(od.PointTarget(sole, (place[0], place[1], 0.0)))
         targets += [od.OrientationTarget(sole, np.eye(3))] if flat else []
-    for begin in _bent(model, q, dofs.q_lower, dofs.q_upper):
-        found = od.inverse_kinematics(model, targets, begin, limits=limits)
-        if found.reached:
-            return np.asarray(found.q)
+    # a leg with a locked joint may not stand below its hip: then the base moves to where its legs allow, and tilts last
+    for given in (targets, targets[1:], targets[2:]):
+        for begin in _bent(model, q, dofs.q_lower, dofs.q_upper):
+            found = od.inverse_kinematics(model, given, begin, limits=limits)
+            if found.reached:
+                return np.asarray(found.q)
     raise ValueError(
         f"{model!r} cannot stand on {'flat' if flat else 'its'} feet with its base {q[2]:.3g} m high: check the names "
         "of the feet, --sole-height, and the limits of joints in the file (--ignore-limits leaves them out)"

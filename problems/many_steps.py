@@ -39,6 +39,13 @@ QUICK = (1, 1, 4, 4)
 STANDING = 4
 """Number of intervals on both feet, before the first step and after the last one."""
 
+SHARES = {
+    "stand": (0.1, 1.1), "first": (0.05, 0.65), "loading": (0.03, 0.23), "push_off": (0.02, 0.12), "flat": (0.15, 0.75),
+    "heel_off": (0.1, 0.6), "swing": (0.3, 1.1), "landing": (0.03, 0.23), "stop": (0.1, 1.1),
+}  # fmt: skip
+"""Bounds on the durations of the phases, as fractions of the mean time of a step; first: the first push-off. They are
+wide, so that effort decides and not they; their middles are the durations of the first guess, those of a usual walk."""
+
 AHEAD = 0.04
 """Distance of the center of mass ahead of the ankles of a person who stands [m]."""
 
@@ -146,11 +153,17 @@ def _phases(
     counts = dict(zip(_steps.FORWARD, intervals, strict=True)) | {
         "stand": STANDING, "stop": STANDING, "swing": intervals[2] + intervals[3], "landing": intervals[0],
     }  # fmt: skip
-    bounds = {name: _steps.share(name, time) for name in _steps.FORWARD} | {
-        "stand": (0.1, 1.0), "stop": (0.1, 1.0), "swing": (0.3 * time, 1.5 * time), "landing": (0.04 * time, 0.5 * time),
-    }  # fmt: skip
+    bounds = {name: (low * time, high * time) for name, (low, high) in SHARES.items()}
     return [
-        _steps.phase(stand, counts[stand.name], bounds[stand.name], side, size, costs, f"{stand.name}_{k + 1}")
+        _steps.phase(
+            stand,
+            counts[stand.name],
+            bounds[stand.name if k or stand.name != "push_off" else "first"],
+            side,
+            size,
+            costs,
+            f"{stand.name}_{k + 1}",
+        )
         for k, (stands, side) in enumerate(zip([start, *walk, end], swinging, strict=True))
         for stand in stands
     ]

@@ -33,6 +33,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import asked, finish, parser
+from ._robot_steps import SOLES, Walker
 from ._robots import (
     LOADS,
     Steps,
@@ -45,7 +46,6 @@ from ._robots import (
     light_joints,
     symmetric,
 )
-from ._robot_steps import SOLES, Walker
 
 SIDES = ("left", "right")
 SOLE = (0.09, 0.05)

@@ -33,7 +33,7 @@ class Problem(Statement, Displayed):
 
     phases, in time order; transitions between them (default: Continuous); periodic or not; boundary conditions.
     unactuated: joints without a motor (default: `model.floating_joints`; if the root consists of several joints, name
-    them all). per_distance: costs are divided by the step length. The first guess is computed from `posture` (nq;
+    them all). per_distance: costs are divided by the horizontal distance of the step. The first guess is computed from `posture` (nq;
     default: neutral, on the ground), or given as a function `guess(s) -> (q, qd)` of the fraction s of the motion, or
     as a plan of the feet, `FootPlan()`. limits: keep the model's limits of positions, speeds and torques. terminal:
     costs of the first and the last state. parameters: see `Parameter`.

@@ -19,6 +19,8 @@ from .gait import Motion, Straight, Stretch, check_finite, check_motion, climb_w
 from .player import Scene, page
 from .shown.path import AnimationPath
 from .skeleton import Segment, locate, side_words, size, skeleton
+from .terrain.side import FrontGround, Ground, SideGround
+from .terrain.slabs import risers
 
 Progress = Callable[[int, int], None]
 
@@ -169,6 +171,7 @@ class _Film:
     speed: float
     reach: float
     straight: Straight
+    ground: Ground
 
     @property
     def repeats(self) -> bool:
@@ -176,8 +179,8 @@ class _Film:
 
     @property
     def grounded(self) -> bool:
-        """Whether all points stay above the ground z = 0, which is then drawn."""
-        return bool(self.points[..., 2].min() > -0.05 * self.reach)
+        """Whether all points stay above the ground z = 0, which is then drawn unless there is another one."""
+        return not self.ground and bool(self.points[..., 2].min() > -0.05 * self.reach)
 
     def stretch(self, time: float) -> Stretch:
         """The phase that a time [s] lies in."""
@@ -210,7 +213,8 @@ def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | Non
     reach = size(model)
     if view is None:
         view = "side+front" if np.ptp(points[..., 1]) > 0.05 * reach else "side"
-    return _Film(segments, unroll(motion, steps), times, points, camera, VIEWS[view], motion, speed, reach, straight)
+    stretches, ground = unroll(motion, steps), Ground(motion, steps)
+    return _Film(segments, stretches, times, points, camera, VIEWS[view], motion, speed, reach, straight, ground)
 
 
 class _Canvas:
@@ -221,7 +225,8 @@ class _Canvas:
         self.figure = figure(size[0] / DPI, size[1] / DPI, DPI)
         self.grounded = film.grounded
         forces = any(s.place is not None for stretch in film.stretches for s in stretch.supports)
-        self.views = []
+        self.views: list[Any] = []
+        self.under: list[SideGround | FrontGround] = []
         for plane, (rectangle, limits) in zip(film.planes, _layout(film, size, self.grounded), strict=True):
             axes = self.figure.add_axes(rectangle)
             bare(axes)
@@ -232,6 +237,8 @@ class _Canvas:
             axes.set_ylim(*limits[1])
             arrows = Arrows(axes, plane, 0.011 * film.reach)
             self.views.append((plane, axes, limits[0], Puppet(axes, film.segments, plane), arrows))
+            if film.ground:
+                self.under.append(SideGround(axes, film.ground) if plane == "side" else FrontGround(axes, film.reach))
         top = 1 - 17 / size[1]
         fontsize = min(9.0, 9.0 * size[0] / 480)  # caption and legend share a line
         self.caption = self.figure.text(12 / size[0], top, "", fontsize=fontsize, color=INK, va="center")
@@ -248,6 +255,9 @@ class _Canvas:
             axes.set_xlim(low + offset, high + offset)
             puppet.draw(film.points[k] + shift)
             arrows.draw(forces)
+        faces = film.ground.seen(film.straight, time) if film.ground else []
+        for under in self.under:
+            under.follow(faces, film.points[k] + shift)
         self.caption.set_text(caption(film, time, stretch))
         canvas: Any = self.figure.canvas
         canvas.draw()
@@ -311,6 +321,7 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
         grounded=film.grounded,
         azimuth=0.0 if "side" in film.planes else 90.0,
         words=side_words(model),
+        faces=[] if film.motion.turn else [*(face.corners for face in film.ground.faces), *risers(film.ground.faces)],
     )
     with picture_file(path) as partial:
         partial.write_text(page(scene, size, film.speed), encoding="utf-8")

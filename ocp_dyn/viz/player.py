@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._types import Array
-from .drawing import COLORS, FAINT, FORCE, INK
+from .drawing import COLORS, FAINT, FORCE, INK, SHADE
 from .skeleton import Segment
 
 MILLIMETERS = 1000.0
@@ -25,6 +26,7 @@ class Scene:
     (frames): its x [m]. forces: for every frame, pairs (center of pressure (3), arrow (3)) [m]. captions: a text for
     every frame. dt: time between frames [s]. repeats: whether the motion is a loop. grounded: whether to draw the
     ground. azimuth: direction of the first view [degrees], 0 from the right, 90 from ahead. words: names of the sides.
+    faces: corners (4, 3) of the faces of the ground [m].
     """
 
     title: str
@@ -38,6 +40,7 @@ class Scene:
     grounded: bool
     azimuth: float
     words: dict[Any, str]
+    faces: Sequence[Array] = ()
 
 
 def page(scene: Scene, size: tuple[int, int], speed: float) -> str:
@@ -87,6 +90,8 @@ def _data(scene: Scene) -> dict[str, Any]:
         "shapes": shapes,
         "points": [_whole(frame.ravel()) for frame in scene.points],
         "camera": _whole(scene.camera),
+        "faces": [_whole(face.ravel()) for face in scene.faces],
+        "shade": SHADE,
         "forces": forces,
         "captions": scene.captions,
         "ink": INK,
@@ -211,6 +216,21 @@ function ground(a, camera) {
   }
 }
 
+// faces of the ground, the farthest first
+function faces(a, camera) {
+  const drawn = data.faces.map(face => {
+    const corners = [0, 3, 6, 9].map(j => seen(face[j] - camera, face[j + 1], face[j + 2], a));
+    return [corners.reduce((sum, corner) => sum + corner[2], 0), corners];
+  });
+  drawn.sort((p, q) => p[0] - q[0]);
+  for (const [, corners] of drawn) {
+    fill(corners, data.shade, 0);
+    pen.strokeStyle = data.ink;
+    pen.lineWidth = 1;
+    pen.stroke();
+  }
+}
+
 function arrow(force, a, camera) {
   const [u, v] = seen(force[0] - camera, force[1], force[2], a), [du, dv] = seen(force[3], force[4], force[5], a);
   const length = Math.hypot(du, dv);
@@ -226,6 +246,7 @@ function draw() {
   const k = Math.min(frames - 1, Math.floor(frame)), points = data.points[k], a = control("view").value * Math.PI / 180;
   pen.clearRect(0, 0, width, height);
   if (data.grounded) ground(a, data.camera[k]);
+  faces(a, data.camera[k]);
   let j = 0;
   const drawn = data.shapes.map(shape => {
     const discs = [];

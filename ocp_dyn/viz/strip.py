@@ -12,6 +12,7 @@ from .animation import FORCE_HEIGHT
 from .drawing import INK, Arrows, Puppet, bare, figure, legend, picture_format, save, used_points
 from .gait import Motion, Straight, check_finite, check_motion, climb_words, ground_forces, unroll, weight
 from .skeleton import locate, side_words, size, skeleton
+from .terrain.side import Ground, SideGround
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,6 +75,7 @@ def stick_figure(
         strip.pose(made.axes[0], k, 0.13)
     for k in strip.poses:
         strip.pose(made.axes[0], k, 1.0)
+        strip.under(made.axes[0], k)
         strip.caption(made.axes[0], k)
         if forces:
             strip.forces(made.axes[0], k)
@@ -107,7 +109,9 @@ class _Strip:
         self.centers = self.along + (middle - self.along).mean() if motion.repeats else middle
         self.poses = range(0, count, ghosts + 1)
         self.ghosts = [k for k in range(count) if k not in self.poses]
-        self.grounded = bool(places[..., 2].min() > -0.05 * self.reach) and not getattr(motion, "rise", 0.0)
+        self.ground, self.spacing = Ground(motion, self.steps + 1), spacing
+        level = not self.ground and not getattr(motion, "rise", 0.0)
+        self.grounded = bool(places[..., 2].min() > -0.05 * self.reach) and level
         # one step more than shown: the forces of the last pose are those of the first pose of the next stride
         self.stretches, self.weight = unroll(motion, self.steps + 1), weight(self.model)
 
@@ -160,6 +164,19 @@ class _Strip:
 
     def pose(self, axes: Axes, k: int, strength: float) -> None:
         Puppet(axes, self.segments, "side", strength, 3.0 if strength == 1 else 1.0).draw(self.places[k])
+
+    def under(self, axes: Axes, k: int) -> None:
+        """Draws the ground under a pose, if it is other than the plane z = 0; gaps keep the poses apart."""
+        if not self.ground:
+            return
+        shift = float(self.along[k] - self.origin[k])
+        feet = self.places[k, :, 0]
+        middle = float(feet.min() + feet.max()) / 2 - shift
+        half = 0.46 * self.spacing if self.spacing > 0 else 0.75 * self.reach
+        faces = self.ground.seen(self.straight, float(self.times[k]))
+        line = self.ground.profile(faces, middle - half, middle + half)
+        bottom = max(float(line[:, 1].min()), self.floor + 0.13 * self.reach) - 0.03 * self.reach
+        SideGround(axes, self.ground).draw(faces, middle - half, middle + half, bottom, shift)
 
     def caption(self, axes: Axes, k: int) -> None:
         """Writes the fraction of the stride, or the time, below a pose, if other captions leave room."""

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn.io.simulators._common import balanced
 from tests.helpers import TREES, mostly_slow, random_rotation, tree
 from tests.io.mjcf_models import loaded, machine
 
@@ -82,6 +83,10 @@ def test_joints_that_mjcf_does_not_have(key):
     assert ("several joints" if key == "custom" else "builder.add_mimic") in str(error.value)
     with pytest.raises(ValueError, match="joint 'b1_joint'"):
         od.Layout(tree(key), "mujoco")
+
+
+def test_a_machine_of_all_joints(rng):
+    same_dynamics(machine(), loaded(machine()), rng)
 
 
 def test_data_of_joints():
@@ -229,6 +234,14 @@ def test_a_four_bar_swings_as_ours(rng):
     near(data.qacc, layout.to_qdd(q, qd, wanted), 2e-2)
 
 
+def test_a_planar_loop_out_of_its_plane():
+    bars = od.models.n_four_bar(1)
+    (loop, *_) = bars.loops
+    aside = od.Loop(loop.predecessor, loop.successor, loop.axes, (np.eye(3), (0, 0.1, 0)))
+    with pytest.raises(od.ModelError, match="no equality for the rows"):
+        od.io.mjcf_text(bars.model, constraints=[aside])
+
+
 @pytest.mark.parametrize(("constraint", "text"), [
     (od.Loop("b", "c", "prismatic"), "ball, revolute, fixed"), (od.Contact("a"), "shapes="),
     (od.LockedJoint("b_joint"), "at a position"), (od.LockedJoint("s_joint", (0, 0, 0, 1), 3), "hinges and slides"),
@@ -255,13 +268,35 @@ def test_zero_inertias_are_as_small_as_mujoco_takes(rng):
     same_dynamics(model, mujoco.MjModel.from_xml_string(text), rng)
 
 
+def test_rounding_errors_of_far_points_are_no_inertias(rng):
+    b = od.ModelBuilder()
+    b.add_body("far", od.Revolute("y"))
+    there = {"origin": (30.1, 40.3, 50.7), "rotation": random_rotation(rng)}
+    b.add_body("bob", od.Fixed(), "far", mass=2, com=(0.1, 0.2, 0.3), **there)
+    text = od.io.mjcf_text(b.build())
+    assert "as files with few digits" not in text
+    same_dynamics(b.build(), mujoco.MjModel.from_xml_string(text), rng)
+
+
 def test_bodies_on_which_nothing_has_inertia():
     b = od.ModelBuilder()
     b.add_body("arm", od.Revolute("y"), mass=1, inertia=(1, 1, 1))
     b.add_body("toe", od.Revolute("y"), "arm")
     b.add_body("spinner", od.Revolute("z"), "arm", mass=1.0, com=(0, 0, 1))
-    with pytest.raises(od.ModelError, match=r"moved by toe_joint, spinner_joint, .*with_inertia.*lock_joints"):
+    b.add_body("first", od.Revolute("y"))  # on the same axis as the next
+    b.add_body("second", od.Revolute("y"), "first", mass=1, inertia=(1, 1, 1))
+    with pytest.raises(
+        od.ModelError, match=r"moved by toe_joint, spinner_joint, first_joint, .*with_inertia.*lock_joints"
+    ):
         od.io.mjcf_text(b.build())
+
+
+def test_balanced_moments_hold_after_rounding(rng):
+    for moments in [*rng.uniform(size=(100, 3)), (0, 0, 1), (-1, -1, -1), (0.1, 0.2, 0.3)]:
+        low, middle, high = np.sort(balanced(np.array(moments, dtype=float)))
+        assert low > 0
+        assert low + middle >= high
+        assert high == max(*moments, 1e-14)
 
 
 def test_inertias_that_no_body_has(rng):

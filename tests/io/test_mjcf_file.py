@@ -85,19 +85,26 @@ def test_meshes_of_the_robot():
 def test_names_stay_valid_and_unique(rng):
     b = od.ModelBuilder('a "model" <1> -- --- \x00')
     b.add_body("a\x01", od.Euler("xyz"), joint_name="j & k", mass=1, inertia=(1, 1, 1))
-    b.add_body("a\x02", od.Revolute("x"), "a\x01", mass=1, com=(0, 0, 1))
+    b.add_body("a\x02", od.Revolute("x"), "a\x01", mass=1, inertia=(1, 1, 1))
+    b.add_body("-----", od.Revolute("x"), "a\x01", mass=1, com=(0, 0, 1))  # a comment names it: it is a point
     b.add_body("world2", od.Revolute("x"), "a\x01", joint_name="j & k.rx", mass=1, inertia=(1, 1, 1))
     b.add_frame("f\n\u00e9", "world")
+    assert "- - - - -" in ElementTree.canonicalize(od.io.mjcf_text(b.build()), with_comments=True)
     theirs = loaded(b.build())
-    assert [theirs.body(k).name for k in range(1, 4)] == ["a_", "a__2", "world2"]
-    assert [theirs.joint(k).name for k in range(5)] == [
-        "j & k.rx",
-        "j & k.ry",
-        "j & k.rz",
-        "a\x02_joint".replace("\x02", "_"),
-        "j & k.rx_2",
-    ]
+    assert [theirs.body(k).name for k in range(1, 5)] == ["a_", "a__2", "-----", "world2"]
+    assert [theirs.joint(k).name for k in range(3, 6)] == ["a__joint", "-----_joint", "j & k.rx_2"]
     assert theirs.site(0).name == "f_\u00e9"
+
+
+def test_names_of_shapes_beside_the_plane():
+    theirs = loaded(machine(), [od.io.Ball("a", 0.1, name="ground")], visuals="none")
+    assert [theirs.geom(k).name for k in range(2)] == ["ground", "ground_2"]
+
+
+def test_a_body_called_as_the_ground():
+    b = od.ModelBuilder()
+    b.add_body("world", od.Revolute("y"), mass=1, inertia=(1, 1, 1))
+    assert loaded(b.build()).body(1).name == "world_2"
 
 
 def test_a_one_sided_limit_holds():

@@ -272,3 +272,31 @@ def test_a_fixed_joint_does_nothing():
     state = od.Fixed().jcalc(DM(0, 1), DM(0, 1))
     close(state.XJ.matrix(), np.eye(6))
     assert (od.Fixed().nq, od.Fixed().nv, state.S.shape) == (0, 0, (6, 0))
+
+
+@every_joint
+def test_a_turned_joint_moves_as_its_motion_turned(joint, rng):
+    """R' = R(axis, angle) R and p' = R(axis, angle) p, with the same velocity in body axes; or the joint cannot."""
+    values, rates = sampled(joint, rng)
+    axis = rng.normal(size=3)
+    free = isinstance(joint, (od.FloatingBase, od.Spherical, od.Euler))
+    for axis in (axis / np.linalg.norm(axis), *np.eye(3), -np.eye(3)[2]):
+        found = joint.turned(DM(values), DM(rates), tuple(axis), DM(0.7))
+        assert found is not None or not free
+        if found is None:
+            continue
+        before, after = joint.jcalc(DM(values), DM(rates)), joint.jcalc(*map(DM, found))
+        turn = rotation(axis, 0.7)
+        close(DM(after.XJ.E).full().T, turn @ DM(before.XJ.E).full().T)
+        close(DM(after.XJ.r).full(), turn @ DM(before.XJ.r).full())
+        close(DM(after.vJ).full(), DM(before.vJ).full())
+
+
+def rotation(axis: np.ndarray, angle: float) -> np.ndarray:
+    """exp of the angle times the axis, by its series."""
+    K = angle * np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    term, total = np.eye(3), np.eye(3)
+    for k in range(1, 30):
+        term = term @ K / k
+        total = total + term
+    return total

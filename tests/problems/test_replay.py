@@ -150,7 +150,7 @@ def test_the_command_writes_a_report(motion, tmp_path, capsys):
         (["human", "--gain", "-1"], "--gain must not be negative"),
         (["human", "--timestep", "0.01"], "--timestep must be positive and at most 0.001 s"),
         (["human", "--steps", "0"], "--steps must be 1 or more"),
-        (["solo12"], "'solo12' has no two flat feet"),
+        (["solo12"], "robot 'solo12' has no two feet"),
         (["tallos"], "talos"),
         (["missing.npz"], "missing.npz"),
     ],

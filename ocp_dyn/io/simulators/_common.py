@@ -107,8 +107,8 @@ def check_dropped(drop: Any, losses: dict[str, str], what: str) -> tuple[str, ..
 
 
 DROPS = ("passive", "springs", "armature", "effort", "limits")
-"""Words of the option `drop`, for parts of a model that a format lacks: nonlinear passive torques; springs; inertias of rotors; different torque
-limits of both directions; limits, losses or springs of joints for which the format has none."""
+"""Words of the option `drop`, for parts of a model that a format lacks: nonlinear passive torques; springs; inertias of
+rotors; different torque limits of both directions; limits and losses of joints for which the format has none."""
 
 
 def passive_loss(model: Model) -> dict[str, str]:
@@ -167,11 +167,13 @@ def balanced(moments: Array) -> Array:
 
 
 def defect(moments: Array, terms: float) -> float:
-    """Distance of principal moments from those of a body, relative to the largest: the shortfall of A + B >= C, or twice
-    that below zero. terms: size of the numbers that they are differences of; their rounding errors do not count."""
+    """The shortfall of A + B >= C, relative to C, of principal moments; negative ones fall short, too.
+
+    terms: size of the numbers whose differences they are; rounding errors of these do not count.
+    """
     low, middle, high = np.sort(moments)
-    missing = max(high - low - middle, -2 * low)
-    return float(missing / high) if missing > max(TINY, 1e-14 * terms) else 0.0
+    missing = high - low - middle
+    return float(missing / max(high, TINY)) if missing > max(TINY, 1e-14 * terms) else 0.0
 
 
 def unmoved(model: Model, H: Array) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +35,7 @@ HINGES = {Revolute: "hinge", Prismatic: "slide"}
 
 @dataclass
 class Written:
-    """Contents of the file so far: elements of bodies, names, motors, and sentences for the comment at its beginning."""
+    """Contents of the file so far: elements of bodies, names, motors, sentences for the comment at its beginning."""
 
     bodies: dict[int, Element] = field(default_factory=dict)
     body_names: dict[int, str] = field(default_factory=dict)
@@ -181,7 +180,7 @@ def add_free(body: Element, model: Model, i: int, names: Names, done: Written) -
     X = model.X_tree[i]
     moved = np.any(X.E.full() != np.eye(3)) or np.any(X.r.full())
     limits = np.isfinite([[s["q_lower"], s["q_upper"]] for s in slides])
-    same = all(losses(s) == losses(turn[0]) for s in slides) and not slides_sprung(slides)
+    same = all(losses(s) == losses(turn[0]) for s in slides)
     if shifts and not model.parent[i] and not moved and not limits.any() and same:
         child(body, "joint", name=names.new(name), type="free", **losses(turn[0] | {"rest": 0.0}))
         gears: list[Array | None] = [np.eye(6)[k] for k in range(6)]
@@ -197,11 +196,6 @@ def add_free(body: Element, model: Model, i: int, names: Names, done: Written) -
         own += [ball] * 3
     for k, gear in enumerate(gears):
         add_motor(model, i, at_v + k, own[k], gear, done)
-
-
-def slides_sprung(slides: Sequence[dict[str, float]]) -> bool:
-    """Whether a spring of translations rests away from the origin, where that of a free joint rests."""
-    return any(s["stiffness"] and s["rest"] for s in slides)
 
 
 def check_ball(model: Model, i: int, turn: list[dict[str, float]]) -> None:

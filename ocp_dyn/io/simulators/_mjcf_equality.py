@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from casadi import DM
 
@@ -15,6 +16,8 @@ from ._common import Element, Names, child, pose_attributes
 from ._mjcf_bodies import Written
 from .shapes import frame_of, pose_in_body
 
+PLACES = 4
+"""Number of random configurations at which rows of a loop are compared."""
 ARM = 0.1
 """Distance of the second point [m] that holds the axis of a loop which leaves a rotation free."""
 
@@ -117,12 +120,11 @@ def kind_of(model: Model, loop: Loop) -> tuple[str, Array]:
     across = np.linalg.svd(n[None])[2][1:]
     turns = {"ball": np.zeros((0, 3)), "revolute": across, "fixed": np.eye(3)}
     shifts = np.hstack([np.zeros((3, 3)), np.eye(3)])
-    rng = np.random.default_rng(0)
-    q = [model.random_q(rng) for _ in range(2)]
+    held = rank(model, loop, axes)
     for kind, turned in turns.items():
         rows = np.vstack([np.hstack([turned, np.zeros_like(turned)]), shifts])
         within = np.linalg.matrix_rank(np.vstack([rows, axes])) == len(rows)
-        if within and all(rank(model, loop, rows, at) == rank(model, loop, axes, at) for at in q):
+        if within and rank(model, loop, rows) == held:
             return kind, n
     raise ModelError(
         f"write_mjcf: MuJoCo has no equality for the rows {', '.join(loop.rows)} of the loop {shown(loop.name)}; it has "
@@ -130,10 +132,15 @@ def kind_of(model: Model, loop: Loop) -> tuple[str, Array]:
     )
 
 
-def rank(model: Model, loop: Loop, axes: Array, q: Array) -> int:
-    """Rank of the Jacobian of a loop with other axes."""
-    G = replace(loop, axes=axes, turning=False).jacobian(model, DM(q))
-    return int(np.linalg.matrix_rank(np.array(DM(G).full()), tol=1e-9))
+def rank(model: Model, loop: Loop, axes: Array) -> int:
+    """Number of independent rows of a loop with other axes: of their Jacobians and positions at several places side by
+    side, so that a row counts as held only if it follows from others by the same factors everywhere."""
+    rng, other = np.random.default_rng(0), replace(loop, axes=axes, turning=False)
+    columns = []
+    for _ in range(PLACES):
+        q = DM(model.random_q(rng))
+        columns += [other.jacobian(model, q), other.position(model, q)]
+    return int(np.linalg.matrix_rank(np.array(DM(ca.horzcat(*columns)).full()), tol=1e-9))
 
 
 def add_site(body: int, name: str, R: Array, p: Array, done: Written) -> str:

@@ -85,7 +85,8 @@ def write_mjcf(
 
     ModelError for what MJCF does not have: helical and custom joints, moving bodies on which nothing has inertia,
     inertias that no body can have, and nonlinear passive torques unless drop=("passive",). Zero masses and moments of
-    inertia are written as 1e-14, which MuJoCo accepts. The file appears complete or not at all; OSError if it cannot be written.
+    inertia are written as 1e-14, which MuJoCo accepts. The file appears complete or not at all; OSError if it cannot be
+    written.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -58,8 +58,9 @@ def write_urdf(
 
     Joints of several dofs (Euler, Universal, Cylindrical, Translation, MultiDof, a floating base with Euler angles that
     is not left to the reader) become chains of hinges and slides with links without mass between them, named after the
-    entries of qd. The motion and the dynamics are the same; but Gazebo, for one, leaves out links without mass and all
-    that they carry. Planar and floating joints are URDF's own. Frames become links on fixed joints.
+    entries of qd. The motion and the dynamics are the same; but some readers want a mass of every link that moves:
+    MuJoCo refuses such a file (use `write_mjcf`), Gazebo leaves out the links and all that they carry. Planar and
+    floating joints are URDF's own. Frames become links on fixed joints.
 
     ModelError for what URDF does not have: spherical, helical and custom joints; unless `drop` names them, nonlinear
     passive torques ("passive"), springs ("springs"), inertias of rotors ("armature"), torque limits that differ in both

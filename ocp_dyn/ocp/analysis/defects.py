@@ -92,12 +92,17 @@ def drift(solution: Motion) -> Drift:
     return Drift(position, velocity)
 
 
+MOST_STEPS = 10000
+"""Steps after which CVODES gives up an interval; the Adams method takes one per time constant at least."""
+
+
 @dataclass(frozen=True, eq=False)
 class Flow:
     """State (q, qd) after the time h, from the state x = [q; qd] and p = [mean torques; their rate; h].
 
     Integrates by an Adams method at a tight tolerance and, if this takes too many steps (light bodies with damping,
-    friction close to rest), by a stiff method, whose steps cost more.
+    friction close to rest), by a stiff method, whose steps cost more. Where the fastest time constant tells that the
+    first would fail, it is not tried.
     """
 
     equations: Equations
@@ -105,13 +110,18 @@ class Flow:
 
     def __call__(self, x: Array, p: Array) -> Array:
         """The state at the end; nan if neither method reaches it."""
-        for method in ("_smooth", "_stiff") if np.all(np.isfinite(x)) else ():
+        for method in self._methods(x, float(p[-1])) if np.all(np.isfinite(x)) else ():
             integrator = getattr(self, method)
             try:
                 return np.array(integrator(x0=x, p=p)["xf"]).ravel()
             except RuntimeError:  # CVODES gave up
                 continue
         return np.full(x.size, np.nan)
+
+    def _methods(self, x: Array, h: float) -> tuple[str, ...]:
+        q, qd = np.split(x, [self.equations.model.nq])
+        stiff = self.equations.fastest(q, self.contacts, qd) * h > MOST_STEPS
+        return ("_stiff",) if stiff else ("_smooth", "_stiff")
 
     @cached_property
     def _smooth(self) -> ca.Function:

@@ -99,7 +99,8 @@ class _Intervals:
         """Sums of the finite terms of every row, and the numbers of infinite ones."""
         m, finite = self.linear.lower.size, np.isfinite(terms)
         row = self.linear.row
-        return np.bincount(row, np.where(finite, terms, 0.0), m), np.bincount(row[~finite], minlength=m)
+        total = np.bincount(row, np.where(finite, terms, 0.0), m)
+        return np.asarray(total, dtype=np.float64), np.bincount(row[~finite], minlength=m).astype(np.int64)
 
     def crossing(self) -> Contradiction | None:
         """The worst contradiction of the present intervals."""
@@ -144,7 +145,7 @@ class _Intervals:
 
     def tighten(self) -> bool:
         """One pass over all rows; whether a bound has moved."""
-        a, i, j = self.linear.slope, self.linear.row, self.linear.column
+        a, i = self.linear.slope, self.linear.row
         least, most = self._terms()
         new_low, new_high = [], []
         for terms, bound in ((least, self.linear.upper), (most, self.linear.lower)):

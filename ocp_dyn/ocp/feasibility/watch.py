@@ -26,7 +26,13 @@ WINDOW = 12
 SHARE = 0.5
 
 SEARCH, SECOND = 200, 60
-"""Largest numbers of iterations of the two searches."""
+"""Largest numbers of iterations of the two searches. A search that ends open goes on at the next suspicion."""
+
+MOST = 800
+"""Largest number of iterations of all first searches of a run."""
+
+LATER = 1.5
+"""Factor from the number of iterations at one suspicion to that at which the next is allowed."""
 
 LARGEST_SHARE = 0.2
 """The second search refutes the first one if it comes below this share of its violation."""
@@ -42,6 +48,8 @@ class Watch:
         self._program, self._start, self._say = program, start, say
         self._least: list[float] = []
         self._best, self._next, self._busy = start.x, FIRST, False
+        self._lowest: LeastViolation | None = None
+        self._used = 0
         self.found: LeastViolation | None = None
         self.searches = 0
 
@@ -57,7 +65,7 @@ class Watch:
         k = len(self._least)
         if k < self._next or not self._stagnates(r):
             return False
-        self._busy, self._next = True, 2 * k
+        self._busy, self._next = True, int(LATER * k)
         try:
             self._search()
         finally:
@@ -77,13 +85,16 @@ class Watch:
     def _search(self) -> None:
         self._say(f"the violation stagnates after {len(self._least)} iterates: searches for any feasible point")
         self.searches += 1
-        first = least_violation(self._program, self._start, self._best, SEARCH)
+        lowest, now = self._lowest, self._least[-1] if self._least else np.inf
+        begin = lowest.x if lowest is not None and lowest.violation < now else self._best
+        first = least_violation(self._program, self._start, begin, min(SEARCH, MOST - self._used))
+        self._lowest, self._used = first, self._used + first.iterations
         if first.finding == "stationary":
             self.searches += 1
             second = least_violation(self._program, self._start, self._start.x, SECOND)
             if second.finding != "feasible" and second.violation > LARGEST_SHARE * first.violation:
                 self.found = first
                 return
-        if first.finding == "feasible":
-            self._next = np.iinfo(np.int64).max  # nothing is left to prove
+        if first.finding == "feasible" or self._used >= MOST:
+            self._next = np.iinfo(np.int64).max  # nothing is left to prove, or not in reasonable time
         self._say("a feasible point exists: goes on" if first.finding == "feasible" else "nothing is proved: goes on")

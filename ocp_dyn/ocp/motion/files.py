@@ -25,9 +25,9 @@ from ...io.json import known_joints, model_from_dict, model_to_dict
 from ...io.npz import read_arrays
 from ...mechanism import Model
 from ...mechanism.loads import SLIP_SPEED, Loads
-from ..statement.ground.planes import Plane
 from .contacts import contact_from_dict, contact_to_dict
 from .earlier_files import FORMAT_1, from_format_1
+from .grounds import plane_from_list, plane_to_list, terrain_from_dict, terrain_to_dict
 from .motion import Motion, PhaseMotion
 from .program_table import ProgramTable
 
@@ -69,13 +69,15 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
                 "name": phase.name,
                 "contacts": [contact_to_dict(c) for c in phase.contacts],
                 "places": {name: [float(x) for x in place] for name, place in phase.places.items()},
-                "planes": {name: [plane.point, plane.normal] for name, plane in phase.planes.items()},
+                "planes": {name: plane_to_list(plane) for name, plane in phase.planes.items()},
                 "soles": {name: [float(x) for x in half] for name, half in phase.soles.items()},
             }
         )
     about: dict[str, Any] = {"format": FILE_FORMAT, "model": model_to_dict(solution.model), "phases": phases}
     about |= {key: getattr(solution, key) for key in ENTRIES}
     about |= {key: getattr(solution.loads, key) for key in LOADS}
+    if solution.terrain is not None:
+        about["terrain"] = terrain_to_dict(solution.terrain, np.vstack([phase.q[:, :2] for phase in solution.phases]))
     if isinstance(integrator := solution.stats.get("integrator"), Scheme):
         about["stats"] = solution.stats | {"integrator": integrator.to_dict()}
     if solution.record is not None:
@@ -182,6 +184,7 @@ def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any) -> 
         impulses=_impulses(content, phases),
         iterate=_iterate(content, record),
         record=record,
+        terrain=terrain_from_dict(content.about.get("terrain")),
         loads=Loads(**{key: _plain(content, key, entry) for key, entry in LOADS.items()}),
         **{key: _plain(content, key, entry) for key, entry in ENTRIES.items()},
     )
@@ -195,7 +198,9 @@ def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, sa
         raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
     contacts = tuple(contact_from_dict(c, model, kinds) for c in saved["contacts"])
     places = {name: np.array(_numbers(place, 3)) for name, place in _mapping(saved["places"]).items()}
-    planes = {name: _plane(plane) for name, plane in _mapping(saved.get("planes", {})).items()}  # older files have none
+    planes = {
+        name: plane_from_list(plane) for name, plane in _mapping(saved.get("planes", {})).items()
+    }  # older files have none
     soles = {name: _sole(half) for name, half in _mapping(saved.get("soles", {})).items()}  # nor these
     t = content.array(f"t{k}", (None,))
     if t.size < 2 or np.any(np.diff(t) < 0):
@@ -204,14 +209,6 @@ def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, sa
     shapes = {"q": (n + 1, nq), "qd": (n + 1, nv), "qdd": (n, nv), "tau": (n, nv), "lam": (n, m), "tau_rate": (n, nv)}
     arrays = {key: content.array(f"{key}{k}", shape) for key, shape in shapes.items()}
     return PhaseMotion(name=saved["name"], t=t, contacts=contacts, places=places, planes=planes, soles=soles, **arrays)
-
-
-def _plane(saved: Any) -> Plane:
-    """The plane of a foothold, from its point and its normal."""
-    if not isinstance(saved, list) or len(saved) != 2:
-        raise _wrong("a point and a normal of a plane", saved)
-    point, normal = (_numbers(part, 3) for part in saved)
-    return Plane((point[0], point[1], point[2]), normal)
 
 
 def _sole(saved: Any) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from ...symmetry.mirror import MirrorMap, mirror_map
 from ..equations import Contacts, Equations
 from ..statement.footholds import CompliantFoothold, Foothold
 from ..statement.ground.planes import GROUND, Plane
+from ..statement.ground.terrain import Terrain
 from .program_table import ProgramTable
 
 
@@ -111,6 +112,8 @@ class Motion:
     to the next start of a periodic motion, see `Step`; else 0. mirrored: True if every second repetition is mirrored
     left to right.
 
+    terrain: that of the problem's `Clearance`, if it has one, which pictures draw.
+
     stats: figures of the solver's run, such as "converged", "status", "iterations", "infeasibility", "solve_seconds",
     and, if it did not converge, "faults"; also the settings of the transcription, such as "form" and "integrator".
     iterate: the scaled variables "x" of the solver and the multipliers "lam_x" and "lam_g", for
@@ -131,6 +134,7 @@ class Motion:
     sideways: float = 0.0
     rise: float = 0.0
     turn: float = 0.0
+    terrain: Terrain | None = None
 
     def __repr__(self) -> str:
         status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)

@@ -130,6 +130,9 @@ def numbers_of(what: str, value: Any, size: int) -> Array:
     return np.array(np.broadcast_to(array, (size,)))
 
 
+TAG = 16
+"""Number of letters of a block's key that the names of its functions have."""
+
 Body = Callable[[dict[str, SX], Rows], None]
 """Writes the costs and rows of a block, from the expressions of its slots by name."""
 
@@ -168,8 +171,8 @@ class Block:
         numbers = [np.atleast_1d(np.asarray(constants[name], dtype=float)) for name in self.constants]
         self.values.append(np.concatenate([np.zeros(0), *numbers]))
 
-    def build(self, name: str) -> None:
-        """Makes the SX functions of this kind of block, with names that contain `name`."""
+    def build(self, kinds: dict[str, BlockDerivatives]) -> None:
+        """Makes the functions of this kind of block, or takes those of an equal one; kinds: the program's, by key."""
         z = {name: SX.sym(name, v.size) for name, v in self.slots.items() if isinstance(v, Variable)}
         p = {name: SX.sym(name, v.size) for name, v in self.slots.items() if isinstance(v, Parameter)}
         p |= {name: SX.sym(name, size) for name, size in self.constants.items()}
@@ -181,9 +184,9 @@ class Block:
         self.lower = np.concatenate([np.zeros(0), *(lo for _, _, lo, _ in rows.rows)])
         self.upper = np.concatenate([np.zeros(0), *(up for _, _, _, up in rows.rows)])
         zs, ps = ca.vertcat(*z.values()), ca.vertcat(SX(0, 1), *p.values())
-        self._differentiate(name, rows, zs, ps)
+        self._differentiate(kinds, rows, zs, ps)
 
-    def _differentiate(self, name: str, rows: Rows, zs: SX, ps: SX) -> None:
+    def _differentiate(self, kinds: dict[str, BlockDerivatives], rows: Rows, zs: SX, ps: SX) -> None:
         terms = ca.densify(ca.vertcat(SX(0, 1), *(value for _, value in rows.costs)))
         g = ca.densify(ca.vertcat(SX(0, 1), *(value for _, value, _, _ in rows.rows)))
         pairs = [pair for squares in rows.squares for pair in squares]
@@ -194,12 +197,12 @@ class Block:
         es = ca.vertcat(SX(0, 1), *(call.e for call in rows.calls))
         called = ca.Function("called", [zs, ys, ps], [ca.vertcat(SX(0, 1), *(call.value() for call in rows.calls))])
         try:
-            outer = ca.Function(f"outer_{name}", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
+            outer = ca.Function("outer", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
         except RuntimeError:
             self._refuse_strangers(rows, ca.vertcat(zs, ys, es, ps))
             raise
         whole = outer(zs, of_z, called(zs, of_z, ps), ps)
-        self.values_function = ca.Function(name, [zs, ps], [*whole[:2]])
+        values = ca.Function("values", [zs, ps], [*whole[:2]])
 
         def derive() -> BlockDerivatives:
             terms, g, _, _ = outer(zs, ys, es, ps)
@@ -211,20 +214,22 @@ class Block:
             pattern = hessian.sparsity() + gauss.sparsity()
             hessian, gauss = (SX(ca.project(half, pattern)) for half in (hessian, gauss))
             first = [ca.densify(gradient) if rows.costs else SX(0, 1), _nonzeros(jacobian)]
+            tag = self.key[:TAG]  # equal names of functions mean equal functions, in whatever problem
             return BlockDerivatives(
-                ca.Function(f"first_{name}", [zs, ps], first),
-                ca.Function(f"second_{name}", [zs, ps, lam_f, lam_g], [_nonzeros(hessian)]),
-                ca.Function(f"gauss_{name}", [zs, ps, lam_f], [_nonzeros(gauss)]),
+                ca.Function(f"values_{tag}", [zs, ps], [*whole[:2]]),
+                ca.Function(f"first_{tag}", [zs, ps], first),
+                ca.Function(f"second_{tag}", [zs, ps, lam_f, lam_g], [_nonzeros(hessian)]),
+                ca.Function(f"gauss_{tag}", [zs, ps, lam_f], [_nonzeros(gauss)]),
                 jacobian.sparsity(),
                 pattern,
             )
 
         least_squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
         makers = made_by(*DERIVATIVE_MAKERS, *sorted({call.maker for call in rows.calls}))
-        self.key = digest(self.values_function.serialize(), least_squares.serialize(), makers)
-        kept = derived(self.key, derive)
-        self.first_function, self.second_function, self.gauss_function = kept[:3]
-        self.jacobian_pattern, self.hessian_pattern = kept[3:]
+        self.key = digest(values.serialize(), least_squares.serialize(), makers)
+        kept = kinds[self.key] = kinds.get(self.key) or derived(self.key, derive)
+        self.values_function, self.first_function, self.second_function, self.gauss_function = kept[:4]
+        self.jacobian_pattern, self.hessian_pattern = kept[4:]
 
     def _refuse_strangers(self, rows: Rows, inputs: SX) -> None:
         """Raises ValueError if a cost or a row contains symbols that are not inputs of the block."""

@@ -1,6 +1,7 @@
 """Cache of the derivatives of blocks, within one process.
 
-A later problem whose blocks have the same functions takes their derivatives from this cache. They are not kept on disk:
+A later problem whose blocks have the same functions takes them and their derivatives from this cache, and so do later
+phases of one problem whose blocks are those of an earlier phase, such as the steps of a long walk. They are not kept on disk:
 reading a graph back takes as long as differentiating again.
 """
 
@@ -14,13 +15,14 @@ import casadi as ca
 
 
 class BlockDerivatives(NamedTuple):
-    """Functions of the derivatives of a kind of block, and the patterns of their matrices.
+    """Functions of a kind of block and of its derivatives, and the patterns of their matrices.
 
-    first: (z, p) -> (gradient of f, nonzeros of dg/dz); second: (z, p, lam_f, lam_g) -> nonzeros of the upper half of
+    values: (z, p) -> (terms of f, g); first: (z, p) -> (gradient of f, nonzeros of dg/dz); second: (z, p, lam_f, lam_g) -> nonzeros of the upper half of
     the Lagrangian's Hessian; gauss: (z, p, lam_f) -> nonzeros of the upper half of the Gauss-Newton Hessian. The two
     Hessians have one pattern.
     """
 
+    values: ca.Function
     first: ca.Function
     second: ca.Function
     gauss: ca.Function
@@ -28,8 +30,9 @@ class BlockDerivatives(NamedTuple):
     hessian_pattern: ca.Sparsity
 
 
-KINDS_KEPT = 32
-"""Number of kinds of blocks whose derivatives are kept: enough for a problem with a few phases."""
+KINDS_KEPT = 64
+"""Number of kinds of blocks whose derivatives are kept: enough for a problem with a few phases, and for one with many
+phases of which every second one has the same blocks."""
 
 _kept: OrderedDict[str, BlockDerivatives] = OrderedDict()
 

@@ -67,7 +67,7 @@ def _say(program: Assembled, left: list[ca.Function]) -> str:
         how = "virtual machine"
     if not compiler_found():
         return how
-    seconds = sum(f.n_instructions() for f in left) * SECONDS_PER_INSTRUCTION
+    seconds = sum(f.n_instructions() for f in {f.name(): f for f in left}.values()) * SECONDS_PER_INSTRUCTION
     return (
         f"{how}; compile=True would build them once, in some {max(1.0, seconds):.0f} processor seconds, for "
         "derivatives in a tenth of the time"
@@ -94,7 +94,8 @@ def _grouped(program: Assembled, functions: dict[Key, ca.Function]) -> list[tupl
 
 
 def _options(program: Assembled, members: Mapping[Key, ca.Function], lanes: int) -> dict[str, Any]:
-    keys = [f"{program.blocks[k].key} {level}" for k, level in members]
+    """Options of a compilation, with a key for every function; blocks that are equal share theirs."""
+    keys = list(dict.fromkeys(f"{program.blocks[k].key} {level}" for k, level in members))
     return {"lanes": lanes, "threads": program.threads, "single": lanes == 1, "keys": keys}
 
 

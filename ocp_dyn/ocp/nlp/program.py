@@ -11,6 +11,7 @@ import numpy as np
 from ..._types import Array, meant, shown
 from .assembled import Assembled
 from .blocks import Block, Body, Parameter, Rows, Slot, Variable, numbers_of
+from .derivative_cache import BlockDerivatives
 
 __all__ = ["Assembled", "Block", "Body", "Parameter", "Program", "Rows", "Slot", "Variable"]
 
@@ -108,10 +109,7 @@ class Program:
     def assemble(self) -> Assembled:
         """Builds the blocks and the functions of the whole program."""
         self.blocks = [block for block in self.blocks if block.instances]
-        names: set[str] = set()
-        for k, block in enumerate(self.blocks):
-            name = "".join(c for c in block.name if c.isalnum())
-            name = f"{name}_{k}" if name in names else name
-            names.add(name)
-            block.build(f"block_{name}")
+        kinds: dict[str, BlockDerivatives] = {}
+        for block in self.blocks:
+            block.build(kinds)
         return Assembled(self.blocks, self.size, self.values.size, self.threads)

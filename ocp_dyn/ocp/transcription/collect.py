@@ -18,6 +18,7 @@ from ..nlp.program import Assembled, Variable
 from ..solution import Solution
 from ..statement.footholds import CompliantFoothold, Foothold
 from ..statement.ground.planes import GROUND
+from ..statement.ground.terrain import Terrain
 from ..statement.statement import Statement
 from .quantities import PhaseQuantity, needed
 from .tabulate import tabulate
@@ -71,6 +72,7 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         sideways=step["sideways"],
         rise=step["rise"],
         turn=step["turn"],
+        terrain=_terrain(problem),
         stats=stats | _settings(problem),
         record=tabulate(transcription, program, x),
         loads=problem.loads,
@@ -162,3 +164,9 @@ def _explicit_forces(equations: Equations, contacts: Contacts, q: Array, qd: Arr
     pairs = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
     qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in pairs]) for k in (0, 1))
     return qdd, lam
+
+
+def _terrain(problem: Statement) -> Terrain | None:
+    """The terrain of the first path constraint that has one."""
+    found = (getattr(constraint, "terrain", None) for phase in problem.phases for constraint in phase.path)
+    return next((terrain for terrain in found if isinstance(terrain, Terrain)), None)

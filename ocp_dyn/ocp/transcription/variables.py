@@ -253,7 +253,8 @@ def _find_images(transcription: Transcription) -> None:
                 f"Foothold {f.name!r} of the first phase is the image of {g.name!r} and derived from {f.of.name!r}: "
                 f"{g.name!r} must be derived from a foothold too (of=...)"
             )
-        _check_image(transcription, f, g)
+        if f.root is not g.root:
+            _check_image(transcription, f, g)
         transcription.images[f if f.of is None else f.root] = g if f.of is None else g.root
     for g in transcription.images.values():
         if g.root in transcription.images:

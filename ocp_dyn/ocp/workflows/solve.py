@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -34,6 +34,7 @@ from ..transcription.transcribe import transcribe
 from ..transcription.variables import Transcription
 from .diagnosis import check as findings
 from .diagnosis import faults, repetitions
+from .restarts import PROVED, Attempt, SetGuess, check_restarts, restarted
 from .verdict import infeasible, verdict_of_bounds, verdict_of_search
 
 GAVE_UP = ("Infeasible_Problem_Detected", "Restoration_Failed")
@@ -71,6 +72,8 @@ def solve(
     values: Mapping[str, Any] | None = None,
     compile: bool | str = "auto",
     early_verdict: bool = True,
+    restarts: int | str | Sequence[str] = 0,
+    seed: int = 0,
     **options: Any,
 ) -> Solution:
     """Solves a problem with exact derivatives and returns the solution.
@@ -96,6 +99,15 @@ def solve(
     hold them so; it is "" otherwise. The second kind is a proof near the iterates only. False: the solver runs to its
     own end.
 
+    restarts: if the run does not converge, the problem is solved again from this number of other first guesses, or from
+    those that are named, until a run converges: "crouched", a plan of the feet with bent legs and higher swings;
+    "planned", a plan of the feet where the problem has none; "standing", the standing posture moved forward;
+    "perturbed", a posture with random joint angles, drawn by `seed`; "coarse", a solution on half as many intervals;
+    "slow", a solution at 0.7 of the speed. Those that do not apply to the problem are skipped. `solution.stats["guess"]`
+    is the name of the guess that led to the result ("first guess" without a restart), `solution.stats["restarts"]` the
+    status of every run by name. Without success the result is the run of least infeasibility. Bounds that contradict
+    each other, and Ctrl-C, end the restarts.
+
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
@@ -106,26 +118,49 @@ def solve(
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
     """
-    begin = time.perf_counter()
     check_solver(solver)
     check_options(solver, options)
     settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
     truth(progress, "progress")
     truth(early_verdict, "early_verdict")
-    values = by_name(values)
-    say = Progress(progress)
+    names, most = check_restarts(restarts, seed)
+    known, say = by_name(values), Progress(progress)
+    once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, compile=compile,
+                   early_verdict=early_verdict)  # fmt: skip
+    solution = once(problem, values=known, guess=guess, start=start)
+    return restarted(solution, names, most, Attempt(once, problem, known, np.random.default_rng(seed)), say)
+
+
+def _solve_once(
+    problem: Statement,
+    *,
+    values: dict[str, Any],
+    solver: str,
+    settings: Settings,
+    say: Progress,
+    threads: int,
+    compile: bool | str,
+    early_verdict: bool,
+    guess: Solution | None = None,
+    start: Solution | None = None,
+    set_guess: SetGuess = initial_guess,
+) -> Solution:
+    """One run of a solver; set_guess: sets the first values of the program if there is no `start`."""
+    begin = time.perf_counter()
     t, program = prepare(problem, threads, say)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
         say(f"evaluating by {use_machine_code(program, compile, say)}")
-        begin_at = starting_point(t, guess, start, values)
+        begin_at = starting_point(t, guess, start, values, set_guess)
         built = time.perf_counter()
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
         monitor = Monitor(program, settings.tolerance, say)
         with interruptible(monitor), kept_memory():
             judged = partial(_judged, t, program, begin_at, monitor) if early_verdict else _unjudged
-            result, verdict = judged(lambda: run(solver, program, orders_of(t, program), begin_at, settings, monitor))
+            result, verdict, proof = judged(
+                lambda: run(solver, program, orders_of(t, program), begin_at, settings, monitor)
+            )
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
-        stats["verdict"] = verdict
+        stats |= {"verdict": verdict, "proof": proof}
         solution = collected(t, program, result, stats)
     _report(solution, say)
     return solution
@@ -134,28 +169,30 @@ def solve(
 Run = Callable[[], SolverResult]
 
 
-def _unjudged(solver: Run) -> tuple[SolverResult, str]:
-    return solver(), ""
+Judged = tuple[SolverResult, str, str]
+"""A result, the verdict on an infeasible program, and its proof: PROVED or "search"; "" for any other program."""
 
 
-def _judged(
-    transcription: Transcription, program: Assembled, start: Start, monitor: Monitor, solver: Run
-) -> tuple[SolverResult, str]:
-    """The result of a run, and the verdict on an infeasible program, "" for any other."""
+def _unjudged(solver: Run) -> Judged:
+    return solver(), "", ""
+
+
+def _judged(transcription: Transcription, program: Assembled, start: Start, monitor: Monitor, solver: Run) -> Judged:
+    """The result of a run, after a look at the bounds and under a watch."""
     conflict = contradiction(program, start)
     if conflict is not None:
         least = least_violation(program, start, start.x, SEARCH)
         (verdict,) = _guarded(lambda: [verdict_of_bounds(transcription, program, least.x, conflict)])
-        return infeasible(0, least), verdict
+        return infeasible(0, least), verdict, PROVED
     watch = monitor.watch = Watch(program, start, monitor.say)
     result = solver()
     if result.status in GAVE_UP and watch.found is None:
         watch.conclude(result.x)
     found = watch.found
     if result.converged or found is None:
-        return result, ""
+        return result, "", ""
     (verdict,) = _guarded(lambda: [verdict_of_search(transcription, program, found)])
-    return infeasible(result.iterations, found), verdict
+    return infeasible(result.iterations, found), verdict, "search"
 
 
 def _report(solution: Solution, say: Callable[[str], None]) -> None:
@@ -221,7 +258,11 @@ def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def starting_point(
-    transcription: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any] | None
+    transcription: Transcription,
+    guess: Solution | None,
+    start: Solution | None,
+    values: Mapping[str, Any] | None,
+    set_guess: SetGuess = initial_guess,
 ) -> Start:
     """Sets the values of the parameters and returns the starting point: `start` with its multipliers, `guess`, or the
     library's first guess."""
@@ -238,7 +279,7 @@ def starting_point(
     if guess is not None and start is not None:
         raise ValueError("give guess or start, not both: start is a guess with multipliers")
     if start is None:
-        initial_guess(transcription)
+        set_guess(transcription)
         if guess is not None:
             carry_over(transcription, guess)
         return Start(program.start, program.values, program.x_lower, program.x_upper)

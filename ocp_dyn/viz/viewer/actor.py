@@ -11,6 +11,8 @@ from ..._types import Array
 from ...io.visuals import Color
 from ..drawing import COLORS, FORCE
 from ..skeleton import size
+from ..terrain.slabs import edges as edges_of
+from ..terrain.slabs import slabs
 from .bodies import Piece, _hex, vertices_of
 from .track import Track, footprints, quaternions
 
@@ -23,6 +25,9 @@ SEE_THROUGH = 0.8
 
 LAYERS = ("bodies", "forces", "center of mass", "footholds", "frames", "names")
 """Parts of the scene that can be shown and hidden."""
+
+STONE, EDGE = (226, 229, 233), (120, 128, 138)
+"""Colors of the ground's faces and of their edges."""
 
 HIDDEN = ("frames", "names")
 """Layers that are hidden at first."""
@@ -104,6 +109,12 @@ class Actor:
                     thickness=0.003 * reach,
                 )
             )
+        if track.faces:
+            vertices, triangles = slabs(track.faces)
+            scene.add_mesh_simple(
+                f"{self.path}/cycle/ground", vertices, triangles, color=STONE, flat_shading=True, side="double"
+            )
+            scene.add_line_segments(f"{self.path}/cycle/edges", edges_of(track.faces), EDGE, thickness=0.002 * reach)
         edges, side = footprints(track)
         if len(edges):
             copies = np.concatenate([track.points(edges, k) for k in ((-1, 0, 1) if track.repeats else (0,))])

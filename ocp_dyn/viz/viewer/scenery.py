@@ -12,6 +12,7 @@ from ..._types import Array
 from ...io.visuals import Color
 from ...mechanism import Model
 from ..skeleton import size
+from ..terrain.slabs import THICK
 from .actor import GHOST, SEE_THROUGH, Actor, plain
 from .bodies import Piece, _hex, vertices_of
 from .stage import upright
@@ -110,6 +111,9 @@ class Scenery:
         gravity = np.zeros(3) if self.model.has_symbols else np.array(self.model.gravity, dtype=float)
         tilt, slope = upright(gravity), np.eye(3)
         holds = [hold for robot in self.robots for hold in robot.track.holds]
+        faces = [face for robot in self.robots for face in robot.track.faces]
+        if faces:
+            return box, min(0.0, *(float(face.corners[:, 2].min()) for face in faces)) - THICK, tilt, slope
         if holds:
             normals = np.array([hold.normal for hold in holds])
             if np.ptp(normals, axis=0).max() < 1e-9:

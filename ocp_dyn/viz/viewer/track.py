@@ -20,6 +20,7 @@ from ..feet import wrenches_about_places
 from ..gait import Motion, weight
 from ..skeleton import Side, sides, size
 from ..stances import cut
+from ..terrain.faces import Face, faces_of
 from .bodies import Piece, vertices_of
 from .meshes import edges_of, outline
 
@@ -80,7 +81,7 @@ class Track:
     and w (K, nb, 4), and the center of mass com (K, 3) [m].
 
     repeats: whether the motion goes on after a cycle. once: the rigid motion of the robot in a cycle, which has `share(u)`,
-    the part u of it; None without one. phases: (name, start, end) of the phases of a cycle.
+    the part u of it; None without one. phases: (name, start, end) of the phases of a cycle. faces: of the ground.
     """
 
     model: Model
@@ -92,6 +93,7 @@ class Track:
     once: Any = None
     phases: tuple[tuple[str, float, float], ...] = ()
     holds: tuple[Hold, ...] = ()
+    faces: tuple[Face, ...] = ()
 
     def moved(self, cycles: float) -> tuple[Array, Array]:
         """(R, p): rotation (3x3) and shift (3) [m] of the robot in this number of cycles, also in part of one."""
@@ -259,7 +261,7 @@ def of_motion(motion: Motion, shapes: list[Piece]) -> Track:
     once = motion.repetition(steps).advance if repeats else None
     feet = _Feet(motion, shapes)
     holds = tuple(hold for k in range(steps) for hold in feet.holds(k, motion.repetition(k) if k else None))
-    return Track(motion.model, times, p, w, com, repeats, once, phases, holds)
+    return Track(motion.model, times, p, w, com, repeats, once, phases, holds, tuple(faces_of(motion, steps)))
 
 
 class _Feet:

@@ -12,6 +12,7 @@ from casadi import DM, SX
 
 from ...._arguments import called, expression, finite, known, positive
 from ...._types import Array, Expr, is_whole, sequence, shown
+from .heights import HeightTable
 from .planes import Plane
 from .room import Patch
 
@@ -126,6 +127,8 @@ class Terrain:
     def _base(self, x: Expr, y: Expr) -> Expr:
         if not callable(self.ground):
             return 0 * x + self.ground
+        if isinstance(self.ground, HeightTable):
+            return self.ground(x, y)
         if isinstance(x, DM):
             u, v = SX.sym("x"), SX.sym("y")
             found = ca.Function("ground", [u, v], [_one(called("Terrain ground", self.ground, u, v))])(x.T, y.T)

@@ -1,0 +1,210 @@
+"""Restarts: other first guesses, tried one after the other once a run has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..._arguments import known, whole
+from ..._types import shown
+from ..guess.standing import initial_guess, standing
+from ..nlp.program import Variable
+from ..solution import Solution
+from ..statement.footholds import CompliantFoothold
+from ..statement.guesses import FootPlan
+from ..statement.statement import Statement
+from ..transcription.variables import Transcription
+
+MOST = 50
+"""Largest number of restarts."""
+
+FIRST = "first guess"
+"""Name of the run before all restarts."""
+
+CROUCH, LIFT = 0.12, 2.0
+"""Crouch of the plan of a crouched walk, and factor of the lift of its feet."""
+
+SPEED = 0.7
+"""Fraction of the speed at which the restart "slow" begins."""
+
+NOISE = 0.1
+"""Standard deviation of a perturbed posture [rad, m]; at most a quarter of the range of a joint."""
+
+PROVED, STOPPED = "bounds", "Interrupted"
+"""The proof after which no guess can help, and the status of a run that the user has stopped."""
+
+SetGuess = Callable[[Transcription], None]
+"""Sets the first values of a program."""
+
+
+class Once(Protocol):
+    """One run of a solver; set_guess: sets the first values in place of the library's first guess."""
+
+    def __call__(
+        self, problem: Statement, *, values: dict[str, Any], guess: Solution | None = ..., set_guess: SetGuess = ...
+    ) -> Solution: ...
+
+
+class Attempt(NamedTuple):
+    """All that a restart needs: a run of the solver, the problem, values of parameters, and a generator of noise."""
+
+    once: Once
+    problem: Statement
+    values: dict[str, Any]
+    rng: np.random.Generator
+
+
+Announce = Callable[[], None]
+"""Tells that a restart begins; a restart that does not apply to the problem never calls it."""
+
+
+def _other(attempt: Attempt, announce: Announce, **changes: Any) -> Solution:
+    """A run of the same program from the first guess of a problem with these changes."""
+    announce()
+    other = replace(attempt.problem, **changes)
+
+    def set_guess(transcription: Transcription) -> None:
+        initial_guess(replace(transcription, problem=other))
+
+    return attempt.once(attempt.problem, values=attempt.values, set_guess=set_guess)
+
+
+def _plannable(problem: Statement) -> bool:
+    feet = problem.footholds
+    return bool(feet) and not any(isinstance(f, CompliantFoothold) for f in feet)
+
+
+def _crouched(attempt: Attempt, announce: Announce) -> Solution | None:
+    """A plan of the feet with bent legs and a high swing."""
+    if not _plannable(attempt.problem):
+        return None
+    guess = attempt.problem.guess
+    plan = guess if isinstance(guess, FootPlan) else FootPlan()
+    return _other(attempt, announce, guess=replace(plan, crouch=max(CROUCH, plan.crouch), lift=LIFT * plan.lift))
+
+
+def _planned(attempt: Attempt, announce: Announce) -> Solution | None:
+    """A plan of the feet, where the problem has none."""
+    if isinstance(attempt.problem.guess, FootPlan) or not _plannable(attempt.problem):
+        return None
+    return _other(attempt, announce, guess=FootPlan())
+
+
+def _standing(attempt: Attempt, announce: Announce) -> Solution | None:
+    """The standing posture moved forward, in place of the problem's guess."""
+    return None if attempt.problem.guess is None else _other(attempt, announce, guess=None)
+
+
+def _slow(attempt: Attempt, announce: Announce) -> Solution | None:
+    """The motion at a lower speed, from which the solver goes on to the speed."""
+    periodic = attempt.problem.periodic
+    if periodic is None or periodic.speed is None:
+        return None
+    announce()
+    speed = float(np.ravel(attempt.values.get("speed", periodic.speed))[0])
+    easier = attempt.once(attempt.problem, values=attempt.values | {"speed": SPEED * speed})
+    return attempt.once(attempt.problem, values=attempt.values, guess=easier) if easier.converged else easier
+
+
+def _coarse(attempt: Attempt, announce: Announce) -> Solution | None:
+    """The motion on a grid with half as many intervals, which is carried over to the grid."""
+    phases = [replace(phase, intervals=max(2, phase.intervals // 2)) for phase in attempt.problem.phases]
+    if all(one.intervals == other.intervals for one, other in zip(phases, attempt.problem.phases, strict=True)):
+        return None
+    announce()
+    coarse = attempt.once(replace(attempt.problem, phases=phases), values=attempt.values)
+    return attempt.once(attempt.problem, values=attempt.values, guess=coarse) if coarse.converged else coarse
+
+
+def _perturbed(attempt: Attempt, announce: Announce) -> Solution:
+    """The problem's guess from a posture with random angles of the joints, without those of the root; without a guess
+    of the problem, the whole motion is moved by random amounts."""
+    problem = attempt.problem
+    model, dofs = problem.model, problem.model.dofs
+    inner = slice(model.joints[1].nq, None) if model.nq > model.joints[1].nq else slice(0, None)
+    low, high = dofs.q_lower, dofs.q_upper
+    span = np.where(np.isfinite(high - low), high - low, np.inf)
+    noise = attempt.rng.normal(size=model.nq) * np.minimum(NOISE, span / 4)
+    mask = np.zeros(model.nq)
+    mask[inner] = 1.0
+    if any(joint.has_quaternion for joint in model.joints[2:]):
+        mask[:] = 0.0  # a quaternion has no independent entries
+    if isinstance(problem.guess, FootPlan) or (problem.guess is None and problem.posture is not None):
+        return _other(attempt, announce, posture=np.clip(standing(problem) + mask * noise, low, high))
+
+    def set_guess(transcription: Transcription) -> None:
+        initial_guess(transcription)
+        _shift(transcription, (mask * noise)[problem.coordinates.q])
+
+    announce()
+    return attempt.once(problem, values=attempt.values, set_guess=set_guess)
+
+
+def _shift(transcription: Transcription, by: Any) -> None:
+    """Moves the first values of all positions, within their bounds."""
+    program = transcription.program
+    x, lower, upper = program.start, program.x_lower, program.x_upper
+    done: set[Variable] = set()
+    for phase in transcription.phases:
+        for q in phase.q:
+            if q not in done:
+                done.add(q)
+                bounds = (bound[q.index] * q.scale for bound in (lower, upper))
+                program.set_start(q, np.clip(x[q.index] * q.scale + by, *bounds))
+
+
+RESTARTS: dict[str, Callable[[Attempt, Announce], Solution | None]] = {
+    "crouched": _crouched,
+    "planned": _planned,
+    "standing": _standing,
+    "perturbed": _perturbed,
+    "coarse": _coarse,
+    "slow": _slow,
+}
+"""Restarts by name, the cheapest first; each returns None for a problem to which it does not apply."""
+
+
+def check_restarts(restarts: int | str | Sequence[str], seed: int) -> tuple[tuple[str, ...], int]:
+    """The names of restarts to try one after the other, and how many of those that apply; a number of restarts takes
+    the table's and then perturbed postures. TypeError and KeyError for anything else."""
+    whole(seed, "seed")
+    if isinstance(restarts, str):
+        restarts = (restarts,)
+    if isinstance(restarts, Sequence):
+        for name in restarts:
+            known(name, RESTARTS, "restarts", "restart")
+        return tuple(restarts), len(restarts)
+    if isinstance(restarts, bool) or not isinstance(restarts, (int, np.integer)):
+        raise TypeError(
+            f"restarts must be a number of restarts, or names of them ({', '.join(RESTARTS)}), got {shown(restarts)}"
+        )
+    most = whole(restarts, "restarts", least=0, most=MOST)
+    return (*RESTARTS, *("perturbed" for _ in range(most))), most
+
+
+def restarted(
+    first: Solution, names: Sequence[str], most: int, attempt: Attempt, say: Callable[[str], None]
+) -> Solution:
+    """The first solution that converges, or else the one of least infeasibility, of the first run and at most this
+    number of restarts; names of restarts that do not apply to the problem are skipped."""
+    tried: dict[str, Solution] = {FIRST: first}
+    last = first
+    for name in names:
+        if len(tried) > most or _decided(last):
+            break
+        count = sum(label.split()[0] == name for label in tried)
+        found = RESTARTS[name](attempt, partial(say, f"restart {len(tried)} of {most}: {name}"))
+        if found is not None:
+            last = tried[f"{name} {count + 1}" if count else name] = found
+    label = min(tried, key=lambda key: (not tried[key].converged, tried[key].stats["infeasibility"]))
+    told = {"guess": label, "restarts": {key: solution.status for key, solution in tried.items()}}
+    return replace(tried[label], stats=tried[label].stats | told)
+
+
+def _decided(solution: Solution) -> bool:
+    """Whether a run ends the restarts: it converged, was stopped, or its bounds contradict each other."""
+    return bool(solution.converged or solution.status == STOPPED or solution.stats["proof"] == PROVED)

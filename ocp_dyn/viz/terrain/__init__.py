@@ -1,0 +1,1 @@
+"""The ground under a motion in pictures: stairs, ramps, stones, seats, rails."""
