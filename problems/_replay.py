@@ -67,9 +67,9 @@ class Body:
 def load(solution: ocp.Solution, friction: float = 0.8, timestep: float = 1e-4) -> Body:
     """The model of a solution with the shapes of its footholds, above the ground z = 0."""
     model, shapes = solution.model, ocp.contact_shapes(solution)
-    held = [c for phase in solution.phases for c in phase.contacts if isinstance(c, EQUALITIES)]
+    held = {repr(c): c for phase in solution.phases for c in phase.contacts if isinstance(c, EQUALITIES)}
     text = od.io.mjcf_text(
-        model, shapes, constraints=tuple(dict.fromkeys(held)), drop=("passive",), balance=True, friction=friction, solref=SOLREF,
+        model, shapes, constraints=tuple(held.values()), drop=("passive",), balance=True, friction=friction, solref=SOLREF,
         solimp=SOLIMP, timestep=timestep, visuals="none", ground=True,
     )  # fmt: skip
     spec = mujoco().MjModel.from_xml_string(text)

@@ -103,7 +103,9 @@ def checked(solution: ocp.Solution) -> ocp.Solution:
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("source", metavar="WHAT", help="human, a robot of robot_walk, or FILE.npz of a solution")
-    arguments.add_argument("--speed", type=float, help="walking speed [m/s]; by default that of human_walk or robot_walk")
+    arguments.add_argument(
+        "--speed", type=float, help="walking speed [m/s]; by default that of human_walk or robot_walk"
+    )
     arguments.add_argument("--gain", type=float, default=GAIN, help="stiffness of joints [strengths/rad]")
     arguments.add_argument("--damping", type=float, default=DAMPING, help="their damping [strengths s/rad]")
     arguments.add_argument("--steps", type=int, help="most steps to simulate; 20, with --quick 3")
