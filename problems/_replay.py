@@ -207,8 +207,8 @@ def inverse(solution: ocp.Solution, body: Body) -> Agreement:
     feet = [_Feet(solution, phase) for phase in solution.phases]
     passive = passive_law(solution)
     torque = root = largest = 0.0
-    count = 0
-    for count, at in enumerate(stages(solution), start=1):
+    instants = list(stages(solution))
+    for at in instants:
         data.qpos[:], data.qvel[:], data.qacc[:] = at.q[body.of_q], at.qd[body.of_qd], at.qdd[body.of_qd]
         mj.mj_inverse(body.spec, data)
         force = data.qfrc_inverse - feet[at.phase].force(mj, body, data, at.q, at.lam)
@@ -217,7 +217,7 @@ def inverse(solution: ocp.Solution, body: Body) -> Agreement:
         root = max(root, float(np.abs(gap[~motors]).max(initial=0.0)))
         largest = max(largest, float(np.abs(at.tau).max()))
     body.spec.opt.disableflags = flags
-    return Agreement(torque / largest, root / max(largest, model.weight), count)
+    return Agreement(torque / largest, root / max(largest, model.weight), len(instants))
 
 
 class _Feet:
@@ -256,7 +256,7 @@ class _Feet:
         return total
 
 
-def _contact_point(model: od.Model, contact: Any, q: SX) -> SX:
+def _contact_point(model: od.Model, contact: Any, q: SX) -> Any:
     """The point of a contact [m] at which its wrench acts."""
     if isinstance(contact, od.Contact):
         return od.point_position(model, contact.name, q, contact.point)

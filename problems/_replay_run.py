@@ -164,11 +164,13 @@ class Motors:
         law = ca.Function("law", [q, qd, wanted], [ca.densify(model.difference(q, wanted)), *passive], {"cse": True})
         self.given = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nq)
         self.found = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv)
-        self.buffer, self.evaluate = law.buffer()
-        for i, x in enumerate(self.given):
-            self.buffer.set_arg(i, memoryview(x))
-        for i, x in enumerate(self.found):
-            self.buffer.set_res(i, memoryview(x))
+        buffer: Any
+        buffer, self.evaluate = law.buffer()
+        self.buffer = buffer  # it must live as long as the call
+        places: tuple[Any, ...] = (buffer.set_arg, buffer.set_res)
+        for place, arrays in zip(places, (self.given, self.found), strict=True):
+            for i, x in enumerate(arrays):
+                place(i, memoryview(x))  # type: ignore[arg-type]  # an array has a buffer
 
     def __call__(
         self, q: Array, qd: Array, q_plan: Array, qd_plan: Array, tau_plan: Array
@@ -191,7 +193,7 @@ class Motors:
 class _Upright:
     """Whether the body has fallen, see `LOWEST`; its base is the first moving body. times: those of the questions."""
 
-    def __init__(self, solution: ocp.Solution, times: Array) -> None:
+    def __init__(self, solution: ocp.Solution, times: Any) -> None:
         q = SX.sym("q", solution.model.nq)
         rotation, _ = od.pose(solution.model, solution.model.body_names[0], q)
         see = ca.Function("see", [q], [ca.densify(rotation), od.center_of_mass(solution.model, q)[2]])

@@ -40,7 +40,7 @@ def walk(name: str, speed: float | None, quick: bool = False) -> ocp.Problem:
     """The walk of the human, or of a robot by its name in `robot_walk`; speed [m/s], by default that of its problem."""
     if name == "human":
         return human_walk.problem(speed or 1.2, intervals=human_walk.QUICK if quick else human_walk.INTERVALS)
-    return robot_walk.problem(speed, name, **({"intervals": (2, 8)} if quick else {}))
+    return robot_walk.problem(speed, name, intervals=(2, 8) if quick else (6, 20))
 
 
 def numbers(run: Run, torque: float, root: float) -> dict[str, Any]:
