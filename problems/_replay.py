@@ -221,43 +221,48 @@ def inverse(solution: ocp.Solution, body: Body) -> Agreement:
 
 
 class _Feet:
-    """The contacts of a phase: their wrenches as generalized forces by MuJoCo's own Jacobians."""
+    """The contacts of a phase: their wrenches as generalized forces by MuJoCo's own Jacobians.
+
+    The rows of a contact are combinations of the six velocities of its point, so that its force G' lam is J' w with the
+    Jacobian J of the point and the wrench w on the foot.
+    """
 
     def __init__(self, solution: ocp.Solution, phase: ocp.PhaseMotion) -> None:
-        self.model = solution.model
-        q, lam = SX.sym("q", self.model.nq), SX.sym("lam", phase.lam.shape[1])
+        model = solution.model
+        q, lam = SX.sym("q", model.nq), SX.sym("lam", phase.lam.shape[1])
         self.bodies: list[str] = []
-        wrenches: list[Any] = []
-        rest, k = SX(self.model.nv, 1), 0
+        parts: list[Any] = []
+        rest, k = SX(model.nv, 1), 0
         for contact in phase.contacts:
-            rows = lam[k : k + len(contact.rows)]
+            force = contact.jacobian(model, q).T @ lam[k : k + len(contact.rows)]
             k += len(contact.rows)
             name = getattr(contact, "name", "")
-            if isinstance(contact, ocp.CompliantFoothold):
-                point, wrench = od.point_position(self.model, name, q), rows
-            elif name in phase.places and isinstance(contact, (od.Contact, od.RollingContact)):
-                point = _contact_point(self.model, contact, q)
-                wrench = phase.foothold(contact).wrench(rows, DM(phase.places[name]))
-            else:
-                rest += contact.jacobian(self.model, q).T @ rows
+            if name not in phase.wrenches:
+                rest += force
                 continue
-            self.bodies.append(self.model.body_names[self.model.frame(name).body - 1])
-            wrenches += [ca.densify(point), ca.densify(wrench)]
-        self.of = ca.Function("wrenches", [q, lam], [ca.densify(rest), *wrenches], {"cse": True})
+            self.bodies.append(model.body_names[model.frame(name).body - 1])
+            point = _contact_point(model, contact, q)
+            arm = point - od.point_position(model, name, q)
+            J = od.frame_jacobian(model, name, q)
+            parts += map(ca.densify, (point, arm, J, force))
+        self.of = ca.Function("wrenches", [q, lam], [ca.densify(rest), *parts], {"cse": True})
 
     def force(self, mj: Any, body: Body, data: Any, q: Array, lam: Array) -> Array:
         """The generalized force (nv) in MuJoCo's order; data: at q."""
-        rest, *found = self.of.call([DM(q), DM(lam)])
-        total = _flat(rest)[body.of_qd]
-        for name, point, wrench in zip(self.bodies, found[::2], found[1::2], strict=True):
+        rest, *parts = (np.array(x.full()) for x in self.of.call([DM(q), DM(lam)]))
+        total = rest.ravel()[body.of_qd]
+        for name, point, arm, J, force in zip(self.bodies, *(parts[k::4] for k in range(4)), strict=True):
+            wrench = np.linalg.lstsq(J.T, force.ravel(), rcond=None)[0]  # about the origin of the frame
+            moment = wrench[:3] - np.cross(arm.ravel(), wrench[3:])
             number = mj.mj_name2id(body.spec, mj.mjtObj.mjOBJ_BODY, name)
-            moment, force = _flat(wrench)[:3].copy(), _flat(wrench)[3:].copy()
-            mj.mj_applyFT(body.spec, data, force, moment, _flat(point), number, total)
+            mj.mj_applyFT(body.spec, data, wrench[3:].copy(), moment, point.ravel(), number, total)
         return total
 
 
 def _contact_point(model: od.Model, contact: Any, q: SX) -> Any:
     """The point of a contact [m] at which its wrench acts."""
+    if isinstance(contact, ocp.CompliantFoothold):
+        return od.point_position(model, contact.name, q)
     if isinstance(contact, od.Contact):
         return od.point_position(model, contact.name, q, contact.point)
     return od.point_position(model, contact.name, q, contact.center) - contact.radius * DM(contact.normal)
