@@ -49,6 +49,7 @@ LARGE = {
     "gait_library": Drawing(("--model", "legs", "--steps", "free"), "library.png"),
     "robot_walk": Drawing(("talos",)),
     "robot_trot": Drawing(("solo12",)),
+    "replay": Drawing(("human",), "replay.png", quick=False),
     "five_link": Drawing(),
     "five_link_diary": Drawing(),
     "rabbit": Drawing(picture="rabbit.png"),
