@@ -54,7 +54,7 @@ SOLE = (0.09, 0.05)
 SPEED = 0.17
 """Speed of a robot for which none is given, in sqrt(g l): 0.5 m/s for TALOS. People choose 0.45."""
 
-DOUBLE, SINGLE = (0.05, 1.5), (0.7, 4.0)
+DOUBLE, SINGLE = (0.05, 1.05), (0.7, 3.0)
 """Bounds on the times on both feet and on one foot, in sqrt(l/g), the time of a pendulum as long as the leg, l. People
 at their own speed take 0.4 and 1.4 (step time 0.53 s, a fifth of it on both feet, l = 0.9 m; Perry & Burnfield, Gait
 Analysis, 2010); the half period of a leg that swings as a straight rod is pi sqrt(2/3) = 2.6."""
