@@ -84,6 +84,10 @@ def load(
     return model
 
 
+# A first barrier of a tenth of IPOPT's default halves the iterations of some robots; with an adaptive one Romeo, whose
+# speed limits hold all the time, takes 40 instead of 100, and TALOS 40 instead of 30.
+SOLVER = {"mu_init": 1e-2, "mu_strategy": "adaptive"}
+
 OWN = {"heel_spring_biped": (od.models.heel_spring_biped, (0.08, 0.04))}
 """Robots of the library itself by name: what makes them, half length and half width of their soles [m]."""
 
@@ -175,7 +179,7 @@ def problem(
         torque="linear",
         loads=LOADS,
         parameters=(ocp.Parameter("slope", math.atan(slope)),) if slope else (),
-        options={"mu_init": 1e-2},  # a tenth of IPOPT's default: halves the iterations of some robots
+        options=dict(SOLVER),
     )  # fmt: skip
 
 
