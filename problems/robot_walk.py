@@ -93,7 +93,7 @@ OWN = {"heel_spring_biped": (od.models.heel_spring_biped, (0.08, 0.04))}
 
 
 class Known(NamedTuple):
-    """What is known about a robot: its model with the frames of its soles, their half length and half width [m] (None:
+    """A robot and what is known about it: its model with the frames of its soles, their half length and half width [m] (None:
     points), and whether its limits of joints are right."""
 
     model: od.Model | od.models.ClosedChain
