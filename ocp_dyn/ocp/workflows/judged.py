@@ -1,4 +1,4 @@
-"""A run of a solver under judgement: contradictions before it, a watch along it, what was searched after it has failed."""
+"""A run of a solver with a verdict: contradictions before it, a watch along it, a suspicion after it has failed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..solvers.feasibility.watch import SEARCH, Watch
 from ..solvers.interface import SolverResult, Start
 from ..solvers.monitor import Monitor
 from ..transcription.variables import Transcription
-from .restarts import PROVED, STOPPED
+from .restarts import PROVED
 from .verdict import SEARCHED, SUSPECTED, infeasible, suspicion, verdict_of_bounds, verdict_of_search
 
 GAVE_UP = ("Infeasible_Problem_Detected", "Restoration_Failed")
@@ -25,7 +25,7 @@ Judged = tuple[SolverResult, str, str]
 
 
 def unjudged(solver: Run) -> Judged:
-    """The result of a run, without any judgement."""
+    """The result of a run, without a verdict."""
     return solver(), "", ""
 
 
@@ -46,7 +46,7 @@ def judged(transcription: Transcription, program: Assembled, start: Start, monit
     if found is not None:
         (verdict,) = guarded(lambda: [verdict_of_search(transcription, program, found)])
         return infeasible(result.iterations, found), verdict, SEARCHED
-    if lowest is None or lowest.finding == "feasible" or result.status == STOPPED:
+    if lowest is None or lowest.finding == "feasible":
         return result, "", ""
     (verdict,) = guarded(lambda: [suspicion(transcription, program, lowest)])
     return result, verdict, SUSPECTED

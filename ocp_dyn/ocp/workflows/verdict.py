@@ -92,7 +92,7 @@ def suspicion(transcription: Transcription, program: Assembled, least: LeastViol
 
 
 def _shortages(transcription: Transcription, program: Assembled, least: LeastViolation) -> tuple[str, str]:
-    """What stays violated, against which bounds; and a remedy up to "ask"."""
+    """Constraints that stay violated, with the bounds that hold them so; and a remedy up to "ask"."""
     found = faults(transcription, program, least.x)
     named = [fault for fault in found if fault.violation >= SMALL * found[0].violation][:SHOWN]
     rows = "; ".join(_shortage(transcription, fault) for fault in named)

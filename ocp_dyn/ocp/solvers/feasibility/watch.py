@@ -116,5 +116,11 @@ class Watch:
         sizes = [one.violation for one in self._agreed]
         if end.finding == "stationary" and max(sizes) <= ALIKE * min(sizes):
             return True
-        self._say("a feasible point exists: goes on" if end.finding == "feasible" else "nothing is proved: goes on")
+        if end.finding == "feasible":
+            self._say("a feasible point exists: goes on")
+        else:
+            self._say(
+                f"no feasible point was found nearby, the largest violation is {np.abs(end.residual).max(initial=0.0):.1g}: "
+                "nothing is proved, the run goes on (Ctrl-C ends it)"
+            )
         return False
