@@ -7,7 +7,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.solvers.feasibility import watch
-from ocp_dyn.ocp.solvers.feasibility.least_violation import MET, LeastViolation, certified, least_violation
+from ocp_dyn.ocp.solvers.feasibility.least_violation import MET, LeastViolation, _Search, certified, least_violation
 from ocp_dyn.ocp.solvers.feasibility.linear_rows import contradiction
 from ocp_dyn.ocp.workflows import solve
 from tests.hopper import problem as hop
@@ -233,3 +233,23 @@ def test_a_run_that_fails_after_a_search_without_proof_ends_with_a_suspicion(mon
     assert found.stats["proof"] == "suspicion"
     assert found.stats["verdict"].startswith("no feasible point was found nearby, which proves nothing")
     assert "up: short by" in found.stats["verdict"]
+
+
+def test_gradient_and_exact_hessian_of_the_search_are_those_of_its_program():
+    program, start = program_of(pendulum(intervals=3))
+    search, rng = _Search(program, start), np.random.default_rng(1)
+    n, m = program.n, program.row_lower.size
+    z, lam, step = rng.normal(size=n + m), rng.normal(size=m), 1e-6
+    search._center, search._damping = rng.normal(size=n), 0.3
+    _, gradient, jacobian, _, exact = search._functions
+
+    def slope(z):
+        return np.array(2.0 * gradient(z, [])[1] + jacobian(z, [])[1].T @ ca.DM(lam)).ravel()
+
+    def along(f):
+        return np.array([(f(z + d) - f(z - d)) / (2 * step) for d in step * np.eye(n + m)])
+
+    cost = along(lambda z: float(gradient(z, [])[0]))
+    assert np.allclose(np.array(gradient(z, [])[1]).ravel(), cost, atol=1e-6)
+    upper = exact(z, [], 2.0, lam)
+    assert np.allclose(np.array(ca.triu2symm(upper)), along(slope), atol=1e-6)
