@@ -104,8 +104,9 @@ def sole_points(side: str, size: HumanDimensions) -> list[tuple[str, tuple[float
     return [(f"heel_{side}", (x, y, 0.0)) for x in ends for y in (-width, width)]
 
 
-def separation(size: HumanDimensions, breadths: float = 0.8) -> ocp.Separation:
-    """Feet and knees pass each other side by side; breadths: distance of their middles, in breadths of a foot.
+def separation(size: HumanDimensions, breadths: float = 0.8, facing: str | None = None) -> ocp.Separation:
+    """Feet and knees pass each other side by side; breadths: distance of their middles, in breadths of a foot. facing:
+    the frame that tells left from right, for walks that turn.
 
     0.8: heel and arch, which pass the other foot, are narrower than the ball of the foot, where its breadth is measured.
     """
@@ -113,7 +114,7 @@ def separation(size: HumanDimensions, breadths: float = 0.8) -> ocp.Separation:
     soles = [(("heel_l", (x, 0, 0)), ("heel_r", (u, 0, 0))) for x in ends for u in ends]
     knees = (("shank_l", (0, 0, 0)), ("shank_r", (0, 0, 0)))
     # not at the ends of a swing: there both feet stand, and their footholds determine the distance
-    return ocp.Separation([*soles, knees], breadths * size.foot_breadth, ends=False)
+    return ocp.Separation([*soles, knees], breadths * size.foot_breadth, ends=False, facing=facing)
 
 
 def step_length(speed: float, height: float) -> float:

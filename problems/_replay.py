@@ -30,6 +30,10 @@ IMPRATIO = 10.0
 """Stiffness of friction relative to that of the normal force; 1, MuJoCo's default, lets feet creep."""
 
 
+EQUALITIES = (od.Loop, od.JointCoupling, od.LockedJoint)
+"""Constraints of a phase that MuJoCo has, too."""
+
+
 def mujoco() -> Any:
     """The package MuJoCo; ValueError with the command that installs it."""
     try:
@@ -63,8 +67,9 @@ class Body:
 def load(solution: ocp.Solution, friction: float = 0.8, timestep: float = 1e-4) -> Body:
     """The model of a solution with the shapes of its footholds, above the ground z = 0."""
     model, shapes = solution.model, ocp.contact_shapes(solution)
+    held = {repr(c): c for phase in solution.phases for c in phase.contacts if isinstance(c, EQUALITIES)}
     text = od.io.mjcf_text(
-        model, shapes, drop=("passive",), balance=True, friction=friction, solref=SOLREF,
+        model, shapes, constraints=tuple(held.values()), drop=("passive",), balance=True, friction=friction, solref=SOLREF,
         solimp=SOLIMP, timestep=timestep, visuals="none", ground=True,
     )  # fmt: skip
     spec = mujoco().MjModel.from_xml_string(text)
@@ -98,16 +103,13 @@ def stages(solution: ocp.Solution) -> Iterator[Stage]:
     The variables of the program have the accelerations and the forces there if it is in the implicit form; otherwise
     the starts of the intervals are taken, where `PhaseMotion` has them.
     """
-    form, method = solution.stats.get("form"), solution.stats.get("integrator", "midpoint")
+    form, method = solution.stats.get("form"), scheme(solution.stats.get("integrator", "midpoint"))
     variables = solution.variables() if solution.record is not None else {}
     known = form == "implicit" and solution.stats.get("steps", 1) == 1
+    size = method.stages * solution.model.nv
     for number, phase in enumerate(solution.phases):
-        if (
-            known
-            and f"qdd {phase.name}[0]" in variables
-            and variables[f"qdd {phase.name}[0]"].size % solution.model.nv == 0
-        ):
-            yield from _collocated(solution, number, scheme(method), variables)
+        if known and variables.get(f"qdd {phase.name}[0]", np.zeros(0)).size == size:
+            yield from _collocated(solution, number, method, variables)
         else:
             for k, (t, rate) in enumerate(zip(np.diff(phase.t), phase.tau_rate, strict=True)):
                 tau = phase.tau[k] - rate * t / 2
@@ -205,8 +207,8 @@ def inverse(solution: ocp.Solution, body: Body) -> Agreement:
     feet = [_Feet(solution, phase) for phase in solution.phases]
     passive = passive_law(solution)
     torque = root = largest = 0.0
-    count = 0
-    for count, at in enumerate(stages(solution), start=1):
+    instants = list(stages(solution))
+    for at in instants:
         data.qpos[:], data.qvel[:], data.qacc[:] = at.q[body.of_q], at.qd[body.of_qd], at.qdd[body.of_qd]
         mj.mj_inverse(body.spec, data)
         force = data.qfrc_inverse - feet[at.phase].force(mj, body, data, at.q, at.lam)
@@ -215,47 +217,52 @@ def inverse(solution: ocp.Solution, body: Body) -> Agreement:
         root = max(root, float(np.abs(gap[~motors]).max(initial=0.0)))
         largest = max(largest, float(np.abs(at.tau).max()))
     body.spec.opt.disableflags = flags
-    return Agreement(torque / largest, root / max(largest, model.weight), count)
+    return Agreement(torque / largest, root / max(largest, model.weight), len(instants))
 
 
 class _Feet:
-    """The contacts of a phase: their wrenches as generalized forces by MuJoCo's own Jacobians."""
+    """The contacts of a phase: their wrenches as generalized forces by MuJoCo's own Jacobians.
+
+    The rows of a contact are combinations of the six velocities of its point, so that its force G' lam is J' w with the
+    Jacobian J of the point and the wrench w on the foot.
+    """
 
     def __init__(self, solution: ocp.Solution, phase: ocp.PhaseMotion) -> None:
-        self.model = solution.model
-        q, lam = SX.sym("q", self.model.nq), SX.sym("lam", phase.lam.shape[1])
+        model = solution.model
+        q, lam = SX.sym("q", model.nq), SX.sym("lam", phase.lam.shape[1])
         self.bodies: list[str] = []
-        wrenches: list[Any] = []
-        rest, k = SX(self.model.nv, 1), 0
+        parts: list[Any] = []
+        rest, k = SX(model.nv, 1), 0
         for contact in phase.contacts:
-            rows = lam[k : k + len(contact.rows)]
+            force = contact.jacobian(model, q).T @ lam[k : k + len(contact.rows)]
             k += len(contact.rows)
             name = getattr(contact, "name", "")
-            if isinstance(contact, ocp.CompliantFoothold):
-                point, wrench = od.point_position(self.model, name, q), rows
-            elif name in phase.places and isinstance(contact, (od.Contact, od.RollingContact)):
-                point = _contact_point(self.model, contact, q)
-                wrench = phase.foothold(contact).wrench(rows, DM(phase.places[name]))
-            else:
-                rest += contact.jacobian(self.model, q).T @ rows
+            if name not in phase.wrenches:
+                rest += force
                 continue
-            self.bodies.append(self.model.body_names[self.model.frame(name).body - 1])
-            wrenches += [ca.densify(point), ca.densify(wrench)]
-        self.of = ca.Function("wrenches", [q, lam], [ca.densify(rest), *wrenches], {"cse": True})
+            self.bodies.append(model.body_names[model.frame(name).body - 1])
+            point = _contact_point(model, contact, q)
+            arm = point - od.point_position(model, name, q)
+            J = od.frame_jacobian(model, name, q)
+            parts += map(ca.densify, (point, arm, J, force))
+        self.of = ca.Function("wrenches", [q, lam], [ca.densify(rest), *parts], {"cse": True})
 
     def force(self, mj: Any, body: Body, data: Any, q: Array, lam: Array) -> Array:
         """The generalized force (nv) in MuJoCo's order; data: at q."""
-        rest, *found = self.of.call([DM(q), DM(lam)])
-        total = _flat(rest)[body.of_qd]
-        for name, point, wrench in zip(self.bodies, found[::2], found[1::2], strict=True):
+        rest, *parts = (np.array(x.full()) for x in self.of.call([DM(q), DM(lam)]))
+        total = rest.ravel()[body.of_qd]
+        for name, point, arm, J, force in zip(self.bodies, *(parts[k::4] for k in range(4)), strict=True):
+            wrench = np.linalg.lstsq(J.T, force.ravel(), rcond=None)[0]  # about the origin of the frame
+            moment = wrench[:3] - np.cross(arm.ravel(), wrench[3:])
             number = mj.mj_name2id(body.spec, mj.mjtObj.mjOBJ_BODY, name)
-            moment, force = _flat(wrench)[:3].copy(), _flat(wrench)[3:].copy()
-            mj.mj_applyFT(body.spec, data, force, moment, _flat(point), number, total)
+            mj.mj_applyFT(body.spec, data, wrench[3:].copy(), moment, point.ravel(), number, total)
         return total
 
 
-def _contact_point(model: od.Model, contact: Any, q: SX) -> SX:
+def _contact_point(model: od.Model, contact: Any, q: SX) -> Any:
     """The point of a contact [m] at which its wrench acts."""
+    if isinstance(contact, ocp.CompliantFoothold):
+        return od.point_position(model, contact.name, q)
     if isinstance(contact, od.Contact):
         return od.point_position(model, contact.name, q, contact.point)
     return od.point_position(model, contact.name, q, contact.center) - contact.radius * DM(contact.normal)

@@ -22,7 +22,7 @@ from ._replay_run import Run
 SHOWN = 4
 """Steps of the animation, and of the curves of forces."""
 
-PLANNED, SIMULATED = "0.55", ("#d55e00", "#0072b2")
+PLANNED, SIMULATED = "0.55", ("#d55e00", "#0072b2", "#009e73")
 
 
 def write_report(out: Path, run: Run, numbers: dict[str, Any], title: str) -> None:
@@ -50,7 +50,7 @@ torque; on the base, which has no motor, {numbers["inverse_root_error"]:.2g} of 
 |---|---|
 {rows}
 
-![base height, tilt of the trunk, contact forces](replay.png)
+![height and tilt of the base, its way off the plan, contact forces](replay.png)
 
 The plan of the first two steps, and what MuJoCo makes of them; arrows are forces of the ground:
 
@@ -77,21 +77,21 @@ def planned(run: Run, shown: ocp.Solution) -> ocp.Solution:
 
 
 def base(run: Run, q: Array) -> Array:
-    """Height of the base [m], and its roll and pitch [degrees] (N, 3)."""
+    """Place of the base [m], and its roll and pitch [degrees] (N, 5)."""
     x = SX.sym("q", run.solution.model.nq)
     R, p = od.pose(run.solution.model, run.solution.model.body_names[0], x)
     pitch, roll = -ca.asin(R[2, 0]), ca.atan2(R[2, 1], R[2, 2])
-    see = ca.Function("base", [x], [ca.vertcat(p[2], roll * 180 / np.pi, pitch * 180 / np.pi)])
+    see = ca.Function("base", [x], [ca.vertcat(p, roll * 180 / np.pi, pitch * 180 / np.pi)])
     return np.array([see(row).full().ravel() for row in q])
 
 
 def planned_forces(run: Run, until: float) -> dict[str, list[tuple[float, float]]]:
     """(time, vertical force) of every foot in the intervals of the plan, by the names of `Run.wrenches`."""
     solution, model = run.solution, run.solution.model
-    image = solution.mirror() if solution.step_length else None
+    image = solution.mirror() if solution.repeats else None
     name_of = {model.frame(name).body: name for name in run.wrenches}
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in run.wrenches}
-    for n in range(int(np.ceil(until / solution.duration)) if solution.step_length else 1):
+    for n in range(int(np.ceil(until / solution.duration)) if solution.repeats else 1):
         for phase in solution.phases:
             middles = (phase.t[1:] + phase.t[:-1]) / 2 + n * solution.duration
             forces = {name: np.zeros(len(middles)) for name in run.wrenches}
@@ -104,32 +104,35 @@ def planned_forces(run: Run, until: float) -> dict[str, list[tuple[float, float]
 
 
 def draw(run: Run, path: Path) -> None:
-    """Base height, tilt and vertical forces against time, simulated and planned."""
+    """Base height, tilt and vertical forces against time, simulated and planned, and the way off the plan."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 7.5), layout="constrained")
-    height, tilt, force = figure.subplots(3, 1)
-    wanted = base(run, run.solution.sample(run.t - run.t[0]))
+    figure = Figure(figsize=(9, 9.5), layout="constrained")
+    height, tilt, off, force = figure.subplots(4, 1)
+    wanted = base(run, run.solution.sample(run.t))
     found = base(run, run.q)
-    height.plot(run.t, wanted[:, 0], color=PLANNED, linewidth=3, alpha=0.6, label="planned")
-    height.plot(run.t, found[:, 0], color=SIMULATED[0], label="simulated")
+    height.plot(run.t, wanted[:, 2], color=PLANNED, linewidth=3, alpha=0.6, label="planned")
+    height.plot(run.t, found[:, 2], color=SIMULATED[0], label="simulated")
     height.set_ylabel("height of the base [m]")
-    for k, (name, color) in enumerate(zip(("roll", "pitch"), SIMULATED, strict=True), start=1):
-        tilt.plot(run.t, wanted[:, k], color=PLANNED, linewidth=3, alpha=0.6, label="planned" if k == 1 else None)
+    for k, (name, color) in enumerate(zip(("roll", "pitch"), SIMULATED, strict=False), start=3):
+        tilt.plot(run.t, wanted[:, k], color=PLANNED, linewidth=3, alpha=0.6, label="planned" if k == 3 else None)
         tilt.plot(run.t, found[:, k], color=color, label=name)
     tilt.set_ylabel("tilt of the base [degrees]")
+    for k, (name, color) in enumerate(zip(("forward", "to the left", "up"), SIMULATED, strict=True)):
+        off.plot(run.t, 1e3 * (found - wanted)[:, k], color=color, linewidth=1, label=name)
+    off.set_ylabel("base off the plan [mm]")
     until = min(run.t[-1], SHOWN * run.solution.duration)
     here = run.t <= until
     plan = planned_forces(run, until)
     for k, (name, wrench) in enumerate(run.wrenches.items()):
         times = np.array(plan[name]).reshape(-1, 2)
         force.plot(*times.T, color=PLANNED, linewidth=3, alpha=0.6, label="planned" if not k else None)
-        force.plot(run.t[here], wrench[here, 5], color=SIMULATED[k % 2], linewidth=1, label=name.replace("_", " "))
+        force.plot(run.t[here], wrench[here, 5], color=SIMULATED[k % 3], linewidth=1, label=name.replace("_", " "))
     force.set_ylabel("vertical force [N]")
     force.set_xlabel("time [s]")
-    for axes in (height, tilt, force):
+    for axes in (height, tilt, off, force):
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, loc="upper right", ncols=3)
+        axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 0.96), ncols=4)
         axes.set_xlim(0, until if axes is force else run.t[-1])
     with whole_file(path) as partial:
         figure.savefig(partial, format=path.suffix[1:], dpi=150)

@@ -1,4 +1,4 @@
-"""What the steps of a robot are made of: its standing posture, feet, effort, and the transfer of load between its feet."""
+"""Parts of the steps of a robot: its standing posture, feet, effort, and the transfer of load between its feet."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _bent(model: od.Model, q: np.ndarray, low: np.ndarray, high: np.ndarray) -> 
 
 
 class Walker:
-    """What the parts of a problem ask about a robot: model, loops, posture, feet, length and time of its legs."""
+    """A robot as its problem sees it: model, loops, posture, feet, length and time of its legs."""
 
     def __init__(
         self, given: od.Model | od.models.ClosedChain, sole: tuple[float, float] | None, locked: Any, load: float,

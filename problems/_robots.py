@@ -116,7 +116,7 @@ def pendulum_time(length: float, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -
 
 
 class Steps(NamedTuple):
-    """How long and how fast the steps of a robot can be.
+    """Length and speed that the steps of a robot can have.
 
     name: of the robot; length of its legs [m]; gravity [m/s^2]; usual: speed if none is given, in sqrt(g l); fastest:
     largest Froude number v^2 / (g l).

@@ -84,12 +84,23 @@ def contact() -> tuple[Any, ...]:
 
 
 def phase(
-    stand: Stand, intervals: int, duration: Any, swinging: Side, size: HumanDimensions, costs: Any, name: str = ""
+    stand: Stand,
+    intervals: int,
+    duration: Any,
+    swinging: Side,
+    size: HumanDimensions,
+    costs: Any,
+    name: str = "",
+    facing: str | None = None,
 ) -> ocp.Phase:
     """A phase of a step, in which the foot of the side `swinging` clears the ground and passes the other one."""
     path = contact()
     if stand.swing is not None:
-        path = (*path, ocp.Clearance(sole_points(swinging, size), CLEARANCE, part=stand.swing), separation(size))
+        path = (
+            *path,
+            ocp.Clearance(sole_points(swinging, size), CLEARANCE, part=stand.swing),
+            separation(size, facing=facing),
+        )
     return ocp.Phase(name or stand.name, intervals, duration, stand.footholds, path, costs)
 
 
@@ -114,14 +125,15 @@ def walked(
     *,
     first: Side = "r",
     backward: bool = False,
+    facing: str | None = None,
 ) -> list[ocp.Phase]:
     """The phases of steps in a row; before: where the other foot stands as the first foot strikes. intervals: in the four
-    parts of a step. The phases of one step have the names of its parts, those of two the side, of more the number."""
+    parts of a step. facing: as in `separation`. The phases of one step have the names of its parts, those of two the side, of more the number."""
     phases = []
     for k, (side, on, off) in enumerate(zip(sides(len(steps), first), steps, (before, *steps), strict=False)):
         tail = "" if len(steps) == 1 else f"_{side}" if len(steps) == 2 else f"_{k + 1}"
         phases += [
-            phase(stand, n, share(stand.name, time), other(side), size, costs, stand.name + tail)
+            phase(stand, n, share(stand.name, time), other(side), size, costs, stand.name + tail, facing)
             for stand, n in zip(stands(on, off, backward), intervals, strict=True)
         ]
     return phases

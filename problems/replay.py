@@ -11,7 +11,7 @@ motion is repeated, mirrored as the solution says, until the body falls; a step 
 
     python -m problems.replay human | talos | g1 | FILE.npz
 
-    [--speed 1.2] [--gain 30] [--damping 1] [--steps 20] [--friction 0.8] [--timestep 1e-4] [--quick] [--json] [--out DIR]
+    [--speed V] [--gain 30] [--damping 1] [--steps 20] [--friction 0.8] [--timestep 1e-4] [--quick] [--json] [--out DIR]
 
 DIR gets report.md with its pictures, the solution as walk.npz, and the simulated motion as simulated.npz:
 `ocp.Solution.load("simulated.npz").show()` plays it. MuJoCo comes with the extra "robots".
@@ -24,7 +24,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli.report import as_json
 
@@ -38,15 +37,10 @@ QUICK_STEPS = 3
 
 
 def walk(name: str, speed: float | None, quick: bool = False) -> ocp.Problem:
-    """The walk of the human, or of a robot by its name in `od.robots`; speed [m/s], by default that of the problem."""
+    """The walk of the human, or of a robot by its name in `robot_walk`; speed [m/s], by default that of its problem."""
     if name == "human":
         return human_walk.problem(speed or 1.2, intervals=human_walk.QUICK if quick else human_walk.INTERVALS)
-    robot = od.robots.describe(name)
-    if len(robot.feet) != 2 or robot.sole is None:
-        raise ValueError(f"{name!r} has no two flat feet in od.robots: solve its motion, and give the file")
-    model = robot_walk.load(od.robots.path(name), *robot.feet, robot.sole_height)
-    coarse: dict[str, Any] = {"intervals": (2, 8)} if quick else {}
-    return robot_walk.problem(speed or 0.5, model, sole=robot.sole, **coarse)
+    return robot_walk.problem(speed, name, intervals=(2, 8) if quick else (6, 20))
 
 
 def numbers(run: Run, torque: float, root: float) -> dict[str, Any]:
@@ -108,8 +102,10 @@ def checked(solution: ocp.Solution) -> ocp.Solution:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("source", metavar="WHAT", help="human, a robot with flat feet, or FILE.npz of a solution")
-    arguments.add_argument("--speed", type=float, help="walking speed [m/s]; 1.2 for the human, 0.5 for robots")
+    arguments.add_argument("source", metavar="WHAT", help="human, a robot of robot_walk, or FILE.npz of a solution")
+    arguments.add_argument(
+        "--speed", type=float, help="walking speed [m/s]; by default that of human_walk or robot_walk"
+    )
     arguments.add_argument("--gain", type=float, default=GAIN, help="stiffness of joints [strengths/rad]")
     arguments.add_argument("--damping", type=float, default=DAMPING, help="their damping [strengths s/rad]")
     arguments.add_argument("--steps", type=int, help="most steps to simulate; 20, with --quick 3")

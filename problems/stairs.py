@@ -109,7 +109,7 @@ def problem(
         phases,
         periodic=ocp.Periodic(speed, transition=ocp.Continuous(), step=ocp.Step(length=tread, rise=climb)),
         per_distance=True,
-        guess=ocp.FootPlan(strike=-STRIKE, leave=LEAVE, lift=0.06, crouch=0.1),
+        guess=ocp.FootPlan(strike=-STRIKE, leave=LEAVE, lift=0.06, crouch=0.05),
         integrator="gauss:2",
         torque="linear",
     )

@@ -38,6 +38,10 @@ LEGLESS = ("alex_nub_hands", "alex_psyonic_hands", "alex_sake_hands")
 """Humanoids whose files end at the pelvis."""
 COLUMNS = 4
 """Pictures side by side on the sheet."""
+POSES, POSES_OF_TROT = 5, 2
+"""Poses of a picture; trotters are longer than tall."""
+HEAD_OF_PICTURE = 0.14
+"""Part of a picture's height that its title takes; the sheet leaves it out."""
 
 
 def robots() -> tuple[str, ...]:
@@ -74,7 +78,7 @@ def walk(name: str, iterations: int, out: Path | None) -> dict[str, Any]:
         if out is not None:
             from ocp_dyn.viz import stick_figure
 
-            stick_figure(solution, out / f"{name}.png")
+            stick_figure(solution, out / f"{name}.png", poses=POSES_OF_TROT if trots(name) else POSES, ghosts=0)
             found["picture"] = f"{name}.png"
     except FAILURES as error:  # the gait is there all the same
         found["diagnosis"] = f"{type(error).__name__}: {error}"
@@ -127,6 +131,7 @@ def sheet(found: list[dict[str, Any]], out: Path) -> Path | None:
     page = Image.new("RGB", (COLUMNS * width, -(-len(shown) // COLUMNS) * (height + margin)), "white")
     for k, numbers in enumerate(shown):
         picture = Image.open(out / numbers["picture"]).convert("RGB")
+        picture = picture.crop((0, round(HEAD_OF_PICTURE * picture.height), picture.width, picture.height))
         picture.thumbnail((width - 12, height - 8), Image.Resampling.LANCZOS)
         left, top = k % COLUMNS * width, k // COLUMNS * (height + margin)
         page.paste(picture, (left + (width - picture.width) // 2, top + margin + height - picture.height))

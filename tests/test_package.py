@@ -14,7 +14,7 @@ import pytest
 import ocp_dyn as od
 
 ROOT = Path(od.__file__).parents[1]
-MODULES = {"codegen", "formulations", "layouts", "models", "ocp", "robots", "viz"}
+MODULES = {"codegen", "formulations", "io", "layouts", "models", "ocp", "robots", "viz"}
 """Modules among the names of the library."""
 
 
@@ -42,7 +42,7 @@ def test_dir_and_the_star_import_show_the_names_of_the_library() -> None:
     assert {"__version__", "__doc__"} <= set(dir(od))
 
 
-@pytest.mark.parametrize("room", ["ocp", "viz", "codegen", "models", "formulations"])
+@pytest.mark.parametrize("room", ["ocp", "viz", "codegen", "models", "formulations", "io"])
 def test_rooms_show_their_names_and_no_modules(room: str) -> None:
     package = getattr(od, room)
     shown = [name for name in dir(package) if not name.startswith("__")]

@@ -214,7 +214,7 @@ ROBOT: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 BIPED: dict[str, dict[str, Any]] = {
     "--sole-height": {"type": float, "metavar": "M", "help": "height of the feet's frames above the ground [m]"},
-    "--double-support": {"type": float, "metavar": "S", "help": "time on both feet [s]"},
+    "--double-support": {"type": float, "metavar": "S", "help": "time on both feet [s]; free by default"},
     "--sole": {"type": float, "nargs": 2, "metavar": ("LENGTH", "WIDTH"), "help": "half length and half width [m]"},
     "--ignore-limits": {"action": "store_true", "help": "leave out limits of joints, if they are wrong"},
 }
@@ -237,8 +237,8 @@ def _walk(commands: Any) -> None:
         "known. `ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip
     _file(command, optional=True, root=False)
-    command.add_argument("--speed", type=float, metavar="V", help="speed [m/s]; default: human 1.2, robot 0.5, "
-                         "quadruped 0.4")  # fmt: skip
+    command.add_argument("--speed", type=float, metavar="V", help="speed [m/s]; default: human 1.2, "
+                         "robots by the length of their legs")  # fmt: skip
     command.add_argument("--out", type=_path, metavar="DIR", default=Path("walk"), help="folder (default: walk)")
     command.add_argument("--quick", action="store_true", help="a coarse grid, for a first look")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")

@@ -55,8 +55,8 @@ def load_urdf(
     A file may leave out: <inertial> (a massless link), <inertia> (a point mass), <origin> (zero),
     <axis> (x), <limit> or its parts (no limit; if only one of lower and upper is given, the other is 0, as
     URDF defines). A revolute joint without <limit>, which URDF forbids and files have, is unlimited; a
-    continuous joint has no lower or upper limit whatever is written. Limits and dynamics of floating and planar
-    joints, one number for meters and radians alike, are not kept. A planar joint moves
+    continuous joint has no lower or upper limit whatever is written, and numbers beyond 1e100 are none. Limits and
+    dynamics of floating and planar joints, one number for meters and radians alike, are not kept. A planar joint moves
     in the plane normal to its axis; see `_add_planar`.
 
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, OSError if it

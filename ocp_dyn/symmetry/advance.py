@@ -51,7 +51,7 @@ class Advance:
         return 0.0 if self.turn is None else float(self.turn)
 
     def point(self, p: Expr) -> Expr:
-        """Where the point p (3) [m] goes; p may have several columns."""
+        """The place to which the point p (3) [m] goes; p may have several columns."""
         moved = self.vector(p)
         return moved + (self.shift if moved.shape[1] == 1 else ca.repmat(self.shift, 1, moved.shape[1]))
 
@@ -149,7 +149,7 @@ class Repetition:
         return tau if self.mirror is None else tau @ np.array(self.mirror.qd_matrix.full()).T
 
     def points(self, p: Array) -> Array:
-        """Where points (..., 3) [m] are in the other period."""
+        """The places of points (..., 3) [m] in the other period."""
         return self.vectors(p) + _numbers(self.advance.shift)
 
     def vectors(self, v: Array) -> Array:
@@ -172,7 +172,7 @@ class Repetition:
 
 
 def obstacle(model: Model, *, shifts: Sequence[bool], turns: bool) -> str:
-    """What the root joint of a model cannot do, in words, of the shifts along x, y and z and the turn; "" if it can."""
+    """Words for what the root joint of a model cannot do of the shifts along x, y and z and the turn; "" if it can."""
     directions = ("along x", "sideways (along y)", "up (along z)")
     steps = np.array(DM(_root_steps(model)).full())
     lost = [d for d, wanted, step in zip(directions, shifts, steps.T, strict=True) if wanted and not step.any()]

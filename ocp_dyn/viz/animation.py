@@ -238,7 +238,9 @@ class _Canvas:
             arrows = Arrows(axes, plane, 0.011 * film.reach)
             self.views.append((plane, axes, limits[0], Puppet(axes, film.segments, plane), arrows))
             if film.ground:
-                self.under.append(SideGround(axes, film.ground) if plane == "side" else FrontGround(axes, film.reach))
+                self.under.append(
+                    SideGround(axes, film.ground) if plane == "side" else FrontGround(axes, film.ground, film.reach)
+                )
         top = 1 - 17 / size[1]
         fontsize = min(9.0, 9.0 * size[0] / 480)  # caption and legend share a line
         self.caption = self.figure.text(12 / size[0], top, "", fontsize=fontsize, color=INK, va="center")
@@ -309,6 +311,7 @@ def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[An
 def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progress | None) -> None:
     """Writes the page that plays the motion; it opens with the side view unless only the front view is requested."""
     model, count = film.motion.model, len(film.times)
+    faces = film.ground.faces if film.straight.steady else []
     scene = Scene(
         title=(model.name or "motion").replace("_", " "),
         segments=film.segments,
@@ -321,7 +324,8 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
         grounded=film.grounded,
         azimuth=0.0 if "side" in film.planes else 90.0,
         words=side_words(model),
-        faces=[] if film.motion.turn else [*(face.corners for face in film.ground.faces), *risers(film.ground.faces)],
+        faces=[face.corners for face in faces],
+        risers=risers(faces),
     )
     with picture_file(path) as partial:
         partial.write_text(page(scene, size, film.speed), encoding="utf-8")

@@ -135,6 +135,11 @@ class Straight:
         level = (points - [x, y, 0.0]) @ np.array(DM(share.R).full())
         return np.asarray(level + np.array([self.length * time / self.duration, 0.0, 0.0]))
 
+    @property
+    def steady(self) -> bool:
+        """Whether the world stays as it is at all times: the motion neither turns nor goes sideways."""
+        return self.advance is None or (self.advance.turn is None and not float(self.advance.shift[1]))
+
     def turned(self, vectors: Array, time: float) -> Array:
         """The vectors (..., 3) at a time [s]."""
         if self.advance is None or self.advance.turn is None:

@@ -26,7 +26,7 @@ class Scene:
     (frames): its x [m]. forces: for every frame, pairs (center of pressure (3), arrow (3)) [m]. captions: a text for
     every frame. dt: time between frames [s]. repeats: whether the motion is a loop. grounded: whether to draw the
     ground. azimuth: direction of the first view [degrees], 0 from the right, 90 from ahead. words: names of the sides.
-    faces: corners (4, 3) of the faces of the ground [m].
+    faces, risers: corners (4, 3) of the faces of the ground, and of the upright faces below their edges [m].
     """
 
     title: str
@@ -41,6 +41,7 @@ class Scene:
     azimuth: float
     words: dict[Any, str]
     faces: Sequence[Array] = ()
+    risers: Sequence[Array] = ()
 
 
 def page(scene: Scene, size: tuple[int, int], speed: float) -> str:
@@ -91,6 +92,7 @@ def _data(scene: Scene) -> dict[str, Any]:
         "points": [_whole(frame.ravel()) for frame in scene.points],
         "camera": _whole(scene.camera),
         "faces": [_whole(face.ravel()) for face in scene.faces],
+        "risers": [_whole(riser.ravel()) for riser in scene.risers],
         "shade": SHADE,
         "forces": forces,
         "captions": scene.captions,
@@ -218,10 +220,12 @@ function ground(a, camera) {
 
 // faces of the ground, the farthest first
 function faces(a, camera) {
-  const drawn = data.faces.map(face => {
-    const corners = [0, 3, 6, 9].map(j => seen(face[j] - camera, face[j + 1], face[j + 2], a));
-    return [corners.reduce((sum, corner) => sum + corner[2], 0), corners];
-  });
+  const drawn = [];
+  for (const [quads, upright] of [[data.faces, false], [data.risers, true]]) for (const quad of quads) {
+    const corners = [0, 3, 6, 9].map(j => seen(quad[j] - camera, quad[j + 1], quad[j + 2], a));
+    if (upright && corners[1][0] <= corners[0][0]) continue;  // seen from behind
+    drawn.push([corners.reduce((sum, corner) => sum + corner[2], 0), corners]);
+  }
   drawn.sort((p, q) => p[0] - q[0]);
   for (const [, corners] of drawn) {
     fill(corners, data.shade, 0);

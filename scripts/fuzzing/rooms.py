@@ -41,6 +41,11 @@ DRAWN = (
 
 OWN_VALUES: dict[str, dict[str, Any]] = {
     "NoCollision": {"pairs": [(ocp.Capsule("foot", 0.1), ocp.Obstacle((0, 0, 0), 0.1))]},
+    "Patch": {"length": 1.0, "width": 0.5},
+    "Terrain": {"patches": [ocp.Patch(length=1.0, width=0.5, name="stair")]},
+    "stairs": {"rise": 0.17, "tread": 0.29, "count": 3},
+    "ramp": {"angle": 0.3, "length": 2.0},
+    "stepping_stones": {"points": [(0.0, 0.1, 0.0), (0.4, -0.1, 0.1)]},
     "DependentJoints": {
         "constraint": od.JointCoupling("hip", "leg", 1.0),
         "joints": ["hip"],
@@ -69,7 +74,7 @@ def _good() -> dict[str, Any]:
         "distance": 0.1, "contact": od.Contact("foot", axes="xyz"), "margin": 0.1, "maximum": 10.0, "start": (0, 0, 0), "intervals": 3,
         "duration": 1.0, "feet": ["foot"], "spheres": (od.HuntCrossleySphere("foot"),), "reference": ocp.recording([0, 1], np.zeros((2, 5))), "constraint": ocp.PowerLimit(10.0),
         "model": model, "phases": ocp.Phase("swing", 3, 1.0), "left": "hip", "right": "leg", "times": [0, 1], "values": [[0], [1]],
-        "A": [[0.0]], "b": [1.0], "maps": [], "period": 1.0, "x": [0.0], "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "body": "foot",
+        "A": [[0.0]], "b": [1.0], "maps": [], "period": 1.0, "x": [0.0], "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "motion": solution, "body": "foot",
         "curves": {"hip": (lambda q, qd: 9.0, lambda q, qd: 8.0 - qd)}, "dof": "hip", "stiffness": 100.0, "tendons": [ocp.Tendon("hip", 100.0)],
         "instant": ocp.Instant(model, None, ca.DM.zeros(model.nv), tau=ca.DM.zeros(model.nv), tau_rate=ca.DM.zeros(model.nv)),
         "problem": rotor(), "functions": [od.function(od.mass_matrix, model)], "prefix": "robot",
@@ -117,6 +122,9 @@ def _solving(good: dict[str, Any]) -> list[Call]:
         "threads",
         "values",
         "compile",
+        "early_verdict",
+        "restarts",
+        "seed",
         "piqp",
         "x",
     )

@@ -182,7 +182,7 @@ def test_instruction_count_on_a_humanoid():
     assert od.function(od.forward_dynamics_second_derivatives, model).n_instructions() < 155000
 
 
-@pytest.mark.parametrize("key", JOINTS)
+@pytest.mark.parametrize("key", [key for key in JOINTS if key in TREES])
 def test_a_model_with_split_joints_is_the_same_mechanism(rng, key):
     """Equal forces, and constant S in all but the joints that are no chain of others, and screws."""
     model = tree(key)

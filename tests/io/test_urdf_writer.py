@@ -190,6 +190,16 @@ def test_pinocchio_reads_it(key, rng):
     same_as_pinocchio(od.parse_urdf(text), pin.buildModelFromXML(text), rng)
 
 
+def test_human(rng):
+    model = od.models.human()
+    with pytest.raises(od.ModelError, match=r"drop=\('passive', 'effort',\)"):
+        od.io.urdf_text(model)
+    text = od.io.urdf_text(model, drop=("passive", "effort"))
+    back = od.parse_urdf(text, root=od.FloatingBase())
+    assert back.nv == model.nv == 29
+    same_dynamics(model, back, rng)
+
+
 def same_as_pinocchio(model, theirs, rng):
     import pinocchio as pin
 

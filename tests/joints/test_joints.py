@@ -278,9 +278,9 @@ def test_a_fixed_joint_does_nothing():
 def test_a_turned_joint_moves_as_its_motion_turned(joint, rng):
     """R' = R(axis, angle) R and p' = R(axis, angle) p, with the same velocity in body axes; or the joint cannot."""
     values, rates = sampled(joint, rng)
-    axis = rng.normal(size=3)
+    oblique = rng.normal(size=3)
     free = isinstance(joint, (od.FloatingBase, od.Spherical, od.Euler))
-    for axis in (axis / np.linalg.norm(axis), *np.eye(3), -np.eye(3)[2]):
+    for axis in (oblique / np.linalg.norm(oblique), *np.eye(3), -np.eye(3)[2]):
         found = joint.turned(DM(values), DM(rates), tuple(axis), DM(0.7))
         assert found is not None or not free
         if found is None:

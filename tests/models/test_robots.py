@@ -34,8 +34,9 @@ def test_robots_load_on_their_root_with_feet_on_one_height(name, recwarn):
     assert robot.free == (robot.kind in ("biped", "flying", "humanoid", "quadruped"))
     if robot.feet:
         places = np.array([od.point_position(model, foot, model.neutral()).full().ravel() for foot in robot.feet])
-        assert np.ptp(places[:, 2]) < 2e-3
-        assert np.all(places[:, 2] < -0.2)
+        heights = places[:, "xyz".index(robot.up)]
+        assert np.ptp(heights) < 2e-3
+        assert np.all(heights < -0.2)
         contacts = od.robots.contacts(name)
         rows = 6 if robot.sole else 3
         assert od.constraint_jacobian(model, contacts, model.neutral()).shape[0] == rows * len(robot.feet)
@@ -51,6 +52,7 @@ def test_options_reach_the_file():
         od.robots.load("panda", mimic="refuse")
     assert od.robots.load("panda", mimic="couple").mimics
     assert od.robots.contacts("g1")[0].point == (0.0, 0.0, -0.035)
+    assert od.robots.contacts("human")[0].point == (0.06, -0.0765, 0.0)  # y is up
 
 
 @needs_robots

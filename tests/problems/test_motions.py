@@ -9,7 +9,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human
-from problems import human_walk, jump, run, slope, track_gait
+from problems import human_walk, jump, run, slope, stairs, track_gait
 from tests import hopper
 from tests.helpers import close
 
@@ -39,6 +39,9 @@ def undrawn(monkeypatch):
         (run, ["--strength", "0"], "strength must lie between"),
         (slope, ["--slopes", "0", "0.5"], "between -0.3 and 0.3"),
         (slope, ["--speed", "9"], "speed must lie between"),
+        (stairs, ["--rise", "0.5"], "rise must lie between 0.05 and 0.25"),
+        (stairs, ["--tread", "1"], "tread must lie between"),
+        (stairs, ["--speed", "3"], "speed must lie between"),
         (track_gait, ["--marker-noise", "-1"], "noise must not be negative"),
     ],
 )
@@ -185,3 +188,22 @@ def test_without_noise_the_truth_is_found(capsys, tmp_path):
     assert numbers["angle_error_rms_deg"] < 0.03
     assert numbers["force_error_rms_N"] < 0.1
     assert numbers["torque_error_rms_Nm"] < 1.0  # what the small terms in torque take
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("down", [False, True], ids=["up", "down"])
+def test_stairs(down):
+    """A stair per step; the swinging foot, toes included, stays above the true stairs at every node."""
+    solution = stairs.problem(down=down, still=True, intervals=stairs.QUICK).solve(progress=False, compile=False)
+    numbers = stairs.numbers(solution)
+    assert solution.converged
+    assert solution.rise == pytest.approx(-0.17 if down else 0.17)
+    assert 75 < numbers["knee_flexion_in_swing_deg"] < 110
+    assert 10 < numbers["double_support_percent_of_stride"] * 2 < 60
+    points = [("heel_l", (x, 0.0, 0.0)) for x in (0.04, 0.2)] + [("heel_l", (0.26, 0.0, stairs.TIP))]
+    sharp = ocp.Terrain(solution.terrain.patches, solution.terrain.ground, smoothing=1e-6)
+    for phase in solution.phases[-2:]:
+        for q in phase.q[1:-1]:
+            for frame, point in points:
+                p = np.array(od.point_position(solution.model, frame, q, point)).ravel()
+                assert p[2] > float(sharp.height(p[0], p[1])) - 1e-4

@@ -109,8 +109,8 @@ def test_a_repetition_maps_points_vectors_and_states(rng):
     next_one, later = (Repetition.of(model, once, mirror, n) for n in (1, 2))
     assert later.mirror is None
     p = rng.normal(size=(5, 3))
-    close(next_one.points(p), p * [1, -1, 1] + [0.6, 0, 0.17])
-    close(later.points(p), p + [1.2, 0, 0.34])
+    close(next_one.points(p), p * [1, -1, 1] + np.array([0.6, 0, 0.17]))
+    close(later.points(p), p + np.array([1.2, 0, 0.34]))
     close(next_one.vectors(p), p * [1, -1, 1])
     close(next_one.moments(p), p * [-1, 1, -1])
     assert (next_one.yaw(0.1), later.yaw(0.1)) == (-0.1, 0.1)

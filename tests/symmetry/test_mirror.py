@@ -439,3 +439,32 @@ def test_joints_that_are_bent_in_the_neutral_posture_stay_bent():
     was, now = in_world(model), in_world(symmetric_twin(model))
     for name, parts in now.items():
         assert all(np.allclose(x, y, atol=1e-12) for x, y in zip(parts, was[name], strict=True))
+
+
+@pytest.mark.parametrize("up", ["x", "y", "z"])
+def test_a_base_with_another_axis_up_is_turned_upright(up):
+    """The head is above the legs, the left leg on the left, and the nose in front, whatever axis the file has up."""
+    axes = {
+        "x": np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]),
+        "y": np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]]),
+        "z": np.eye(3),
+    }
+    seen = {"head": (0, 0, 0.5), "nose": (0.1, 0, 0.5), "leg_l": (0, 0.2, -0.4), "leg_r": (0, -0.2, -0.4)}
+    builder = od.ModelBuilder("file")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    for name, place in seen.items():
+        builder.add_frame(name, "trunk", axes[up] @ place)
+    turned = facing_forward(builder.build(), "leg_l", "leg_r", up=up)
+    for name, place in seen.items():
+        found = np.array(od.point_position(turned, name, turned.neutral())).ravel()
+        assert np.allclose(found, place, atol=1e-11), name
+    with pytest.raises(ValueError, match="up must be one of x, y, z, got 'w'"):
+        facing_forward(turned, "leg_l", "leg_r", up="w")
+
+
+def test_bodies_without_an_image_name_the_nearest_one():
+    heavy = od.models.human().with_inertia("thigh_l", mass=40.0)
+    with pytest.raises(od.ModelError, match=r"the nearest, 'thigh_r', is 0 m and 29.7 kg away: use .*symmetric_twin"):
+        mirror_map(heavy)
+    with pytest.raises(od.ModelError, match=r"more than the tolerance of 0.2 .*Periodic\(mirror=False\)"):
+        symmetric_twin(heavy)

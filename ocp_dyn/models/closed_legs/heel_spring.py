@@ -24,7 +24,7 @@ SOLE = 0.07
 """Height of the ankle above the sole [m]."""
 
 STIFFNESS, DAMPING = 6.0e4, 600.0
-"""Of the spring in the rod [N/m], [N s/m]: standing shortens the rod by about 5 mm."""
+"""Spring in the rod [N/m] and its losses [N s/m]: a walk at 0.5 m/s stretches the rod by up to 8 mm."""
 
 EFFORT = {
     "hip_roll": 120.0,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from casadi import DM
@@ -28,7 +29,8 @@ def exponential(A: Array) -> Array:
     size = float(np.linalg.norm(A, 1))
     s = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
     A = A / 2.0**s
-    power, even, odd = np.eye(len(A)), np.zeros_like(A), np.zeros_like(A)
+    power: Any = np.eye(len(A))
+    even, odd = np.zeros_like(A), np.zeros_like(A)
     for k, c in enumerate(PADE):
         if k % 2:
             odd += c * power

@@ -27,7 +27,7 @@ from ..solvers.nlpsol import run_nlpsol
 DAMPINGS = (1e-6, 1e-3, 1.0)
 """Smallest, first and largest damping, for variables in the scale of the program."""
 
-FACTOR = 10.0
+FACTOR = 30.0
 """Factor between the dampings of two runs."""
 
 STEPS = 40
@@ -35,6 +35,10 @@ STEPS = 40
 
 LITTLE = 0.1
 """Relative decrease of phi below which a run has found nothing better: x0 is then stationary if the run converged."""
+
+STALL, RUNS = 0.01, 3
+"""A point is stationary, too, if this number of converged runs, damped no more than the first, lessen phi by less than
+this share in all."""
 
 FREE = 1e-4
 """Damping at or below which a run that finds nothing better proves that x0 is stationary: the damping is then so small
@@ -87,16 +91,23 @@ def least_violation(program: Assembled, start: Start, x: Array, iterations: int)
     search = _Search(program, start)
     least, damping, most = DAMPINGS
     best = search.at(np.clip(x, start.lower, start.upper))
-    used = 0
+    used, ends = 0, [np.inf] * RUNS
     while used < iterations and np.abs(best.residual).max(initial=0.0) > MET:
         found, converged, count = search.run(best.x, damping, min(STEPS, iterations - used))
         used += max(count, 1)
         better = found.violation < (1 - LITTLE) * best.violation
         if not better and converged and damping <= FREE:
-            lower = found if found.violation < best.violation else replace(best, lam_x=found.lam_x)
-            return replace(lower, finding="stationary", iterations=used)
-        best = found if better else best
-        damping = max(least, damping / FACTOR) if better or converged else damping * FACTOR
+            end = found if found.violation < best.violation else replace(best, lam_x=found.lam_x)
+            return replace(end, finding="stationary", iterations=used)
+        lower = found.violation < best.violation
+        best = found if lower else best
+        ends += [best.violation] if converged and damping <= DAMPINGS[1] else []
+        if best.violation > (1 - STALL) * ends[-RUNS]:
+            return replace(best, finding="stationary", iterations=used)
+        if better or converged:
+            damping = max(least, damping / FACTOR)
+        elif not lower:
+            damping *= FACTOR
         if damping > most:
             break
     met = np.abs(best.residual).max(initial=0.0) <= MET

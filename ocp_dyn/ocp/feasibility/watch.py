@@ -25,7 +25,7 @@ WINDOW = 12
 
 SHARE = 0.5
 
-SEARCH, SECOND = 200, 60
+SEARCH, SECOND = 200, 40
 """Largest numbers of iterations of the two searches. A search that ends open goes on at the next suspicion."""
 
 MOST = 800
@@ -33,6 +33,9 @@ MOST = 800
 
 LATER = 1.5
 """Factor from the number of iterations at one suspicion to that at which the next is allowed."""
+
+NOISE = 0.1
+"""Standard deviation by which the second search begins off the solver's start, in the scale of the program."""
 
 LARGEST_SHARE = 0.2
 """The second search refutes the first one if it comes below this share of its violation."""
@@ -91,7 +94,8 @@ class Watch:
         self._lowest, self._used = first, self._used + first.iterations
         if first.finding == "stationary":
             self.searches += 1
-            second = least_violation(self._program, self._start, self._start.x, SECOND)
+            noise = np.random.default_rng(0).normal(0.0, NOISE, self._start.x.size)
+            second = least_violation(self._program, self._start, self._start.x + noise, SECOND)
             if second.finding != "feasible" and second.violation > LARGEST_SHARE * first.violation:
                 self.found = first
                 return

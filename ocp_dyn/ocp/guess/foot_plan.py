@@ -24,7 +24,7 @@ from ...mechanism import Model
 from ...spatial_algebra.rotations import (
     rotation_about,
 )
-from ...symmetry.advance import Repetition
+from ...symmetry.advance import Advance, Repetition
 from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan
 from ..statement.statement import Statement
@@ -73,26 +73,33 @@ def planned(plan: FootPlan, transcription: Transcription, durations: list[float]
     heading = np.mean([heading_at(tracks[body], nodes) for body in feet], axis=0)
     base, heading = _base_path(transcription, nodes, middle[:, :2], heading)
     ground = np.mean([ground_at(tracks[body], nodes) for body in feet], axis=0)
-    height = ground + (1 - plan.crouch) * _standing_height(problem, q0, ground[0])
-    fit = _Fit(model, list(bodies), q0, problem.limits)
+    base_height, stands_on = _standing_height(problem, q0, ground[0])
+    height = ground + (1 - plan.crouch) * base_height
+    fit = _Fit(model, list(bodies), problem.limits)
     q = q0
     table = []
     for k in range(len(nodes)):
         R = as_numbers(rotation_about((0.0, 0.0, 1.0), DM(heading[k])))
-        q = fit(q, [(R, np.array([*base[k], height[k]])), *(poses[k] for poses in bodies.values())])
+        raised = Advance.of(rise=ground[k] - stands_on).q(model, DM(q0))  # else the posture would pull the base down
+        q = fit(
+            q,
+            as_numbers(raised).ravel(),
+            [(R, np.array([*base[k], height[k]])), *(poses[k] for poses in bodies.values())],
+        )
         table.append(q)
     return _smooth(transcription, fit, q0, nodes, table, total)
 
 
-def _standing_height(problem: Statement, q0: Array, ground: float) -> float:
-    """Height [m] of the base above the ground that it stands on in the standing posture: that of the lowest foot, or in
-    a posture of the user's own the ground of the start."""
+def _standing_height(problem: Statement, q0: Array, ground: float) -> tuple[float, float]:
+    """Height [m] of the base above the ground that it stands on in the standing posture, and the height of this ground:
+    that of the lowest foot, or in a posture of the user's own the ground of the start."""
     model = problem.model
     base = float(point_position(model, model.body_names[0], DM(q0))[2])
     if problem.posture is not None:
-        return base - ground
+        return base - ground, ground
     feet = [f for f in problem.footholds if isinstance(f, Foothold) and f.plane == problem.footholds[0].plane]
-    return base - min(float(point_position(model, f.name, DM(q0), f.point)[2]) for f in feet)
+    lowest = min(float(point_position(model, f.name, DM(q0), f.point)[2]) for f in feet)
+    return base - lowest, lowest
 
 
 def _base_path(transcription: Transcription, nodes: Array, middle: Array, heading: Array) -> tuple[Array, Array]:
@@ -154,7 +161,7 @@ def _moved(image: Repetition, q: Array) -> Array:
 
 
 class _Fit:
-    """Postures near q0 that bring the base and the feet to given poses, by damped Gauss-Newton steps."""
+    """Postures near a standing one that bring the base and the feet to given poses, by damped Gauss-Newton steps."""
 
     POSTURE_WEIGHT = 0.01
     BASE_WEIGHTS = (0.3, 0.3, 0.3, 0.1, 0.1, 0.02)  # angles, then x, y, z; the weight of feet is 1
@@ -162,14 +169,14 @@ class _Fit:
     LARGEST_STEP_COUNT = 6
     STEP_TOLERANCE = 1e-3  # iterations end at a step below this [rad, m]
 
-    def __init__(self, model: Model, bodies: list[int], q0: Array, limits: bool) -> None:
-        q = SX.sym("q", model.nq)
+    def __init__(self, model: Model, bodies: list[int], limits: bool) -> None:
+        q, standing = SX.sym("q", model.nq), SX.sym("standing", model.nq)
         contacts = [Contact(model.body(model.body_names[i - 1])) for i in (1, *bodies)]
         poses = [(SX.sym("R", 3, 3), SX.sym("p", 3)) for _ in contacts]
         rows = [c.position_from(model, q, R, p) for c, (R, p) in zip(contacts, poses, strict=True)]
         J = ca.vertcat(*(c.jacobian(model, q) for c in contacts))
-        away = model.difference(DM(q0), q)
-        inputs = [q, *(x for pose in poses for x in pose)]
+        away = model.difference(standing, q)
+        inputs = [q, standing, *(x for pose in poses for x in pose)]
         self._function = ca.Function("fit", inputs, [ca.vertcat(*rows), ca.densify(J), away], {"cse": True})
         v, q1 = SX.sym("v", model.nv), SX.sym("q1", model.nq)
         self._integrate = ca.Function("integrate", [q, v], [model.integrate(q, v)])
@@ -177,10 +184,10 @@ class _Fit:
         self._weights = np.array([*self.BASE_WEIGHTS, *np.ones(6 * len(bodies))])[:, None]
         self._limits = (model.dofs.q_lower, model.dofs.q_upper) if limits else (-np.inf, np.inf)
 
-    def __call__(self, q: Array, goal: list[tuple[Array, Array]]) -> Array:
+    def __call__(self, q: Array, standing: Array, goal: list[tuple[Array, Array]]) -> Array:
         flat: list[Any] = [x for pose in goal for x in pose]
         for _ in range(self.LARGEST_STEP_COUNT):
-            r, J, away = (as_numbers(x) for x in self._function(q, *flat))
+            r, J, away = (as_numbers(x) for x in self._function(q, standing, *flat))
             A, b = self._weights * J, self._weights * r
             damping = np.full(A.shape[1], self.POSTURE_WEIGHT**2)
             for _ in range(2):  # the second solve holds dofs that reach a limit, so that others compensate

@@ -62,10 +62,11 @@ def contact_shapes(motion: Any) -> tuple[Shape, ...]:
 
 def _footholds(motion: Statement | Motion) -> Iterator[Foothold | CompliantFoothold]:
     """All footholds, compliant ones too; those of a solution with the sizes that it keeps."""
+    if isinstance(motion, Statement):
+        for stated in motion.phases:
+            yield from stated.footholds
+        return
     for phase in motion.phases:
-        if isinstance(motion, Statement):
-            yield from phase.footholds
-            continue
         for contact in phase.contacts:
             if isinstance(contact, CompliantFoothold):
                 yield contact

@@ -68,8 +68,9 @@ def terrain_from_dict(saved: Any) -> Terrain | None:
         return None
     if not isinstance(saved, Mapping) or not {"patches", "ground", "smoothing"} <= saved.keys():
         raise ValueError(f"a terrain of 'patches', 'ground' and 'smoothing' is expected, got {shown(saved)}")
-    patches = [plane_from_list(patch) for patch in saved["patches"]] if isinstance(saved["patches"], list) else None
-    if patches is None or not all(isinstance(patch, Patch) for patch in patches):
+    planes = [plane_from_list(patch) for patch in saved["patches"]] if isinstance(saved["patches"], list) else [None]
+    patches = [plane for plane in planes if isinstance(plane, Patch)]
+    if len(patches) < len(planes):
         raise ValueError(f"a list of patches is expected, got {shown(saved['patches'])}")
     ground = saved["ground"]
     if isinstance(ground, Mapping):

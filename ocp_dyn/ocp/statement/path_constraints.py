@@ -34,13 +34,14 @@ from ..._arguments import (
     finite,
     framed_points,
     function,
+    label,
     not_negative,
     numbers,
     positive,
     truth,
 )
-from ..._types import Expr, Vector, sequence, shown
-from ...dynamics.kinematics import point_position
+from ..._types import Expr, Vector, sequence, shown, sparse
+from ...dynamics.kinematics import point_position, pose
 from ...mechanism import Model
 from .footholds import Foothold
 from .instant import Instant
@@ -156,8 +157,8 @@ class Clearance:
     """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m].
 
     s: fraction of the phase. points: pairs (frame, point in frame coordinates [m]). part: the part of the swing that
-    the phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: height of the ground and of the
-    obstacles on it [m], an expression of x and y; None: the plane z = 0. There are no rows at the first and last node
+    the phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: an `ocp.Terrain`, or a function of x
+    and y for the height of the ground and of the obstacles on it [m]; None: the plane z = 0. There are no rows at the first and last node
     of the phase, at which the foot leaves the ground and meets it.
 
     >>> ocp.Clearance([("tip", (0, 0, 0))], height=0.05).rows(instant)  # 1 m, less 0.05 m in the middle
@@ -206,10 +207,11 @@ class Clearance:
 
 @dataclass(frozen=True)
 class Separation:
-    """Points on the left stay at least `distance` [m] to the left (world y) of points on the right.
+    """Points on the left stay at least `distance` [m] to the left of points on the right.
 
     pairs: ((frame, point), (frame, point)), the left one first. ends: also at the first and the last node of the phase;
-    False if footholds fix the distance of the feet at these nodes.
+    False if footholds fix the distance of the feet at these nodes. facing: a frame of the body whose y axis points to
+    the left, along the ground; for bodies that turn. None: left is the world's y axis.
 
     >>> gap = ocp.Separation([(("tip", (0, 0.1, 0)), ("tip", (0, -0.1, 0)))], distance=0.15)
     >>> gap.rows(instant)[:2]  # 0.2 m, at least 0.15 m
@@ -219,6 +221,7 @@ class Separation:
     pairs: Sequence[tuple[tuple[str, Vector], tuple[str, Vector]]]
     distance: float
     ends: bool = True
+    facing: str | None = None
     where: ClassVar[str] = "node"
 
     def __post_init__(self) -> None:
@@ -232,14 +235,26 @@ class Separation:
         object.__setattr__(self, "pairs", pairs)
         finite(self.distance, "Separation distance [m]")
         truth(self.ends, "Separation ends")
+        if self.facing is not None:
+            label(self.facing, "Separation facing")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
         frames = [frame for pair in self.pairs for frame, _ in pair]
         all_known(frames, model.frame_names, "Separation pairs", "frame")
+        if self.facing is not None:
+            all_known([self.facing], model.frame_names, "Separation facing", "frame")
 
     def rows(self, instant: Instant) -> Bounded:
-        gaps = [_position(instant, *left)[1] - _position(instant, *right)[1] for left, right in self.pairs]
+        left = self._left(instant)
+        gaps = [ca.dot(left, (_position(instant, *a) - _position(instant, *b))[:2]) for a, b in self.pairs]
         return _stack(gaps, self.distance, np.inf)
+
+    def _left(self, instant: Instant) -> Expr:
+        """Unit vector (2) to the left, along the ground."""
+        if self.facing is None:
+            return sparse((0.0, 1.0))
+        y = pose(instant.model, self.facing, instant.q)[0][:2, 1]
+        return y / ca.norm_2(y)
 
 
 TORQUE_HINT = 'tau and qdd are known with where="interval" only'

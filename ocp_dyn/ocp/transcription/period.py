@@ -1,14 +1,27 @@
-"""Rows and rules of a periodic motion's step: free steps lead from plane to plane; entries of the state that a step changes."""
+"""The step of a periodic motion: its value and distance, rows that keep free ones on planes, and the entries of the state
+that it changes."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import casadi as ca
 from casadi import SX
 
-from ..._types import split
+from ..._types import Expr, split
 from ..nlp.program import Rows, Variable
 from ..statement.footholds import Foothold
 from .variables import Transcription, advance_of
+
+ROUNDED_DISTANCE = 1e-6
+"""Distance [m] within which the horizontal distance of a step is rounded: the root has no slope at zero."""
+
+
+def distance_of(z: Mapping[str, Expr]) -> Expr:
+    """The horizontal distance of the step [m]: its length, or with a shift sideways sqrt(length^2 + sideways^2)."""
+    if "sideways" not in z:
+        return z["step_length"]
+    return ca.sqrt(z["step_length"] ** 2 + z["sideways"] ** 2 + ROUNDED_DISTANCE**2)
 
 
 def stay_on_planes(transcription: Transcription, rows: Rows, z: dict[str, SX]) -> None:

@@ -16,8 +16,9 @@ from ..._arguments import called, scalar
 from ..nlp.program import Rows, Slot
 from ..statement.objectives import RateObjective, objective_name
 from ..statement.phases import Phase
+from .period import distance_of
 from .quantities import PhaseQuantity, needed
-from .variables import FORCE_SCALE, Transcription, distance_of, full_tau
+from .variables import FORCE_SCALE, Transcription, full_tau
 
 
 def add_rates(transcription: Transcription, p: int, phase: Phase) -> None:

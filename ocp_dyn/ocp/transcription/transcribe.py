@@ -27,7 +27,7 @@ from ..statement.statement import Statement
 from .dependent_joints import add_limits, check_images
 from .intervals import Point, interval_ends, interval_points
 from .peaks import add_peaks
-from .period import moved_by, stay_on_planes
+from .period import distance_of, moved_by, stay_on_planes
 from .quantities import COMPARED_DEPTH
 from .rate_costs import add_rates
 from .term_variables import TermVariables
@@ -38,7 +38,6 @@ from .variables import (
     advance_of,
     completed,
     contacts,
-    distance_of,
     equations_at,
     model_of,
     place_slots,

@@ -25,9 +25,6 @@ from ..statement.periodic import ENTRIES, height_range
 from ..statement.phases import Impact, Jump
 from ..statement.statement import Statement
 
-ROUNDED_DISTANCE = 1e-6
-"""Distance [m] within which the horizontal distance of a step is rounded: the root has no slope at zero."""
-
 FORCE_SCALE = 100.0
 """Typical size of torques [N m], forces [N] and impulses: halves the iterations of the solver."""
 
@@ -328,10 +325,9 @@ def place_value(transcription: Transcription, f: Foothold, x: Array, advance: Ad
 
 def place_corners(transcription: Transcription, f: Foothold) -> list[Array]:
     """Places (x, y, yaw) of a foothold at the corners of the bounds of the variables on which it depends."""
-    program, steps = transcription.program, transcription.step.values() if f.root in transcription.images else ()
-    owners = [_owner(transcription, f), *(slot for slot in steps if isinstance(slot, Variable))]
-    entries = np.concatenate([np.arange(len(program.start))[owner.index] for owner in owners])
-    found, x = [], program.start.copy()
+    owners = [_owner(transcription, f), *(slot for slot in transcription.step.values() if isinstance(slot, Variable))]
+    program, x, found = transcription.program, transcription.program.start.copy(), []
+    entries = np.concatenate([np.arange(x.size)[owner.index] for owner in owners])
     for corner in itertools.product(*({program.x_lower[k], program.x_upper[k]} for k in entries)):
         x[entries] = corner
         found.append(place_value(transcription, f, x, Advance.of(*advance_value(transcription, x).values())))
@@ -347,13 +343,6 @@ def advance_value(transcription: Transcription, x: Array) -> dict[str, float]:
     """The entries of the step at a point x of the program, by name: 0 for those that it does not have."""
     found = {name: float(number(transcription, slot, x)[0]) for name, slot in transcription.step.items()}
     return {name: found.get(name, transcription.fixed.get(name, 0.0)) for name in ENTRIES}
-
-
-def distance_of(z: Mapping[str, Expr]) -> Expr:
-    """The horizontal distance of the step [m]: its length, or with a shift sideways sqrt(length^2 + sideways^2)."""
-    if "sideways" not in z:
-        return z["step_length"]
-    return ca.sqrt(z["step_length"] ** 2 + z["sideways"] ** 2 + ROUNDED_DISTANCE**2)
 
 
 def place_slots(transcription: Transcription, feet: tuple[Held, ...]) -> dict[str, Slot]:

@@ -30,7 +30,7 @@ CROSSED = 0.02
 """Distance by which a left foot has to be right of a right one before it is reported, as a fraction of the distance of
 both hips or ankles in the neutral posture."""
 
-DIRECTIONS = 12
+DIRECTIONS = 24
 """Number of edges of the polyhedral cone by which a friction cone is replaced."""
 
 UNBALANCED, STEPS = 0.02, 2000
@@ -217,30 +217,38 @@ def _walls(transcription: Transcription) -> Iterator[str]:
         standing = [f for f in phase.footholds if isinstance(f, Foothold)]
         if not cones or len(standing) < len(phase.held) or all(f.kind == "point" for f in standing):
             continue
-        mu = min(c.mu for c in cones)
+        cone = min(cones, key=lambda c: c.mu)
         key = frozenset(f.root for f in standing)
-        if key in told or _carry(up, [np.array(f.plane.normal) for f in standing], mu):
+        if key in told or _carry(up, standing, cone):
             continue
         told.add(key)
         steep = max(standing, key=lambda f: f.kind == "flat")
         angle = np.degrees(np.arccos(np.clip(up @ np.array(steep.plane.normal), -1, 1)))
         yield (
             f"foothold {steep.name!r} of phase {phase.name!r} stands on a plane {angle:.0f} degrees steep, and friction "
-            f"of mu = {mu:g} holds a foot up to {np.degrees(np.arctan(mu)):.0f} degrees: no contact of this phase can "
+            f"of mu = {cone.mu:g} holds a foot up to {_steepest(cone)}: no contact of this phase can "
             "carry the weight; check the normal of the plane (it points to the side of the foot), or add a foothold "
             "that carries"
         )
 
 
-def _carry(up: Array, normals: Sequence[Array], mu: float) -> bool:
+def _steepest(cone: FrictionCone) -> str:
+    """The steepest plane on which friction holds a foot, in words."""
+    flat, round_ = (np.degrees(np.arctan(cone.mu / root)) for root in (np.sqrt(2), 1.0))
+    return (
+        f"{round_:.0f} degrees"
+        if cone.second_order
+        else (f"{flat:.0f} degrees (the pyramid inside the cone; with FrictionCone(second_order=True) {round_:.0f})")
+    )
+
+
+def _carry(up: Array, feet: Sequence[Foothold], cone: FrictionCone) -> bool:
     """Whether forces in the friction cones can add up to a force along `up`: non-negative least squares."""
-    edges = []
-    for n in normals:
-        side = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
-        side /= np.linalg.norm(side)
-        other = np.cross(n, side)
-        for angle in 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS:
-            edges.append(n + mu * (np.cos(angle) * side + np.sin(angle) * other))
+    edges, count = [], DIRECTIONS if cone.second_order else 4
+    turns = np.pi * (0.25 + 2 * np.arange(count) / count)
+    for f in feet:
+        R = np.array(f.plane.R.full())
+        edges += [R @ [cone.mu * np.cos(turn), cone.mu * np.sin(turn), 1.0] for turn in turns]
     A = np.array([edge / np.linalg.norm(edge) for edge in edges]).T
     x, step = np.zeros(A.shape[1]), 1.0 / np.linalg.norm(A, 2) ** 2
     for _ in range(STEPS):

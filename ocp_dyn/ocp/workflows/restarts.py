@@ -1,4 +1,17 @@
-"""Restarts: other first guesses, tried one after the other once a run has failed."""
+"""Restarts: other first guesses, tried one after the other once a run has failed.
+
+- "crouched": a plan of the feet with bent legs and higher swings;
+- "planned": a plan of the feet, where the problem has none;
+- "standing": the standing posture moved forward, where the problem has another guess;
+- "perturbed": a posture with random joint angles; drawn anew every time, from one seed;
+- "coarse": the solution on half as many intervals;
+- "slow": the solution at 0.7 of the speed.
+
+Those that do not apply to a problem are skipped: plans need rigid footholds, "slow" needs a speed. A number of restarts
+takes them in this order, and then perturbed postures. The first run that converges is the result; if none does, the run
+of least infeasibility. A run that converges, bounds that contradict each other, and Ctrl-C end the restarts. A verdict
+that rests on a search holds near the iterates of its run only, so other guesses are tried after it.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ..._display import Progress
 from ..._types import is_one_of, shown
 from ..analysis.summary import DECIDE, bounds_of
 from ..feasibility.least_violation import least_violation
-from ..feasibility.propagation import contradiction
+from ..feasibility.linear_rows import contradiction
 from ..feasibility.watch import SEARCH, Watch
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
@@ -92,21 +92,11 @@ def solve(
     compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
     functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
-    early_verdict: an infeasible problem is told early. Before the run, bounds and linear rows that contradict each other
-    are found by intervals. During the run, if the violation stagnates, two searches look for any feasible point; if
-    both end at a positive least violation, the first at a stationary point of it, the run ends there. In both cases the
-    status is "Infeasible", and `solution.stats["verdict"]` names the constraints that stay violated and the bounds that
-    hold them so; it is "" otherwise. The second kind is a proof near the iterates only. False: the solver runs to its
-    own end.
-
-    restarts: if the run does not converge, the problem is solved again from this number of other first guesses, or from
-    those that are named, until a run converges: "crouched", a plan of the feet with bent legs and higher swings;
-    "planned", a plan of the feet where the problem has none; "standing", the standing posture moved forward;
-    "perturbed", a posture with random joint angles, drawn by `seed`; "coarse", a solution on half as many intervals;
-    "slow", a solution at 0.7 of the speed. Those that do not apply to the problem are skipped. `solution.stats["guess"]`
-    is the name of the guess that led to the result ("first guess" without a restart), `solution.stats["restarts"]` the
-    status of every run by name. Without success the result is the run of least infeasibility. Bounds that contradict
-    each other, and Ctrl-C, end the restarts.
+    early_verdict: an infeasible problem is told early, with the status "Infeasible" and a sentence in
+    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; False: the solver runs to its own end. restarts: if the run does not converge, the problem is solved again from this number of other first guesses, or from
+    those named, until a run converges, see `ocp_dyn.ocp.workflows.restarts`: "crouched", "planned", "standing",
+    "perturbed" (drawn by `seed`), "coarse", "slow". `solution.stats["guess"]` is the name of the guess that led to the
+    result, `solution.stats["restarts"]` the status of every run by name.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
@@ -307,5 +297,8 @@ def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[s
     []
     """
     t, program = prepare(problem)
-    starting_point(t, None, None, values)
-    return findings(t, program)
+    with program.lock:
+        start = starting_point(t, None, None, values)
+        conflict = contradiction(program, start)
+        told = [verdict_of_bounds(t, program, start.x, conflict)] if conflict is not None else []
+        return [*findings(t, program), *told]

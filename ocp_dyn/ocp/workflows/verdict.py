@@ -1,4 +1,10 @@
-"""The verdict on an infeasible problem: which constraints stay violated, by how much, and which bounds hold them so."""
+"""The verdict on an infeasible problem: which constraints stay violated, by how much, and which bounds hold them so.
+
+`solution.stats["proof"]` tells on what a verdict rests. "bounds": the bounds of variables and the linear rows contradict
+each other, which is found by a linear program before the run and holds for every motion. "search": the violation of a
+run stagnated, and two searches for any feasible point ended at a positive least violation, the first one at a stationary
+point of it; this holds near the iterates of the run. Otherwise verdict and proof are "".
+"""
 
 from __future__ import annotations
 
@@ -11,7 +17,7 @@ import numpy as np
 from ..._types import Array, listed
 from ..analysis.deciding import NAMED, DecidingBound, deciding
 from ..feasibility.least_violation import LeastViolation
-from ..feasibility.propagation import Contradiction
+from ..feasibility.linear_rows import Contradiction
 from ..nlp.assembled import Assembled
 from ..solution import Solution
 from ..solvers.interface import SolverResult
@@ -88,8 +94,8 @@ def verdict_of_bounds(
     what = [f"the bounds of {_listed(held)}"] if held else []
     what += [f"the constraints {listed(names, SHOWN)}"] if names else []
     return (
-        f"no motion satisfies {' and '.join(what)}: they miss each other by {conflict.gap:.2g}, in the scale of the "
-        "variables, whatever the solver does; change one of these bounds or constraints, or give the motion more time"
+        f"no motion satisfies {' and '.join(what)}: they miss each other by {conflict.gap:.3g} in all, in the scale of "
+        "the variables, whatever the solver does; change one of these bounds or constraints, or give the motion more time"
     )
 
 

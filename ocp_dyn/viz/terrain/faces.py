@@ -43,7 +43,7 @@ class Face:
 
 def faces_of(motion: Any, steps: int = 1) -> list[Face]:
     """The faces under `steps` periods of a motion; a motion without terrain on the level ground has none."""
-    found = [_face(np.asarray(patch.corners)) for patch in _patches(motion)]
+    found = [_face(np.asarray(patch.corners), isinstance(patch, _Plate)) for patch in _patches(motion)]
     if not motion.repeats:
         return found
     seen: dict[tuple[float, ...], Face] = {}
@@ -53,16 +53,18 @@ def faces_of(motion: Any, steps: int = 1) -> list[Face]:
         image = motion.repetition(k)
         for face in found:
             corners = np.asarray(image.points(face.corners))
+            if image.mirror is not None:
+                corners = corners[::-1]  # counterclockwise again
             key = np.round(corners, 4) + 0.0
             seen.setdefault(tuple(key[np.lexsort(key.T)].ravel().tolist()), Face(corners, face.solid))
     return list(seen.values())
 
 
-def _face(corners: Array) -> Face:
+def _face(corners: Array, plate: bool) -> Face:
     a, b, d = corners[0], corners[1], corners[3]
     normal = np.cross(b - a, d - a)
     wide = min(float(np.linalg.norm(b - a)), float(np.linalg.norm(d - a))) > RAIL
-    return Face(corners, bool(wide and normal[2] > 0.5 * np.linalg.norm(normal)))
+    return Face(corners, bool((wide or plate) and normal[2] > 0.5 * np.linalg.norm(normal)))
 
 
 def _patches(motion: Any) -> Iterator[Any]:

@@ -91,10 +91,12 @@ class SideGround:
 class FrontGround:
     """The faces near the walker in axes that show (y, z); `draw` replaces them."""
 
-    def __init__(self, axes: Axes, reach: float) -> None:
+    def __init__(self, axes: Axes, ground: Ground, reach: float) -> None:
         from matplotlib.collections import PolyCollection
 
         self.reach = reach
+        if not ground.repeats and ground.terrain is None:
+            axes.axhline(ground.base, color=INK, linewidth=1.2, zorder=0)
         self.shapes = PolyCollection([], facecolors=[SHADE], edgecolors=[INK], linewidths=1.0, zorder=0)
         axes.add_collection(self.shapes, autolim=False)
 

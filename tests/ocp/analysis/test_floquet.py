@@ -8,7 +8,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.analysis import floquet
+from ocp_dyn.ocp.analysis import floquet, stiff_flow
 from ocp_dyn.ocp.analysis.defects import Flow, advance
 from ocp_dyn.ocp.analysis.touchdowns import Touchdown
 from ocp_dyn.ocp.equations import Equations
@@ -191,3 +191,26 @@ def test_tissue_at_the_root_feels_what_it_depends_on(element, felt):
         bound = floquet._bound_by_joints(Equations(builder.build(), od.Loads(passive=passive)))
         directions = {name: np.eye(14)[k] for name, k in (("x", 0), ("y", 1), ("yaw", 5))}
         assert {name for name, d in directions.items() if bound(name, d)} == (felt if passive else set())
+
+
+def test_an_exponential_of_any_size_is_that_of_its_eigenvalues(rng):
+    V, w = rng.normal(size=(4, 4)), np.array([-1e6, -3.0, 0.1, 2.0])
+    found = stiff_flow.exponential(V @ np.diag(w) @ np.linalg.inv(V))
+    close(found, V @ np.diag(np.exp(w)) @ np.linalg.inv(V), 1e-7)
+    close(stiff_flow.exponential(np.zeros((2, 2))), np.eye(2))
+
+
+def test_exponential_steps_agree_with_small_ones(monkeypatch):
+    """A pendulum with a motor: both ways give the derivative of its flow; only one way exists for heavy losses."""
+    model = pendulum().with_limits(effort=50.0)
+    still = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
+    way = ocp.Boundary(lambda start, end: (start.q - 0.5, 0, 0))
+    phase = ocp.Phase("swing", 40, 1.0, objective=[ocp.TorqueSquared()])
+    swung = ocp.Problem(
+        model, [phase], periodic=still, boundary=[way], integrator="gauss:2", torque="linear"
+    ).solve(progress=False)  # fmt: skip
+    exact = swung.floquet().derivative
+    monkeypatch.setattr(floquet, "MOST_STEPS", 0)
+    found = swung.floquet().derivative
+    assert not np.array_equal(found, exact)
+    close(found, exact, 1e-4)

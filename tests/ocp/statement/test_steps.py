@@ -88,7 +88,7 @@ def test_the_speed_is_that_of_the_horizontal_distance():
 def test_roots_gravity_and_names_must_allow_the_step():
     walker = five_link_biped(root="planar")
     with pytest.raises(
-        ValueError, match="cannot move sideways .* or turn about the vertical: use a model with a Floating"
+        ValueError, match=r"cannot move sideways .* or turn about the vertical: use a model with a Floating"
     ):
         drifting(ocp.Step(0.4, sideways=0.1, turn=0.1), model=walker)
     with pytest.raises(ValueError, match="it must point along -z, got the parameter 'slope'"):
@@ -183,9 +183,9 @@ def test_a_turned_world_has_the_same_jump(jump):
     )
 
 
-@pytest.mark.slow
 def test_multipliers_of_a_turn(jump):
-    found = jump.floquet()
+    """Shifts turn into each other, so that no direction outside of the basis remains in which the map is wrong."""
+    found = jump.floquet(step=0.05)
     assert found.leak < 1e-8
     turn = np.exp(1j * jump.turn)
     assert sorted([found.neutral["x"], found.neutral["y"]], key=np.imag) == pytest.approx([turn.conjugate(), turn])
@@ -211,7 +211,10 @@ def test_a_jump_lands_on_the_next_place_and_keeps_in_files(jump, tmp_path):
 
 
 def test_pictures_unroll_the_turned_steps(jump):
-    one, two = (s for s in unroll(jump, 2) if s.name == "stance")
+    one, two, three = (s for s in unroll(jump, 3) if s.name == "stance")
+    moved, rate = jump.repetition(2).rows(jump.phases[0].q, jump.phases[0].qd)
+    np.testing.assert_allclose(three.q, moved, atol=1e-12)
+    np.testing.assert_allclose(three.qd, rate, atol=1e-12)
     g = jump.repetition(1)
     (first,), (second,) = one.supports, two.supports
     assert [*second.place[:2], second.height] == pytest.approx(g.points(np.zeros(3)))
@@ -350,7 +353,7 @@ def test_a_guess_that_ends_standing_follows_the_feet():
     assert q[0, :2] == pytest.approx([0.0, 0.0], abs=0.02)
     assert q[-1, :2] == pytest.approx([0.15, 0.05], abs=0.02)
     assert 2 * math.atan2(q[-1, 5], q[-1, 6]) == pytest.approx(0.2, abs=0.03)
-    assert q[-1, 2] - q[0, 2] == pytest.approx(0.075, abs=0.04)
+    assert q[-1, 2] - q[0, 2] == pytest.approx(0.075, abs=0.05)  # the slanted legs push it up
     assert np.all(np.diff(q[:, 0]) > -1e-3)
     way = np.array([np.array(od.point_position(problem.model, "foot_l", x)).ravel() for x in q])
     assert way[-1] == pytest.approx([0.3, 0.2, 0.15], abs=0.01)

@@ -8,7 +8,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.guess.foot_plan import _pose_at, _toes_at, _tracks
+from ocp_dyn.ocp.guess.tracks import pose_at, toes_at, tracks_of
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 
 ACROSS = (0.0, 1.0, 0.0)
@@ -105,7 +105,7 @@ def test_the_guess_by_feet_rolls_over_the_toes(radius):
     plan = ocp.FootPlan()
     problem = ocp.Problem(model, [*phases, ocp.Phase("land", 4, 0.5, [again])], guess=plan)
     t = transcribe(problem)
-    tracks = _tracks(plan, t, [0.5, 0.4, 0.3, 0.5], 0.0)
+    tracks = tracks_of(plan, t, [0.5, 0.4, 0.3, 0.5])
     body, parent = model.frame("toe").body, model.frame("sole").body
     assert sorted(tracks) == [parent, body]
     R, p = tracks[body][0].pose(0.9)  # the toes at the end of their stance: rolled by half of the angle, on the ground
@@ -122,8 +122,8 @@ def test_the_guess_by_feet_rolls_over_the_toes(radius):
     assert math.acos(R[2, 2]) == pytest.approx(plan.leave)
     bends = []
     for time in (0.91, 1.05, 1.19, 1.3):  # in the air they straighten, on their foot
-        R, p = _pose_at(tracks[parent], time, plan.lift)
-        R_toes, p_toes = _toes_at(model, body, tracks[body], tracks[parent], time, plan.lift)
+        R, p = pose_at(tracks[parent], time, plan.lift)
+        R_toes, p_toes = toes_at(model, body, tracks[body], tracks[parent], time, plan.lift)
         assert p_toes == pytest.approx(p + R @ [BALL, 0.01, THICK], abs=1e-9)
         bends.append(math.asin((R.T @ R_toes)[2, 0]))  # extension is negative rotation about y: positive here
     assert bends == pytest.approx(

@@ -13,7 +13,7 @@ from ocp_dyn.integrators import explicit_step, scheme, stage_states
 from ocp_dyn.ocp.analysis import defects
 from ocp_dyn.ocp.analysis.active_set import active_entries
 from ocp_dyn.ocp.equations import Equations
-from ocp_dyn.ocp.guess.foot_plan import FootPlan, Span, _pose_at
+from ocp_dyn.ocp.guess.tracks import FootPlan, Span, pose_at
 from ocp_dyn.ocp.guess.standing import _weight_rows, initial_guess
 from ocp_dyn.ocp.guess.standing import standing as standing_posture
 from ocp_dyn.ocp.nlp.blocks import Rows
@@ -167,8 +167,8 @@ def test_a_swing_is_highest_in_its_middle():
 
     spans = [span(0.0, 1.0, 0.0), span(3.0, 4.0, 1.0)]
     for time, place in ((1.0, (0, 0.2, 0)), (2.0, (0.5, 0.2, 0.06)), (3.0, (1, 0.2, 0))):
-        close(_pose_at(spans, time, FootPlan().lift)[1], place)
-    close(_pose_at(spans, 1.5, 0.06)[1][2], 0.03)
+        close(pose_at(spans, time, FootPlan().lift)[1], place)
+    close(pose_at(spans, 1.5, 0.06)[1][2], 0.03)
 
 
 # Sequential quadratic programming

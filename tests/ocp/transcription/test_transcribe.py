@@ -331,3 +331,19 @@ def test_the_problems_run_quickly(capsys):
         with pytest.raises(SystemExit):
             module.main(["--intervals", "0"])
         assert "at least 1" in capsys.readouterr().err
+
+
+def test_a_body_without_mass_at_the_end_of_an_arm_takes_no_torque():
+    """Its acceleration is free, so that only the implicit form can move it; it needs no torque and stays where costs want it."""
+    builder = od.ModelBuilder("gripper")
+    builder.add_body("arm", od.Revolute("z"), mass=1, inertia=(1, 1, 1))
+    builder.add_body("finger", od.Revolute("z"), "arm", origin=(1, 0, 0))
+    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[0], start.qd, end.q[0] - 1, end.qd), 0, 0))
+    costs = [ocp.TorqueSquared(), ocp.AccelerationSquared(1e-3)]
+    phase = ocp.Phase("turn", 8, 1.0, objective=costs)
+    solution = ocp.Problem(builder.build(), [phase], boundary=[ends], integrator="gauss:2", torque="linear").solve(
+        progress=False
+    )
+    assert solution.converged
+    assert np.abs(solution.tau[:, 1]).max() < 1e-6
+    assert np.ptp(solution.q[:, 1]) < 1e-6

@@ -40,8 +40,8 @@ def foot(side, x, y, kind="flat", **options):
     return ocp.Foothold(od.Contact(f"sole_{side}", axes=axes), x=x, y=y, **size, **options)
 
 
-def found(*phases, model=None, mu=0.7, **options):
-    path = (ocp.FrictionCone(mu=mu),)
+def found(*phases, model=None, mu=0.7, second_order=False, **options):
+    path = (ocp.FrictionCone(mu=mu, second_order=second_order),)
     made = [ocp.Phase(f"phase {k}", 2, 0.5, feet, path) for k, feet in enumerate(phases)]
     return misplaced(transcribe(ocp.Problem(model or walker(), made, **options)))
 
@@ -92,7 +92,9 @@ def test_a_wall_carries_only_with_help():
     assert len(texts) == 1
     assert "'sole_l' of phase 'phase 0' stands on a plane 79 degrees steep" in texts[0]
     assert not found([left, right])  # the other foot carries
-    assert not found([left], mu=6.0)
+    assert not found([left], mu=7.5)  # tan(79 degrees) is 5, and the pyramid ends at mu / sqrt(2)
+    assert found([left], mu=6.0)
+    assert not found([left], mu=6.0, second_order=True)
     assert not found([left, foot("r", 0.0, -0.1, plane=ocp.Plane((0.5, 0, 0), (1, 0, 0.2)))], mu=1.0)  # a chimney
     assert not found([foot("l", 0.0, 0.1, kind="point", plane=WALL)])  # a hand
     assert not found([])

@@ -267,7 +267,7 @@ def _rows(values: Any, what: str) -> Array:
     """The values as an array (n, 3), n at least 1."""
     try:
         found = np.array(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{what} must be rows of three numbers, got {shown(values)}") from None
     if found.ndim != 2 or found.shape[1] != 3 or not len(found) or not np.all(np.isfinite(found)):
         raise ValueError(f"{what} must be rows of three finite numbers, got {shown(values)}")

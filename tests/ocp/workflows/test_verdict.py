@@ -1,0 +1,140 @@
+"""Infeasible problems are told early, with the constraints and the bounds at fault; feasible ones never are."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.ocp.feasibility import watch
+from ocp_dyn.ocp.feasibility.least_violation import MET, least_violation
+from ocp_dyn.ocp.feasibility.linear_rows import contradiction
+from ocp_dyn.ocp.workflows import solve
+from tests.hopper import problem as hop
+
+EFFORT = [ocp.TorqueSquared()]
+
+
+def pendulum(effort=3.0, time=1.0, intervals=20):
+    """A rod of 1 kg that shall swing up from rest to rest; gravity asks for 4.9 N m when it is level."""
+    builder = od.ModelBuilder("pendulum")
+    builder.add_body("rod", od.Revolute("y"), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1), effort=effort)
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - np.pi, e.qd), 0, 0), name="up")
+    return ocp.Problem(builder.build(), ocp.Phase("swing", intervals, time, objective=EFFORT), boundary=ends)
+
+
+def wheel(time, effort=2.0, **options):
+    """A wheel from rest to rest over 1 rad, which takes sqrt(2) s at full torque."""
+    builder = od.ModelBuilder("wheel")
+    builder.add_body("wheel", od.Revolute("z"), mass=1, inertia=(1, 1, 1), effort=effort)
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 1, e.qd), 0, 0), name="rest to rest")
+    return ocp.Problem(
+        builder.build(), ocp.Phase("turn", 20, time, objective=EFFORT), boundary=[ends, *options.pop("more", ())], **options
+    )  # fmt: skip
+
+
+def test_linear_rows_and_bounds_that_contradict_each_other_are_told_without_a_run(capsys):
+    found = wheel(0.5).solve()
+    assert (found.status, found.converged) == ("Infeasible", False)
+    assert (found.stats["iterations"], found.stats["proof"]) == (0, "bounds")
+    verdict = found.stats["verdict"]
+    for part in ("rest to rest", "torque of wheel", "2 N m) in turn", "turn: dynamics"):
+        assert part in verdict
+    assert verdict in capsys.readouterr().err
+    assert found.stats["faults"]
+
+
+def test_a_contradiction_names_only_what_takes_part():
+    twice = ocp.Boundary(lambda s, e: (e.q - 2, 0, 0), name="another end")
+    verdict = wheel(2.0, more=[twice]).solve(progress=False).stats["verdict"]
+    assert "rest to rest" in verdict
+    assert "another end" in verdict
+    assert "torque" not in verdict
+    assert "miss each other by 1 in all" in verdict
+
+
+def test_check_tells_contradictions_too():
+    (sentence,) = wheel(0.5).check()
+    assert sentence.startswith("no motion satisfies the bounds of torque of wheel")
+    assert wheel(2.0).check() == []
+
+
+def test_bounds_that_just_hold_are_no_contradiction():
+    """The least time is sqrt(2) = 1.4142 s, and bang-bang control is exact on a grid of 20 intervals."""
+    assert wheel(1.415).solve(progress=False).converged
+    assert wheel(1.413).solve(progress=False).stats["proof"] == "bounds"
+
+
+def program_of(problem):
+    t, program = solve.prepare(problem)
+    return program, solve.starting_point(t, None, None, None)
+
+
+def test_the_rows_of_a_contradiction_are_those_that_make_it():
+    """Speed is at most 1: one rad in 0.9 s is too far, by 0.1 rad, and by what starting and stopping takes."""
+    model = wheel(0.9, effort=np.inf).model.with_limits(velocity=1.0)
+    program, start = program_of(ocp.Problem(model, wheel(0.9).phases, boundary=wheel(0.9).boundary))
+    found = contradiction(program, start)
+    names = {program.row_names[k] for k in found.rows}
+    assert names == {"turn: position step", "turn: velocity step", "ends: rest to rest"}  # no torque limit, no dynamics
+    assert found.gap == pytest.approx(0.1 + 0.9 / 20, abs=1e-6)
+    assert not found.lower
+    assert len(found.upper) == 19  # speeds at the inner nodes
+    program, start = program_of(ocp.Problem(model, wheel(1.2).phases, boundary=wheel(1.2).boundary))
+    assert contradiction(program, start) is None
+
+
+def test_a_pendulum_that_is_too_weak_is_told_early():
+    found = pendulum().solve(progress=False)
+    assert found.status == "Infeasible"
+    assert found.stats["proof"] == "search"
+    assert found.stats["iterations"] < 80
+    assert "torque of rod" in found.stats["verdict"]
+    assert "up: short by" in found.stats["verdict"]
+    assert pendulum(effort=12.0).solve(progress=False).converged
+
+
+def test_the_solver_runs_to_its_own_end_if_asked():
+    found = wheel(0.5).solve(progress=False, early_verdict=False)
+    assert found.status != "Infeasible"
+    assert found.stats["iterations"] > 10
+    assert found.stats["verdict"] == found.stats["proof"] == ""
+    with pytest.raises(TypeError, match="early_verdict"):
+        wheel(0.5).solve(early_verdict="no")
+
+
+def test_the_least_violation_is_stationary():
+    """phi = |r|^2 / 2 of the wheel: no bounded step lessens it, and multipliers are its slopes by the torque limit."""
+    program, start = program_of(wheel(0.5))
+    found = least_violation(program, start, start.x, 200)
+    assert found.finding == "stationary"
+    J = ca.DM(program.evaluator.jacobian_pattern, program.evaluator.jacobian(found.x, start.p))
+    slope = -np.array(J.T @ found.residual).ravel()  # of phi by x
+    inside = (found.x > start.lower + 1e-4) & (found.x < start.upper - 1e-4)
+    assert np.abs(slope[inside]).max(initial=0.0) < 0.1 * np.abs(slope).max()
+    assert np.allclose(slope, -found.lam_x, atol=0.1 * np.abs(slope).max())
+    wider, begin = program_of(wheel(0.5, effort=2.2))
+    again = least_violation(wider, begin, found.x, 200)
+    press = np.abs(found.lam_x).sum() * 0.2 / 100  # torques are scaled by 100
+    assert found.violation - again.violation == pytest.approx(press, rel=0.1)
+
+
+def test_a_feasible_point_is_found_and_the_run_goes_on(monkeypatch, capsys):
+    """Under suspicion early: a hopper that converges is never told to be infeasible, and no iterate changes."""
+    problem = hop()
+    before = problem.solve(progress=False)
+    monkeypatch.setattr(watch, "FIRST", 8)
+    monkeypatch.setattr(watch, "WINDOW", 0)
+    found = problem.solve()
+    assert found.converged
+    assert found.stats["iterations"] == before.stats["iterations"]
+    assert np.array_equal(found.q, before.q)
+    assert "searches for any feasible point" in capsys.readouterr().err
+
+
+def test_a_point_that_meets_all_rows_counts_as_feasible():
+    program, start = program_of(wheel(2.0))
+    found = least_violation(program, start, start.x, 100)
+    assert found.finding == "feasible"
+    assert np.abs(found.residual).max() <= MET
+    assert least_violation(program, start, start.x, 1).finding == "open"

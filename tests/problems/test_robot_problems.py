@@ -1,0 +1,193 @@
+"""Problems of robots: joints that move nothing, loads, lengths and speeds of steps, a biped with closed chains."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from casadi import DM
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from problems import _robot_steps, _robots, robot_trot, robot_walk
+
+needs_robots = pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
+
+
+@pytest.fixture(scope="module")
+def biped():
+    return od.models.heel_spring_biped()
+
+
+def gripper():
+    """A base with an arm of 2 kg, at whose end a finger of 1 g and one without mass, and one that has only a rotor."""
+    builder = od.ModelBuilder()
+    builder.add_body("base", od.FloatingBase(), mass=10, inertia=(1, 1, 1))
+    builder.add_body("arm", od.Revolute("y"), "base", joint_name="shoulder", mass=2, inertia=(0.1, 0.1, 0.1))
+    builder.add_body("finger", od.Revolute("y"), "arm", joint_name="light", mass=1e-3, inertia=(1e-6, 1e-6, 1e-6))
+    builder.add_body("palm", od.Revolute("x"), "arm", joint_name="empty", lower=0.2, upper=0.4)
+    builder.add_body("nail", od.Revolute("x"), "palm", joint_name="empty_too")
+    builder.add_body("wheel", od.Revolute("x"), "arm", joint_name="rotor", armature=0.1)
+    return builder.build()
+
+
+def test_joints_that_move_nothing_are_found_and_locked_within_their_range():
+    model = gripper()
+    assert _robots.massless_joints(model) == ["empty", "empty_too"]
+    locked = _robots.locked_at_rest(model, _robots.massless_joints(model))
+    assert locked.joint_names == ("root", "shoulder", "light", "rotor")
+    R = od.pose(locked, "palm", locked.neutral())[0]
+    assert float(R[2, 1]) == pytest.approx(np.sin(0.2))  # zero lies outside its range
+    assert _robots.light_joints(model, ["arm"]) == ["light", "empty", "empty_too", "rotor"]
+    assert "light" not in _robots.light_joints(model, ["finger"])  # a leg
+    assert _robots.locked_at_rest(model, {"shoulder": 0.3}).nv == model.nv - 1
+
+
+def test_a_load_lies_on_the_heaviest_body_that_is_no_leg():
+    model = gripper()
+    assert _robots.loaded(model, 0.0, ["arm"]) is model
+    assert _robots.loaded(model, 5.0, ["arm"]).mass == pytest.approx(model.mass + 5.0)
+    with pytest.raises(ValueError, match="load must be a mass in kg, 0 or more, got -1"):
+        _robots.loaded(model, -1.0, ["arm"])
+
+
+STEPS = _robots.Steps("Robot", length=0.981, gravity=9.81, usual=0.2, fastest=1.0)
+
+
+def test_speed_length_and_time_of_steps_follow_from_each_other():
+    (low, high), speed = STEPS.of(None, None, None)
+    assert speed == pytest.approx(0.2 * 3.102, rel=1e-3)
+    assert 0 < low < 0.1 < 1.5 < high < 1.6
+    assert STEPS.of(None, 0.5, 0.5) == ((0.5, 0.5), 1.0)
+    assert STEPS.of(0.6, None, 0.5) == ((0.3, 0.3), 0.6)
+    assert STEPS.of(0.6, 0.4, None) == ((0.4, 0.4), 0.6)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((4.0, None, None), r"Robot cannot go at 4 m/s in this gait: the Froude number .* is 1.66 .* at most 3.1 m/s"),
+        ((0.5, 2.0, None), "a step_length of 2 m is out of reach: legs of 0.981 m take steps of at most 1.57 m"),
+        ((0.5, 0.3, 0.3), "contradict each other: speed times time is the length"),
+        ((-0.5, None, None), r"speed must be positive, got -0.5 \(backward=True walks backward\)"),
+        ((0.5, None, float("nan")), "step_time must be positive, got nan"),
+    ],
+)
+def test_steps_that_cannot_be_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        STEPS.of(*given)
+
+
+def test_a_biped_with_closed_chains_stands_on_its_flat_feet(biped):
+    model, q = biped.model, DM(biped.q)
+    ocp.mirror_map(model)
+    assert model.nv - od.constraint_rank(model, biped.loops, biped.q) == 20
+    for sole in robot_walk.SOLES:
+        R, p = od.pose(model, sole, q)
+        assert abs(float(p[2])) < 1e-12
+        assert np.allclose(np.array(DM(R).full()), np.eye(3))
+    idle = [n for n in model.joint_names[1:] if not model.dofs.tau_max[model.qd_slice(n)].any()]
+    assert sorted(idle) == sorted(f"{joint}_{side}" for joint in ("tarsus", "rod", "spring") for side in "lr")
+
+
+def test_the_tarsus_follows_the_knee_and_the_spring_gives(biped):
+    """With springs at rest the tarsus turns back by 1.15 times the angle of the knee: nearly a parallelogram."""
+    model = biped.model
+    G = np.array(od.constraint_jacobian(model, biped.loops, DM(biped.q)).full())
+    nv = {name: model.qd_slice(f"{name}_l").start for name in ("knee", "tarsus", "rod", "spring")}
+    rows = G[:2]
+    slope = np.linalg.solve(rows[:, [nv["tarsus"], nv["rod"]]], -rows[:, nv["knee"]])
+    assert slope[0] == pytest.approx(-1.15, abs=0.01)
+    by_spring = np.linalg.solve(rows[:, [nv["tarsus"], nv["rod"]]], -rows[:, nv["spring"]])
+    assert abs(by_spring[0]) > 5.0  # rad/m: a lever of less than 0.2 m
+
+
+def test_a_walk_holds_the_loops_and_scales_with_the_legs(biped):
+    walk = robot_walk.problem(None, biped, intervals=(2, 4))
+    double, single = walk.phases
+    time = np.sqrt(0.95 / 9.81)
+    assert double.duration == pytest.approx(tuple(time * x for x in robot_walk.DOUBLE))
+    assert single.duration == pytest.approx(tuple(time * x for x in robot_walk.SINGLE))
+    assert all(set(phase.constraints) == set(biped.loops) for phase in walk.phases)
+    assert set(walk.unactuated) == {"root", *(f"{j}_{s}" for j in ("tarsus", "rod", "spring") for s in "lr")}
+    assert walk.periodic.speed == pytest.approx(robot_walk.SPEED * np.sqrt(0.95 * 9.81))
+    back = robot_walk.problem(0.4, biped, intervals=(2, 4), backward=True, slope=0.1, steps=2, step_length=0.3)
+    assert (back.periodic.speed, back.periodic.step_length) == (-0.4, (-0.6, -0.6))
+    assert not back.periodic.mirror
+    assert [phase.name for phase in back.phases] == [
+        "double_support_1", "single_support_1", "double_support_2", "single_support_2"
+    ]  # fmt: skip
+    assert back.parameters[0].value == pytest.approx(np.arctan(0.1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"speed": 5.0}, "cannot go at 5 m/s"),
+        ({"steps": 0}, "steps must be a whole number, 1 or more, got 0"),
+        ({"sole": "flat"}, "sole must be"),
+        ({"locked": ["knee_l"]}, "not for a robot with closed chains"),
+    ],
+)
+def test_walks_that_cannot_be_are_refused(options, message, biped):
+    with pytest.raises(ValueError, match=message):
+        robot_walk.problem(**{"model": biped, **options})
+
+
+def test_robots_without_legs_are_refused():
+    with pytest.raises(ValueError, match="robot 'panda' has no two feet in the library's table; those that walk: alex"):
+        robot_walk.by_name("panda")
+    with pytest.raises(ValueError, match="robot 'talos' has no four feet in the library's table; those that trot: a1,"):
+        robot_trot.by_name("talos")
+
+
+@pytest.mark.slow
+def test_a_biped_with_closed_chains_walks(capsys):
+    assert robot_walk.main(["heel_spring_biped", "--quick", "--quiet", "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert 5 < numbers["double_support_percent_of_step"] < 40
+    assert numbers["iterations"] < 100
+
+
+@needs_robots
+def test_a_biped_on_points_walks_backward_too():
+    ahead, back = (robot_walk.problem(0.4, "bolt", intervals=(2, 8), backward=b).solve(progress=False) for b in (0, 1))
+    assert ahead.converged
+    assert back.converged
+    assert -back.step_length == pytest.approx(ahead.step_length, rel=0.3)
+    assert [phase.name for phase in ahead.phases] == ["single_support"]
+
+
+@needs_robots
+@pytest.mark.slow
+def test_a_robot_with_a_locked_ankle_walks_full_strides():
+    walk = robot_walk.problem(0.3, "alexander", locked=["LEFT_ANKLE_Y"], intervals=(2, 6))
+    assert len(walk.phases) == 4
+    assert not walk.periodic.mirror
+    with pytest.raises(ValueError, match="steps must be even for Alexander"):
+        robot_walk.problem(0.3, "alexander", locked=["LEFT_ANKLE_Y"], steps=3)
+    assert walk.solve(progress=False).converged
+
+
+@needs_robots
+@pytest.mark.slow
+def test_the_human_of_the_files_stands_upright():
+    """Its file has y upward; the simple humanoids have limits of joints that leave them no bent knee."""
+    human = robot_walk.by_name("human")
+    assert human.model.frame("left_sole")
+    height = float(od.point_position(human.model, "left_sole", human.model.neutral())[2])
+    assert -1.1 < height < -1.0
+    assert np.array(_robot_steps.standing(human.model)).shape == (human.model.nq,)
+    simple = robot_walk.by_name("simple_humanoid")
+    assert not simple.limits
+    with pytest.raises(ValueError, match="cannot stand on flat feet"):
+        _robot_steps.standing(simple.model)
+
+
+@needs_robots
+@pytest.mark.slow
+def test_a_robot_with_grippers_without_mass_walks():
+    walk = robot_walk.problem(None, "romeo_laas", intervals=(2, 8))
+    assert "r_gripper_joint" not in walk.model.joint_names
+    assert walk.solve(progress=False).converged
