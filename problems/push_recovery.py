@@ -61,6 +61,9 @@ AHEAD, BENT = 0.05, math.radians(8.0)
 """Distance of the center of mass ahead of the ankles of a person who stands [m]; angle between thigh and vertical, because
 straight legs are singular."""
 
+STEEPEST = math.radians(50.0)
+"""Largest pitch of the foot that stands behind, on its toes, after a step."""
+
 FARTHEST = 0.9
 """Farthest step [m]."""
 
@@ -164,11 +167,11 @@ def _phases(
 ) -> list[ocp.Phase]:
     """The phases between the push and rest."""
     x, wide = 0.0, size.hip_spacing / 2
-    left, right = (_steps.placed(model, size, side, x, y) for side, y in (("l", wide), ("r", -wide)))
+    left, right = _steps.placed(model, size, "l", x, wide), _steps.placed(model, size, "r", x, -wide)
     if not steps:
         both = Stand("stand", (left.flat, right.flat), None)
         return [_steps.phase(both, STANDING // 2 if quick else STANDING, STANDING_TIME, "l", size, costs)]
-    side = "l" if direction == "left" else "r"
+    side: Side = "l" if direction == "left" else "r"
     here, other = (left, right) if side == "l" else (right, left)
     there = _landing(model, size, side, direction)
     stands = _first_step(side, here, there, other, direction)
@@ -178,10 +181,18 @@ def _phases(
     last, swinging, _ = stands.pop()
     stands.append((Stand("rest", last.footholds, None), swinging, "rest"))
     kinds = {"rest": "stand", "half": "stand"}
-    return [
+    phases = [
         _steps.phase(stand, count[kinds.get(kind, kind)], DURATIONS[kind], swinging, size, costs)
         for stand, swinging, kind in stands
     ]
+    low = _heel_low(size, _steps.other(side))
+    return [replace(p, path=(*p.path, low)) if p.name in ("down", "landed", "rest") else p for p in phases]
+
+
+def _heel_low(size: HumanDimensions, side: Side) -> ocp.Path:
+    """The foot that stands on its toes tilts by STEEPEST at most: its tip would go into the ground."""
+    height = math.sin(STEEPEST) * _human.PIVOT * size.foot_length
+    return ocp.Path(lambda i: od.point_position(i.model, f"heel_{side}", i.q)[2], -np.inf, height, ends=True)
 
 
 Part = tuple[Stand, Side, str]
@@ -240,10 +251,17 @@ def _ends(model: od.Model, q: np.ndarray, direction: Direction, steps: int) -> o
     legs = ("hip", "knee", "ankle", "subtalar", "toes")
     dofs = [k for k, name in enumerate(model.qd_names) if not name.startswith(legs)]
     upper = [k for k, name in enumerate(model.q_names) if not name.startswith((*legs, *model.floating_joints))]
-    pushed = np.array(velocity_after(model, DM(q), direction)).ravel()[dofs]
+    after = np.array(velocity_after(model, DM(q), direction)).ravel()
+    pushed = after[dofs]
+    tilts = steps and direction in (
+        "forward",
+        "backward",
+    )  # the foot that steps rolls over an edge at once: it starts flat
+    knee, rate = model.q_names.index("knee_r"), model.qd_names.index("knee_r")
 
     def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
         first = [start.q[:6] - q[:6], start.q[upper] - q[upper], start.qd[dofs] - start.values["impulse"] * pushed]
+        first += [start.q[knee] - q[knee], start.qd[rate] - start.values["impulse"] * after[rate]] if tilts else []
         last = [end.q[upper] - q[upper], end.qd[dofs]]
         last += [end.q[3:6]] if steps else [end.q[:6] - q[:6]]
         return ca.vertcat(*first, *last), 0.0, 0.0
