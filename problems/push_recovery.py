@@ -164,16 +164,24 @@ def _phases(
     found = [ocp.Phase("stand", n // 2, (0.05, 0.4), tuple(on.values()), path, costs)]
     for k, side in enumerate((first, "l" if first == "r" else "r")[:steps]):
         stays = on["l" if side == "r" else "r"]
-        near = tuple(sorted((out[side] * 0.05, out[side] * ROOM)))
-        on[side] = _human.feet(model, size, side, x=(x - ROOM, x + ROOM), y=near, yaw=(-0.2, 0.2)).flat
+        on[side] = _human.feet(model, size, side, **_places(direction, x, out[side] * spread), yaw=(-0.2, 0.2)).flat
         swing = ocp.Clearance(_human.sole_points(side, size), _human.CLEARANCE)
         last = k == steps - 1
         found += [
-            ocp.Phase(f"swing_{k + 1}", n, (0.25, 0.8), (stays,), (*path, swing, _human.separation(size)), costs),
-            ocp.Phase("recover" if last else "both", n if last else n // 2, (0.4, 2.0) if last else (0.05, 0.5),
+            ocp.Phase(f"swing_{k + 1}", n, (0.2, 0.7), (stays,), (*path, swing, _human.separation(size)), costs),
+            ocp.Phase("recover" if last else "both", n if last else n // 2, (0.2, 1.5) if last else (0.05, 0.5),
                       tuple(on.values()), path, costs),
         ]  # fmt: skip
     return found
+
+
+def _places(direction: str, x: float, y: float) -> dict[str, tuple[float, float]]:
+    """Bounds on the place of a step, from the place (x, y) of the foot before: ahead in the direction of the push; the
+    feet keep to their sides."""
+    dx, dy, _ = DIRECTIONS[direction]
+    along = (x + ROOM * min(dx, 0.0), x + ROOM * max(dx, 0.0)) if dx else (x - 0.2, x + 0.2)
+    aside = (y, y + ROOM * dy) if y * dy > 0 else (0.5 * y, 1.5 * y) if not dy else (0.4 * y, y)
+    return {"x": along, "y": (min(aside), max(aside))}
 
 
 def _free(model: od.Model) -> list[int]:

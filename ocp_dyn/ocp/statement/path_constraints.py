@@ -39,8 +39,8 @@ from ..._arguments import (
     positive,
     truth,
 )
-from ..._types import Expr, Vector, sequence, shown
-from ...dynamics.kinematics import point_position
+from ..._types import Expr, Vector, sequence, shown, sparse
+from ...dynamics.kinematics import point_position, pose
 from ...mechanism import Model
 from .footholds import Foothold
 from .instant import Instant
@@ -206,7 +206,11 @@ class Clearance:
 
 @dataclass(frozen=True)
 class Separation:
-    """Points on the left stay at least `distance` [m] to the left (world y) of points on the right.
+    """Points on the left stay at least `distance` [m] to the left of points on the right.
+
+    Left is where the root body looks to the left: the horizontal direction at right angles to its x axis, which turns
+    with a walker that turns. axis: another direction that is left throughout, horizontal, in world axes: (0, 1) is
+    the world's y axis.
 
     pairs: ((frame, point), (frame, point)), the left one first. ends: also at the first and the last node of the phase;
     False if footholds fix the distance of the feet at these nodes.
@@ -219,6 +223,7 @@ class Separation:
     pairs: Sequence[tuple[tuple[str, Vector], tuple[str, Vector]]]
     distance: float
     ends: bool = True
+    axis: Any = None
     where: ClassVar[str] = "node"
 
     def __post_init__(self) -> None:
@@ -232,15 +237,38 @@ class Separation:
         object.__setattr__(self, "pairs", pairs)
         finite(self.distance, "Separation distance [m]")
         truth(self.ends, "Separation ends")
+        if self.axis is not None:
+            axis = numbers(self.axis, "Separation axis")
+            if axis.size != 2 or not 0 < (size := float(np.linalg.norm(axis))) < np.inf:
+                raise ValueError(
+                    "Separation axis must be a horizontal direction (x, y) in world axes, or None for that of the root "
+                    f"body, got {shown(self.axis)}"
+                )
+            object.__setattr__(self, "axis", (float(axis[0] / size), float(axis[1] / size)))
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
         frames = [frame for pair in self.pairs for frame, _ in pair]
         all_known(frames, model.frame_names, "Separation pairs", "frame")
 
     def rows(self, instant: Instant) -> Bounded:
-        gaps = [_position(instant, *left)[1] - _position(instant, *right)[1] for left, right in self.pairs]
+        left_of = self._left(instant)
+        gaps = [
+            ca.dot(left_of, (_position(instant, *left) - _position(instant, *right))[:2]) for left, right in self.pairs
+        ]
         return _stack(gaps, self.distance, np.inf)
 
+
+    def _left(self, instant: Instant) -> Expr:
+        """Unit vector (2), world axes: left."""
+        if self.axis is not None:
+            return sparse(self.axis)
+        R, _ = pose(instant.model, instant.model.body(instant.model.body_names[0]), instant.q)
+        ahead = R[:2, 0]
+        return ca.vertcat(-ahead[1], ahead[0]) / ca.sqrt(ca.sumsqr(ahead) + SMALL)
+
+
+SMALL = 1e-9
+"""Keeps the direction of a root that looks straight up finite."""
 
 TORQUE_HINT = 'tau and qdd are known with where="interval" only'
 
