@@ -160,6 +160,8 @@ def _phases(
     out = {"l": 1.0, "r": -1.0}
     on = {s: _human.feet(model, size, s, x=x, y=out[s] * spread).flat for s in "lr"}
     if not steps:
+        if direction in ("forward", "backward"):  # bends of one knee and turns of the pelvis cost almost nothing
+            costs = (*costs, ocp.Integral(lambda i: ca.sumsqr(i.q[[1, 3, 5]]), 1e3, "asymmetry"))
         return [ocp.Phase("recover", 2 * n, (0.5, 2.5), tuple(on.values()), path, costs)]
     found = [ocp.Phase("stand", n // 2, (0.05, 0.4), tuple(on.values()), path, costs)]
     for k, side in enumerate((first, "l" if first == "r" else "r")[:steps]):
