@@ -258,11 +258,13 @@ def _ends(model: od.Model, q: np.ndarray, direction: Direction, steps: int) -> o
         "backward",
     )  # the foot that steps rolls over an edge at once: it starts flat
     knee, rate = model.q_names.index("knee_r"), model.qd_names.index("knee_r")
+    behind = model.qd_names.index("knee_l")
 
     def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
         first = [start.q[:6] - q[:6], start.q[upper] - q[upper], start.qd[dofs] - start.values["impulse"] * pushed]
         first += [start.q[knee] - q[knee], start.qd[rate] - start.values["impulse"] * after[rate]] if tilts else []
         last = [end.q[upper] - q[upper], end.qd[dofs]]
+        last += [end.qd[behind]] if steps == 1 and direction == "forward" else []  # it stands on its toes
         last += [end.q[3:6]] if steps else [end.q[:6] - q[:6]]
         return ca.vertcat(*first, *last), 0.0, 0.0
 
@@ -289,12 +291,21 @@ def numbers(solution: ocp.Solution, impulse: float) -> dict[str, Any]:
         "center_of_mass_way_m": float(np.hypot(way[:, 0], way[:, 1]).max()),
         "trunk_lean_peak_deg": float(lean.max()),
     }
-    for k, phase in enumerate(p for p in solution.phases if p.name.endswith("swing")):
-        found[f"step_{k + 1}_begins_s"] = float(phase.t[0])
-        foot = next(f"heel_{s}" for s in "lr" if f"heel_{s}" not in phase.places)
-        ends = [np.array(od.point_position(model, foot, DM(q)).full()).ravel() for q in (solution.q[0], solution.q[-1])]
-        found[f"step_{k + 1}_length_m"] = float(np.linalg.norm((ends[1] - ends[0])[:2]))
+    for k, (begin, length) in enumerate(sorted(filter(None, (_stepped(solution, side) for side in "lr")))):
+        found |= {f"step_{k + 1}_begins_s": begin, f"step_{k + 1}_length_m": length}
     return found | _human.peak_torques(solution)
+
+
+def _stepped(solution: ocp.Solution, side: str) -> tuple[float, float] | None:
+    """Time [s] at which a foot leaves the ground, and the length of its step [m]; None if it stays."""
+    swings = [phase for phase in solution.phases if f"heel_{side}" not in phase.places]
+    if not swings:
+        return None
+    here, there = (
+        np.array(od.point_position(solution.model, f"heel_{side}", DM(q)).full()).ravel()
+        for q in (solution.q[0], solution.q[-1])
+    )
+    return float(swings[0].t[0]), float(np.linalg.norm((there - here)[:2]))
 
 
 def _impulse(text: str) -> float | None:
