@@ -30,16 +30,24 @@ from ocp_dyn.models import HumanDimensions, human, human_dimensions
 from . import _human
 from ._command import asked, finish, parser
 
-DIRECTIONS = {"forward": (1.0, 0.0, 0.0), "backward": (-1.0, 0.0, 0.0), "left": (0.0, 1.0, 0.0), "right": (0.0, -1.0, 0.0)}
+DIRECTIONS = {
+    "forward": (1.0, 0.0, 0.0),
+    "backward": (-1.0, 0.0, 0.0),
+    "left": (0.0, 1.0, 0.0),
+    "right": (0.0, -1.0, 0.0),
+}
 """Directions of the push, world axes; the person looks along x."""
 
 INTERVALS = 12
 """Number of intervals of a phase on one foot, and of the last one; the phase before a step has half of them."""
 
-QUICK = 6
+QUICK = 10
 
 BENT = math.radians(8.0)
 """Angle between thigh and vertical of the standing body; straight legs are singular."""
+
+ELBOW = 0.3
+"""Flexion of the elbows of the standing body [rad]."""
 
 AHEAD = 0.05
 """Distance of the center of mass ahead of the ankles of the standing body [m]."""
@@ -116,6 +124,8 @@ def standing(model: od.Model, size: HumanDimensions) -> np.ndarray:
             q[model.q_slice(f"hip_{side}")] = (-BENT, 0.0, 0.0)
             q[model.q_slice(f"knee_{side}")] = BENT + shank
             q[model.q_slice(f"ankle_{side}")] = -shank
+            if f"elbow_{side}" in model.joint_names:  # a push would straighten straight arms beyond their limits
+                q[model.q_slice(f"elbow_{side}")] = -ELBOW
         q[0] = size.shank * math.sin(shank) - size.thigh * math.sin(BENT)  # the ankles are at x = 0
         q[2] = size.ankle_height + size.shank * math.cos(shank) + size.thigh * math.cos(BENT)
         return q
@@ -150,9 +160,7 @@ def _chest(model: od.Model, q0: np.ndarray, frame: str) -> tuple[float, float, f
     return 0.0, 0.0, low + 0.45 * (head - low) - above
 
 
-def _phases(
-    model: od.Model, size: HumanDimensions, direction: str, steps: int, n: int, costs: Any
-) -> list[ocp.Phase]:
+def _phases(model: od.Model, size: HumanDimensions, direction: str, steps: int, n: int, costs: Any) -> list[ocp.Phase]:
     """Both feet; with steps one foot, both feet, and once more for the second step."""
     path = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure(), ocp.Activation())
     spread, x = size.hip_spacing / 2, -size.heel + (_human.HEEL + _human.PIVOT) / 2 * size.foot_length
@@ -197,7 +205,11 @@ def _pushed(model: od.Model, q0: np.ndarray, kick: np.ndarray) -> ocp.Boundary:
     entries = [*range(6), *(k + shift for k in free if k >= 6)]
 
     def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
-        return ca.vertcat(start.q[entries] - q0[entries], start.qd[free] - kick[free] * start.values["impulse"]), 0.0, 0.0
+        return (
+            ca.vertcat(start.q[entries] - q0[entries], start.qd[free] - kick[free] * start.values["impulse"]),
+            0.0,
+            0.0,
+        )
 
     return ocp.Boundary(rows, "pushed")
 
@@ -214,7 +226,7 @@ def _at_rest(model: od.Model, size: HumanDimensions, q0: np.ndarray, steps: int)
             return ca.vertcat(q[entries] - q0[entries], end.qd[free]), 0.0, 0.0
         middle = sum(od.point_position(model, f"sole_{side}", q) for side in "lr") / 2
         gap = (od.center_of_mass(model, q) - middle)[:2]
-        lowest = ca.vertcat(gap, q[3:6], q[upper], end.qd[free])
+        lowest = ca.vertcat(gap, q[3:6], q[upper] - q0[upper], end.qd[free])
         room = np.array([0.03, 0.03, 0.05, 0.05, 0.1, *(0.1,) * len(upper), *(0.0,) * len(free)])
         return lowest, -room, room
 

@@ -66,9 +66,15 @@ def problem(
     right = _human.feet(walker, size, "r", x=0.0, y=-0.08, yaw=-_human.TOE_OUT)
     # the left foot strikes half an arc later, and the right one stood half an arc before
     ahead = _beside(step, angle / 2, 1.0)
-    left = _human.feet(walker, size, "l", **ahead, yaw=(angle / 2 - 0.3 + _human.TOE_OUT, angle / 2 + 0.3 + _human.TOE_OUT))
+    left = _human.feet(
+        walker, size, "l", **ahead, yaw=(angle / 2 - 0.3 + _human.TOE_OUT, angle / 2 + 0.3 + _human.TOE_OUT)
+    )
     behind = _human.feet(walker, size, "l", x=(-1.2, -0.1), y=(-0.5, 0.6), yaw=(-math.pi / 2, math.pi / 2))
-    free = replace(step, length=(0.5 * step.length[0], 2.0 * step.length[0]), sideways=tuple(sorted((0.4 * step.sideways[0], 2.5 * step.sideways[0]))) if turn else 0.0)
+    free = replace(
+        step,
+        length=(0.5 * step.length[0], 2.0 * step.length[0]),
+        sideways=tuple(sorted((0.4 * step.sideways[0], 2.5 * step.sideways[0]))) if turn else 0.0,
+    )
     return ocp.Problem(
         walker,
         _steps.walked([right, left], behind, intervals, time, size, _human.effort(body)),
@@ -124,7 +130,9 @@ def main(argv: list[str] | None = None) -> int:
                           intervals=QUICK if o.quick else INTERVALS),
     )  # fmt: skip
     solution = walk.solve(progress=not options.quiet)
-    return finish(options, solution, lambda: numbers(solution), f"Walking in a turn of {options.turn:g} degrees a stride")
+    return finish(
+        options, solution, lambda: numbers(solution), f"Walking in a turn of {options.turn:g} degrees a stride"
+    )
 
 
 if __name__ == "__main__":

@@ -257,7 +257,6 @@ class Separation:
         ]
         return _stack(gaps, self.distance, np.inf)
 
-
     def _left(self, instant: Instant) -> Expr:
         """Unit vector (2), world axes: left."""
         if self.axis is not None:
