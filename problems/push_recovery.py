@@ -1,7 +1,7 @@
 """Recovery from a push: a person who stands is pushed at the trunk, and comes to rest again, with or without a step.
 
 The push is an impulse on the trunk in a horizontal direction. It acts at once: the feet stay on the ground, and the body
-starts with the velocities that it gives to the joints, those of an impact with both feet held. Without a step both feet
+starts with the velocities that it gives to the joints, those of an impact with both feet held and a stiff trunk. Without a step both feet
 stay where they are, flat: ankles, hips and arms bring the body back to the posture from which it was pushed. With one
 step a foot is set down where the solver wants it; with two the other foot follows. In the end the body stands at rest
 with its center of mass between the feet. The cost is that of `human_walk`, over time instead of distance. The body knows
@@ -141,9 +141,12 @@ def standing(model: od.Model, size: HumanDimensions) -> np.ndarray:
 
 
 def velocities(model: od.Model, feet: Any, q0: np.ndarray, direction: str) -> np.ndarray:
-    """Velocities (nv) after a push of 1 N s: H qd = J' p + G' Lam, G qd = 0, both feet held."""
+    """Velocities (nv) after a push of 1 N s: H qd = J' p + G' Lam, G qd = 0, both feet held; trunk and arms move as
+    one body, because a push on a loose spine would whip the pelvis backward."""
     H = od.mass_matrix(model, DM(q0))
     G = od.constraint_jacobian(model, [f.contact for f in feet], DM(q0))
+    stiff = [k for k in _free(model) if k >= 6]
+    G = ca.vertcat(G, DM.eye(model.nv)[stiff, :])
     frame = "torso" if "lumbar" in model.joint_names else "upper_trunk"
     point = _chest(model, q0, frame)
     J = od.point_jacobian(model, frame, DM(q0), point)
