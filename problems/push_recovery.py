@@ -64,6 +64,9 @@ straight legs are singular."""
 STEEPEST = math.radians(50.0)
 """Largest pitch of the foot that stands behind, on its toes, after a step."""
 
+ELBOW = 0.3
+"""Flexion of the elbows of a person who stands [rad]."""
+
 FARTHEST = 0.9
 """Farthest step [m]."""
 
@@ -120,6 +123,8 @@ def standing(model: od.Model, size: HumanDimensions) -> np.ndarray:
         for joint, angle in (("knee", 2 * BENT), ("ankle", -BENT)):
             q[model.q_slice(f"{joint}_{side}")] = angle
         q[model.q_slice(f"hip_{side}").start] = -BENT
+        if f"elbow_{side}" in model.joint_names:  # straight elbows could not give way to the push
+            q[model.q_slice(f"elbow_{side}")] = -ELBOW
     q[2] = size.leg_length - (size.thigh + size.shank) * (1 - math.cos(BENT))
     for _ in range(4):
         q = _on_feet(model, size, q)
