@@ -201,7 +201,7 @@ def _heel_low(size: HumanDimensions, side: Side) -> ocp.Path:
 
 
 Part = tuple[Stand, Side, str]
-"""What carries the body, the side of the foot that steps, and the kind of part."""
+"""A part of a step: its stand, the side of the foot that steps, and the kind of part."""
 
 
 def _first_step(side: Side, here: Feet, there: Feet, other: Feet, direction: Direction) -> list[Part]:
@@ -240,7 +240,7 @@ def _second_step(side: Side, there: Feet, other: Feet, direction: Direction) -> 
 
 
 def _landing(model: od.Model, size: HumanDimensions, side: Side, direction: Direction) -> Feet:
-    """Where a foot may land."""
+    """Footholds at which a foot may land."""
     out, wide = 1.0 if side == "l" else -1.0, size.hip_spacing / 2
     along = {"forward": (0.0, FARTHEST), "backward": (-FARTHEST, 0.0)}.get(direction, (-0.2, 0.2))
     across = {"left": (0.0, FARTHEST), "right": (-FARTHEST, 0.0)}.get(direction, (-0.15, 0.15))
