@@ -189,9 +189,9 @@ def _between(model: od.Model) -> ca.Function:
 
 
 class Agreement(NamedTuple):
-    """Largest differences along a motion: of MuJoCo's torques from the solution's, relative to the largest torque; of
-    the forces on dofs without a motor from zero, relative to the largest of torque and weight times 1 m. stages: number
-    of instants compared."""
+    """Largest differences along a motion: of MuJoCo's torques from the solution's, relative to the largest torque (as they
+    are if no motor works); of the forces on dofs without a motor from zero, relative to the largest of torque and weight
+    times 1 m. stages: number of instants compared."""
 
     torque: float
     root: float
@@ -217,7 +217,7 @@ def inverse(solution: ocp.Solution, body: Body) -> Agreement:
         root = max(root, float(np.abs(gap[~motors]).max(initial=0.0)))
         largest = max(largest, float(np.abs(at.tau).max()))
     body.spec.opt.disableflags = flags
-    return Agreement(torque / largest, root / max(largest, model.weight), len(instants))
+    return Agreement(torque / (largest or 1.0), root / max(largest, model.weight), len(instants))
 
 
 class _Feet:
