@@ -133,6 +133,15 @@ def test_motors_stay_within_their_strength_and_lose_their_damping_there(motion):
     assert motors.saturated
 
 
+def test_strengths_are_limits_that_motors_can_have(motion):
+    peak = np.abs(motion.tau).max(axis=0)
+    assert _replay.strengths(motion)[6:].tolist() == [200, 200]
+    for none in (1000.0, np.inf):  # ten moments of the weight are 450 N m
+        model = motion.model.with_limits(effort={"thigh_joint": none})
+        found = _replay.strengths(replace(motion, model=model))
+        assert found[6:].tolist() == [200, max(peak[7], 0.1 * peak.max())]
+
+
 @needs_mujoco
 def test_motions_that_the_ground_cannot_carry_are_refused(motion):
     phase = motion.phases[0]
