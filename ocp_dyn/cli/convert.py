@@ -10,7 +10,7 @@ from .. import _names as od
 from .._types import ModelError, meant
 from ..io.simulators._mjcf_bodies import idle_dofs
 from ..io.simulators.shapes import Shape
-from .inputs import UsageError, model_of, note, words
+from .inputs import MODELS, UsageError, chain_of, model_of, note, words
 from .report import as_json
 
 MJCF, URDF, JSON = (".xml", ".mjcf"), ".urdf", ".json"
@@ -30,7 +30,10 @@ def run(options: argparse.Namespace) -> int:
     if suffix != URDF:
         _refuse(options, ("world",), "URDF", suffix)
     model = model_of(options, mimic="couple")
+    chain = chain_of(options)
     if options.lock_massless:
+        if chain:
+            raise UsageError(f"--lock-massless is for models without closed loops, and {options.file} has some")
         model = without_massless(model)
     shapes = [] if suffix == JSON else shapes_of(options, model)
     drop = words(options.drop)
@@ -40,8 +43,11 @@ def run(options: argparse.Namespace) -> int:
         elif suffix == URDF:
             od.io.write_urdf(model, options.out, shapes, drop=drop, world=options.world)
         else:
-            visuals = options.visuals or "sticks"
-            od.io.write_mjcf(model, options.out, shapes, drop=drop, visuals=visuals, balance=options.balance)
+            given: od.io.MjcfOptions = {
+                "drop": drop, "visuals": options.visuals or "sticks", "balance": options.balance,
+                "constraints": list(chain.loops) if chain else [], "keyframes": {"closed": chain.q} if chain else {},
+            }  # fmt: skip
+            od.io.write_mjcf(model, options.out, shapes, **given)
     except ModelError as error:
         raise ModelError(_as_options(str(error))) from None
     if options.json:
@@ -52,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
         )
         return 0
     print(options.out)
+    if chain and suffix not in MJCF:
+        note(f"{options.file} has closed loops, which this file does not hold: it has the open tree")
     if suffix != JSON and not shapes:
         note("nothing in this file touches the ground: --ball FRAME=RADIUS or --box FRAME=X,Y,Z adds shapes")
     return 0
@@ -88,7 +96,7 @@ def shapes_of(options: argparse.Namespace, model: od.Model) -> list[Shape]:
     """The shapes that --ball and --box name; else those under the feet of a robot by name."""
     found = [shape_of(kind, text, model) for kind in FORMS for text in getattr(options, kind) or ()]
     name = str(options.file)
-    if not found and name in od.robots.names() and od.robots.describe(name).feet:
+    if not found and name not in MODELS and name in od.robots.names() and od.robots.describe(name).feet:
         return list(od.robots.shapes(name))
     return found
 

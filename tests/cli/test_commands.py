@@ -504,6 +504,24 @@ def test_convert_locks_joints_that_move_no_mass(tmp_path, capsys):
     assert "finger_joint" not in text
 
 
+def test_convert_closes_the_loops_of_ready_models(tmp_path, capsys):
+    assert status("convert", "n_four_bar", "--out", tmp_path / "bars.xml") == 0
+    text = (tmp_path / "bars.xml").read_text()
+    chain = od.models.n_four_bar()
+    assert text.count("<connect ") == len(chain.loops)
+    assert '<key name="closed"' in text
+    assert "closed loops" not in capsys.readouterr().err
+    assert status("convert", "n_four_bar", "--out", tmp_path / "bars.urdf") == 0
+    assert "has closed loops, which this file does not hold" in capsys.readouterr().err
+    with pytest.raises(TypeError, match=r"write its \.model, with constraints="):
+        od.io.mjcf_text(chain)
+
+
+def test_a_ready_model_with_the_name_of_a_robot_has_no_shapes_of_it(tmp_path, capsys):
+    assert status("convert", "human", "--out", tmp_path / "human.xml", "--drop", "passive") == 0
+    assert "nothing in this file touches the ground" in capsys.readouterr().err
+
+
 def test_convert_tells_of_inertias_by_its_options(tmp_path, capsys):
     b = od.ModelBuilder()
     b.add_body("arm", od.Revolute("y"), mass=1, inertia=(1, 1, 3), inertia_check=False)
