@@ -133,6 +133,16 @@ def test_motors_stay_within_their_strength_and_lose_their_damping_there(motion):
     assert motors.saturated
 
 
+@needs_mujoco
+def test_loops_are_as_stiff_as_the_ground(motion):
+    """With MuJoCo's soft defaults a biped with springs in loops falls in its second step, with these it walks on."""
+    phase = motion.phases[0]
+    held = replace(phase, contacts=(*phase.contacts, od.LockedJoint("thigh_joint", 0.3)))
+    spec = _replay.load(replace(motion, phases=(held,))).spec
+    assert spec.eq_solref.tolist() == [list(_replay.SOLREF)]
+    assert spec.eq_solimp.tolist() == [list(_replay.SOLIMP)]
+
+
 def test_strengths_are_limits_that_motors_can_have(motion):
     peak = np.abs(motion.tau).max(axis=0)
     assert _replay.strengths(motion)[6:].tolist() == [200, 200]
