@@ -147,8 +147,9 @@ def problem(
     its own, and its feet have the size of a person of this height and sex. Its calves get the strength that walking
     needs, in proportion to that of its ankles (`_walker.strengthened`). guess: that of `ocp.Problem`.
 
-    step_length [m], step_width [m] (between the heels), step_time [s]: a number, or (lower, upper); None: free. The
-    speed is a mean over all steps; one of length and time follows from the other.
+    step_length [m], step_width [m] (between the heels), step_time [s]: of every step, a number, or (lower, upper); None:
+    free. The speed is a mean over all steps: of a single step, and in the mean of several, one of length and time follows
+    from the other.
 
     load [kg]: a rigid backpack. locked: names of joints that do not move, or a dict of their angles [rad]. prosthesis:
     names of joints with a spring and without muscles, or a dict of its stiffness [N m/rad].
@@ -172,6 +173,7 @@ def problem(
         walker,
         plan.phases(walker, size, intervals, effort(bare), count, backward),
         periodic=plan.periodic(count, backward),
+        boundary=plan.boundary(count),
         per_distance=True,
         guess=guess or _steps.foot_plan(backward),
         form=form,

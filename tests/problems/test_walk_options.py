@@ -93,6 +93,46 @@ def test_a_step_has_the_length_width_and_time_that_are_asked_for():
     assert fixed.phases[4].footholds[0].root.x == (0.5, 0.5)
 
 
+def test_every_step_of_several_takes_the_time_that_is_asked_for():
+    assert not human_walk.problem(1.0, step_time=0.6, **QUICK).boundary  # the time follows from length and speed
+    stride = human_walk.problem(1.0, steps=2, step_time=(0.5, 0.6), **QUICK)
+    (times,) = stride.boundary
+    end = ocp.Instant(stride.model, None, None, values={f"T{p}": float(p + 1) for p in range(8)})
+    total, low, high = times.function(end, end)
+    assert np.array(ca.DM(total)).ravel() == pytest.approx([1 + 2 + 3 + 4, 5 + 6 + 7 + 8])
+    assert (low, high) == (0.5, 0.6)
+    assert not [p for phase in stride.phases for p in phase.path if isinstance(p, ocp.Path)]  # no bounds on lengths
+    (left,) = {phase.footholds[0].root.x for phase in stride.phases[4:]}
+    assert left[0] < left[1]
+    fixed = human_walk.problem(1.0, steps=2, step_time=0.6, **QUICK).boundary[0]
+    total, low, high = fixed.function(end, end)
+    assert (float(total), low, high) == (10.0, 0.6, 0.6)  # that of the last step follows from the speed
+    assert stride.periodic.step_length == pytest.approx((1.0, 1.2))
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_steps_far_from_the_first_keep_length_and_width(backward):
+    walk = human_walk.problem(1.0, steps=4, step_width=(0.1, 0.2), step_length=(0.5, 0.6), backward=backward, **QUICK)
+    spread, rows = _steps.spread(od.models.human_dimensions()), []
+    for phase in walk.phases:
+        if not any(isinstance(p, ocp.Path) for p in phase.path):
+            continue
+        on, off = phase.footholds
+        side = 1.0 if on.name.endswith("_l") else -1.0
+        yaws = {on: side * _steps.TOE_OUT, off: -side * _steps.TOE_OUT}
+        middles = {on: (-1.0 if backward else 1.0, side * 0.3), off: (0.0, 0.0)}  # a step of 1 m, 0.3 m wide
+        places = {}
+        for f, (x, y) in middles.items():
+            ahead = f.offset(walk.model)[0] if f.of else 0.0
+            places[f] = [x + ahead * np.cos(yaws[f]), y + ahead * np.sin(yaws[f]), yaws[f]]
+        instant = ocp.Instant(walk.model, None, None, places=places)
+        rows.append([(float(p.function(instant)), p.lower, p.upper) for p in phase.path if isinstance(p, ocp.Path)])
+    assert [len(found) for found in rows] == [1, 1, 2, 2]  # the places bound the width of the first two steps
+    for length, *widths in rows:
+        assert length == pytest.approx((1.0, 0.5, 0.6))
+        assert all(width == pytest.approx((0.3, 0.1 + spread, 0.2 + spread)) for width in widths)
+
+
 def test_backward_everything_comes_the_other_way_round():
     walk = human_walk.problem(1.0, backward=True, **QUICK)
     assert [phase.name for phase in walk.phases] == list(_steps.BACKWARD)
