@@ -13,9 +13,9 @@ from ocp_dyn.integrators import explicit_step, scheme, stage_states
 from ocp_dyn.ocp.analysis import defects
 from ocp_dyn.ocp.analysis.active_set import active_entries
 from ocp_dyn.ocp.equations import Equations
-from ocp_dyn.ocp.guess.tracks import FootPlan, Span, pose_at
 from ocp_dyn.ocp.guess.standing import _weight_rows, initial_guess
 from ocp_dyn.ocp.guess.standing import standing as standing_posture
+from ocp_dyn.ocp.guess.tracks import FootPlan, Span, pose_at
 from ocp_dyn.ocp.nlp.blocks import Rows
 from ocp_dyn.ocp.solvers.sqp import _search
 from ocp_dyn.ocp.statement.dependent import Coordinates
