@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from casadi import DM, vertcat
 
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions
 
+from ._command import within
 from ._human import CLEARANCE, HEEL, PIVOT, SHARES, TOE_OUT, Feet, feet, separation, sole_points, step_length
 
 FORWARD = ("loading", "push_off", "flat", "heel_off")
@@ -240,10 +242,7 @@ def plan(
 
     ValueError if the speed lies outside 0.5 m/s and `fastest`, or if speed, length and time contradict each other.
     """
-    if not 0.5 <= speed <= fastest:
-        raise ValueError(
-            f"speed must lie between 0.5 and {fastest} m/s for a walk that rolls over its feet, got {speed}"
-        )
+    within(speed, 0.5, fastest, f"speed must lie between 0.5 and {fastest} m/s for a walk that rolls over its feet")
     wide = 0.04, 0.4
     if width is not None:
         low, high = _bounds(width, "step_width", 0.0, 0.5)
@@ -272,10 +271,10 @@ def plan(
 def _bounds(value: Any, what: str, least: float, most: float) -> tuple[float, float]:
     """A number or (lower, upper) as bounds within least and most."""
     try:
-        low, high = value if isinstance(value, (tuple, list)) else (value, value)
-        low, high = float(low), float(high)
+        low, high = value if isinstance(value, (tuple, list, np.ndarray)) else (value, value)
     except (TypeError, ValueError):
         raise TypeError(f"{what} must be a number or (lower, upper), got {value!r}") from None
+    low, high = (within(x, -math.inf, math.inf, f"{what} must be a number or (lower, upper)") for x in (low, high))
     if not least <= low <= high <= most:
         raise ValueError(f"{what} must lie between {least:g} and {most:g}, lower <= upper, got {value!r}")
     return low, high

@@ -10,7 +10,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.guess.tracks import tracks_of
 from ocp_dyn.ocp.transcription.transcribe import transcribe
-from problems import _steps, _walker, human_walk, many_steps
+from problems import _steps, _walker, human_walk, many_steps, push_recovery, stairs, turn
 
 QUICK = {"intervals": human_walk.QUICK, "still": True}
 COARSE = {"intervals": (1, 1, 3, 3), "still": True}
@@ -162,7 +162,15 @@ def test_a_guess_backward_lifts_the_heel_over_the_toes_and_the_toes_over_the_hee
     [
         ({"locked": "ankel_r"}, KeyError, "locked: no joint 'ankel_r'"),
         ({"locked": "root"}, ValueError, "has to move"),
-        ({"locked": "ankle_r", "prosthesis": "ankle_r"}, KeyError, "prosthesis: no joint 'ankle_r'"),
+        ({"locked": "ankle_r", "prosthesis": ["ankle_r"]}, ValueError, "'ankle_r' is both locked and prosthetic"),
+        ({"locked": 3}, TypeError, "locked must be names of joints"),
+        ({"backward": "no"}, TypeError, "backward must be True or False, got 'no'"),
+        ({"intervals": (1, 2)}, ValueError, "intervals must be 4 whole numbers"),
+        ({"speed": "fast"}, TypeError, "speed must lie between .* got 'fast': give one number"),
+        ({"load": True}, TypeError, "load must lie between .* got True"),
+        ({"slope": None}, TypeError, "slope must lie between .* got None"),
+        ({"step_length": float("nan")}, ValueError, "step_length must .* got nan"),
+        ({"step_length": True}, TypeError, "step_length must .* got True"),
         ({"prosthesis": "hip_r"}, ValueError, "must have one dof"),
         ({"locked": "ankle_r", "steps": 1}, ValueError, "give an even number of steps"),
         ({"steps": 2.5}, ValueError, "whole number from 1 to 40"),
@@ -178,6 +186,33 @@ def test_a_guess_backward_lifts_the_heel_over_the_toes_and_the_toes_over_the_hee
 def test_what_cannot_be_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         human_walk.problem(**options)
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "message"),
+    [
+        (stairs.problem, {"rise": "high"}, "rise must lie between"),
+        (stairs.problem, {"tread": None}, "tread must lie between"),
+        (stairs.problem, {"speed": "x"}, "speed must lie between"),
+        (stairs.problem, {"down": "no"}, "down must be True or False"),
+        (turn.problem, {"turn": "left"}, "turn must be an angle in rad"),
+        (turn.problem, {"speed": "x"}, "speed must lie between"),
+        (many_steps.problem, {"speed": "x"}, "speed must lie between"),
+        (many_steps.problem, {"distance": "far"}, "distance .* must lie between"),
+        (push_recovery.problem, {"impulse": "hard"}, "impulse must lie between"),
+    ],
+)
+def test_what_is_no_number_is_told_so(make, options, message):
+    with pytest.raises(TypeError, match=f"{message}.*, got "):
+        make(**options)
+    with pytest.raises(ValueError, match="direction must be one of"):
+        push_recovery.problem(direction=[])
+
+
+def test_the_command_line_refuses_three_numbers_for_bounds(capsys):
+    with pytest.raises(SystemExit):
+        human_walk.main(["--step-length", "0.5", "0.6", "0.7"])
+    assert "an option of one number, or of two as bounds, got 3" in capsys.readouterr().err
 
 
 def test_a_model_without_the_frames_is_told_which():
