@@ -27,7 +27,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human_dimensions
 
 from . import _steps, _walker
-from ._command import asked, finish, parser
+from ._command import asked, finish, parser, within
 from ._human import Feet, effort, step_length
 from ._steps import Stand
 
@@ -78,8 +78,7 @@ def problem(
     """
     if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= 40:
         raise ValueError(f"steps must be a whole number from 2 to 40, got {steps!r}")
-    if not 0.5 <= speed <= 1.8:
-        raise ValueError(f"speed must lie between 0.5 and 1.8 m/s for a walk from rest to rest, got {speed}")
+    within(speed, 0.5, 1.8, "speed must lie between 0.5 and 1.8 m/s for a walk from rest to rest")
     usual = step_length(speed, height)
     way = _between(distance, (steps - 1) * usual, f"distance [m] of {steps} steps")
     lasting = _between(time, (steps + 1) * usual / speed, f"time [s] of {steps} steps")
@@ -105,11 +104,8 @@ def _between(value: float | None, usual: float, what: str) -> float:
     """The value, or the usual one; ValueError if it is far from the usual one."""
     if value is None:
         return usual
-    if not 0.4 * usual <= value <= 2.0 * usual:
-        raise ValueError(
-            f"{what} must lie between {0.4 * usual:.3g} and {2 * usual:.3g}, got {value}: change the steps"
-        )
-    return value
+    low, high = 0.4 * usual, 2.0 * usual
+    return within(value, low, high, f"{what} must lie between {low:.3g} and {high:.3g} for this number of steps")
 
 
 def _footsteps(model: od.Model, size: HumanDimensions, steps: int, way: float) -> list[Feet]:

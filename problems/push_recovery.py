@@ -28,7 +28,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human_dimensions
 
 from . import _human, _steps, _walker
-from ._command import asked, finish, parser
+from ._command import asked, finish, parser, within
 from ._human import Feet
 from ._steps import Side, Stand
 
@@ -89,12 +89,12 @@ def problem(
     The impulse is the parameter "impulse", which `solve(values=...)` changes. still: trunk and arms are one rigid body,
     which leaves 18 dofs. model, guess: as in `human_walk`.
     """
-    if direction not in TOWARDS:
+    if not isinstance(direction, str) or direction not in TOWARDS:
         raise ValueError(f"direction must be one of {', '.join(TOWARDS)}, got {direction!r}")
     if steps not in (0, 1, 2) or isinstance(steps, bool):
         raise ValueError(f"steps must be 0, 1 or 2, got {steps!r}")
-    if impulse is not None and not 0 <= impulse <= LARGEST:
-        raise ValueError(f"impulse must lie between 0 and {LARGEST:g} N s, got {impulse}")
+    if impulse is not None:
+        within(impulse, 0, LARGEST, f"impulse must lie between 0 and {LARGEST:g} N s")
     size = human_dimensions(height, sex)
     body = _walker.body(model, mass, height, sex, still=still)
     person, costs = _walker.strengthened(body, height, sex), _human.effort(body)
