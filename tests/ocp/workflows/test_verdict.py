@@ -6,9 +6,9 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.feasibility import watch
-from ocp_dyn.ocp.feasibility.least_violation import MET, least_violation
-from ocp_dyn.ocp.feasibility.linear_rows import contradiction
+from ocp_dyn.ocp.solvers.feasibility import watch
+from ocp_dyn.ocp.solvers.feasibility.least_violation import MET, least_violation
+from ocp_dyn.ocp.solvers.feasibility.linear_rows import contradiction
 from ocp_dyn.ocp.workflows import solve
 from tests.hopper import problem as hop
 
