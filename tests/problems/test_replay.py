@@ -58,6 +58,7 @@ def test_inverse_dynamics_at_all_stages_agrees(motion):
 
 
 @needs_mujoco
+@pytest.mark.slow
 def test_inverse_dynamics_of_the_explicit_form_agrees():
     solution = squat(form="explicit", integrator="rk4", torque="constant")
     found = _replay.inverse(solution, _replay.load(solution))

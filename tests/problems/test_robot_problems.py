@@ -152,6 +152,7 @@ def test_a_biped_with_closed_chains_walks(capsys):
 
 
 @needs_robots
+@pytest.mark.slow
 def test_a_biped_on_points_walks_backward_too():
     ahead, back = (robot_walk.problem(0.4, "bolt", intervals=(2, 8), backward=b).solve(progress=False) for b in (0, 1))
     assert ahead.converged
