@@ -57,7 +57,7 @@ def within(value: Any, low: float, high: float, must: str) -> float:
     with which the message begins."""
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)):
         raise TypeError(f"{must}, got {value!r}: give one number")
-    if not low <= value <= high:
+    if not low <= float(value) <= high:
         raise ValueError(f"{must}, got {value}")
     return float(value)
 

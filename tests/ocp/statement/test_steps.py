@@ -211,6 +211,14 @@ def test_a_jump_lands_on_the_next_place_and_keeps_in_files(jump, tmp_path):
     )
 
 
+@pytest.mark.parametrize("n", [2.5, "a", True])
+def test_a_repetition_has_a_whole_number(jump, n):
+    with pytest.raises(ValueError, match="the number of the period must be at least -1000000, a whole number, got"):
+        jump.repetition(n)
+    back = jump.repetition(np.int64(-1)).points(jump.repetition(1).points(np.ones(3)))
+    assert back == pytest.approx(np.ones(3))
+
+
 def test_pictures_unroll_the_turned_steps(jump):
     one, two, three = (s for s in unroll(jump, 3) if s.name == "stance")
     moved, rate = jump.repetition(2).rows(jump.phases[0].q, jump.phases[0].qd)
