@@ -7,6 +7,7 @@ Every `main` takes the same steps: `parser`, options of the problem, `asked` to 
 from __future__ import annotations
 
 import argparse
+import numbers
 import platform
 import re
 import sys
@@ -17,6 +18,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from textwrap import indent
 from typing import Any, NoReturn, TypeVar
+
+import numpy as np
 
 from ocp_dyn.cli.report import as_json
 from ocp_dyn.io import whole_file
@@ -47,6 +50,16 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     p.add_argument("--quiet", action="store_true", help="no progress on standard error")
     p.add_argument("--quick", action="store_true", help="a coarse grid, for a first look and for tests")
     return p
+
+
+def within(value: Any, low: float, high: float, must: str) -> float:
+    """The value as a number; TypeError if it is none, ValueError unless it lies from low to high. must: what it has to be,
+    with which the message begins."""
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)):
+        raise TypeError(f"{must}, got {value!r}: give one number")
+    if not low <= float(value) <= high:
+        raise ValueError(f"{must}, got {value}")
+    return float(value)
 
 
 INTERRUPTED = 130

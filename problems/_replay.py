@@ -29,6 +29,9 @@ footholds do not at all."""
 IMPRATIO = 10.0
 """Stiffness of friction relative to that of the normal force; 1, MuJoCo's default, lets feet creep."""
 
+UNREAL = 10.0
+"""Moments of the weight about the ground above which a limit of torque tells nothing about a motor; the strongest joints
+of the robots in `od.robots` have 0.7."""
 
 EQUALITIES = (od.Loop, od.JointCoupling, od.LockedJoint)
 """Constraints of a phase that MuJoCo has, too."""
@@ -75,6 +78,7 @@ def load(solution: ocp.Solution, friction: float = 0.8, timestep: float = 1e-4) 
     spec = mujoco().MjModel.from_xml_string(text)
     spec.opt.impratio, spec.opt.iterations, spec.opt.tolerance = IMPRATIO, 50, 1e-12
     spec.dof_damping[:] = spec.dof_frictionloss[:] = spec.jnt_stiffness[:] = spec.jnt_limited[:] = 0
+    spec.eq_solref[:], spec.eq_solimp[:] = SOLREF, SOLIMP  # loops as stiff as the ground
     if not solution.loads.armature:
         spec.dof_armature[:] = 0
     layout = od.Layout(model, "mujoco")
@@ -189,9 +193,9 @@ def _between(model: od.Model) -> ca.Function:
 
 
 class Agreement(NamedTuple):
-    """Largest differences along a motion: of MuJoCo's torques from the solution's, relative to the largest torque; of
-    the forces on dofs without a motor from zero, relative to the largest of torque and weight times 1 m. stages: number
-    of instants compared."""
+    """Largest differences along a motion: of MuJoCo's torques from the solution's, relative to the largest torque (as they
+    are if no motor works); of the forces on dofs without a motor from zero, relative to the largest of torque and weight
+    times 1 m. stages: number of instants compared."""
 
     torque: float
     root: float
@@ -217,7 +221,7 @@ def inverse(solution: ocp.Solution, body: Body) -> Agreement:
         root = max(root, float(np.abs(gap[~motors]).max(initial=0.0)))
         largest = max(largest, float(np.abs(at.tau).max()))
     body.spec.opt.disableflags = flags
-    return Agreement(torque / largest, root / max(largest, model.weight), len(instants))
+    return Agreement(torque / (largest or 1.0), root / max(largest, model.weight), len(instants))
 
 
 class _Feet:
@@ -287,11 +291,17 @@ def actuated(solution: ocp.Solution) -> NDArray[np.bool_]:
 
 def strengths(solution: ocp.Solution) -> Array:
     """Strength of every dof (nv) [N m, N]; without a limit the largest torque of the motion, a tenth of that of all
-    dofs at least."""
+    dofs at least.
+
+    Files of robots state limits that are none, such as 1000 N m for the knee of a robot of 2.5 kg: one of more than
+    UNREAL times the moment of the whole weight at the height of the center of mass counts as none.
+    """
     peak = np.abs(solution.tau).max(axis=0)
     used = np.maximum(peak, 0.1 * peak.max())
-    known = solution.model.dofs.strength(unlimited=math.inf)
-    return np.asarray(np.where(np.isfinite(known), known, used))
+    model = solution.model
+    known = model.dofs.strength(unlimited=math.inf)
+    height = max(float(od.center_of_mass(model, DM(q))[2]) for q in solution.q)
+    return np.asarray(np.where(known <= max(UNREAL * model.weight * height, float(peak.max())), known, used))
 
 
 def _flat(x: Any) -> Array:

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from casadi import DM
+import numpy as np
+from casadi import DM, vertcat
 
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions
 
+from ._command import within
 from ._human import CLEARANCE, HEEL, PIVOT, SHARES, TOE_OUT, Feet, feet, separation, sole_points, step_length
 
 FORWARD = ("loading", "push_off", "flat", "heel_off")
@@ -140,13 +142,16 @@ def walked(
 
 
 class Plan(NamedTuple):
-    """Speed and size of steps: mean speed [m/s], time of one step [s]; bounds on the length of every step (None:
-    free) and on the width between the middles of the soles [m]."""
+    """Speed and size of steps: mean speed [m/s], time of one step [s]; bounds on the mean length (None: free) and on the
+    width between the middles of the soles [m]; bounds on the length [m] and the time [s] of every single step, None where
+    they are not given."""
 
     speed: float
     time: float
     length: tuple[float, float] | None
     width: tuple[float, float]
+    each: tuple[float, float] | None = None
+    times: tuple[float, float] | None = None
 
     def feet(self, model: od.Model, size: HumanDimensions, count: int, backward: bool) -> list[Feet]:
         """The footsteps of a period, the first at x = 0. If the period is not mirrored, nothing but the first foot says
@@ -165,8 +170,8 @@ class Plan(NamedTuple):
         """Bounds on the place of the foot k [m], centered at that of the first guess."""
         if k == 0:
             return 0.0
-        if self.length is not None and self.length[0] == self.length[1]:
-            return k * self.length[0] * (-1.0 if backward else 1.0)
+        if self.each is not None and self.each[0] == self.each[1]:
+            return k * self.each[0] * (-1.0 if backward else 1.0)
         reach = abs(pace) * (0.4 + 0.4 * k)
         return k * pace - reach, k * pace + reach
 
@@ -185,24 +190,48 @@ class Plan(NamedTuple):
         names = [REVERSED[name] for name in BACKWARD] if backward else FORWARD
         counts = [intervals[FORWARD.index(name)] for name in names]
         phases = walked(steps, before, counts, self.time, size, costs, backward=backward)
-        if count == 1 or self.length is None or self.length[0] == self.length[1]:
-            return phases
-        return [self._measured(model, p, backward) if p.name.startswith(("push_off", "landing")) else p for p in phases]
+        both = [k for k, p in enumerate(phases) if p.name.startswith(("push_off", "landing"))]
+        for k, (p, side) in enumerate(zip(both, sides(count), strict=True)):
+            phases[p] = self._measured(model, phases[p], backward, side, k, count)
+        return phases
 
-    def _measured(self, model: od.Model, phase: ocp.Phase, backward: bool) -> ocp.Phase:
-        """The phase, in which both feet stand, with the bounds on the distance between them."""
+    def _measured(self, model: od.Model, phase: ocp.Phase, backward: bool, side: Side, k: int, count: int) -> ocp.Phase:
+        """The phase of the step k, in which both feet stand, with those bounds on the distance between them that neither
+        the bounds of the places nor those of the period imply."""
         on, off = phase.footholds
-        assert self.length is not None
 
-        def gap(instant: ocp.Instant) -> Any:
-            x, x_off = (
-                instant.places[f][0] - (math.cos(TOE_OUT) * f.offset(model)[0] if f.of else 0.0)
-                for f in (on, off)
+        def gap(instant: ocp.Instant, axis: int) -> Any:
+            along = math.sin if axis else math.cos
+            place, place_off = (
+                instant.places[f][axis] - (along(f_yaw) * f.offset(model)[0] if f.of else 0.0)
+                for f, f_yaw in ((on, TOE_OUT * out), (off, -TOE_OUT * out))
                 if isinstance(f, ocp.Foothold)
             )
-            return x_off - x if backward else x - x_off
+            return place - place_off
 
-        return replace(phase, path=(*phase.path, ocp.Path(gap, *self.length, where="interval")))
+        out, way = 1.0 if side == "l" else -1.0, -1.0 if backward else 1.0
+        rows = []
+        if count > 1 and self.each is not None and self.each[0] < self.each[1]:
+            rows.append(ocp.Path(lambda instant: way * gap(instant, 0), *self.each, where="interval"))
+        if count % 2 == 0 and 2 <= k < count and self.width[0] < self.width[1]:  # the first foot's y is fixed
+            rows.append(ocp.Path(lambda instant: out * gap(instant, 1), *self.width, where="interval"))
+        return replace(phase, path=(*phase.path, *rows))
+
+    def boundary(self, count: int) -> tuple[ocp.Boundary, ...]:
+        """The bounds on the time of every step, unless speed and length of a single one imply them.
+
+        If all times are equal, that of the last step follows from the speed.
+        """
+        if self.times is None or count == 1:
+            return ()
+        low, high = self.times
+        parts, held = len(FORWARD), count - 1 if low == high else count
+
+        def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
+            lasting = [end.values[f"T{p}"] for p in range(parts * held)]
+            return vertcat(*(sum(lasting[k : k + parts]) for k in range(0, parts * held, parts))), low, high
+
+        return (ocp.Boundary(rows, "time of every step"),)
 
 
 def plan(
@@ -213,20 +242,20 @@ def plan(
 
     ValueError if the speed lies outside 0.5 m/s and `fastest`, or if speed, length and time contradict each other.
     """
-    if not 0.5 <= speed <= fastest:
-        raise ValueError(
-            f"speed must lie between 0.5 and {fastest} m/s for a walk that rolls over its feet, got {speed}"
-        )
+    within(speed, 0.5, fastest, f"speed must lie between 0.5 and {fastest} m/s for a walk that rolls over its feet")
     wide = 0.04, 0.4
     if width is not None:
         low, high = _bounds(width, "step_width", 0.0, 0.5)
         wide = low + spread(size), high + spread(size)
+    each = times = None
     if length is None and time is None:
         return Plan(speed, step_length(speed, height) / speed, None, wide)
-    limits = _bounds(length, "step_length", 0.1, 1.5) if length is not None else (0.05, 3.0)
-    low, high = limits
+    if length is not None:
+        each = _bounds(length, "step_length", 0.1, 1.5)
+    limits = low, high = each or (0.05, 3.0)
     if time is not None:
-        shortest, longest = (speed * t for t in _bounds(time, "step_time", 0.15, 2.0))
+        times = _bounds(time, "step_time", 0.15, 2.0)
+        shortest, longest = (speed * t for t in times)
         low, high = max(low, shortest), min(high, longest)
         if low > high * (1 + 1e-9):
             raise ValueError(
@@ -236,16 +265,16 @@ def plan(
             )
         low = min(low, high)
     usual = min(max(step_length(speed, height), low), high)
-    return Plan(speed, usual / speed, (low, high), wide)
+    return Plan(speed, usual / speed, (low, high), wide, each, times)
 
 
 def _bounds(value: Any, what: str, least: float, most: float) -> tuple[float, float]:
     """A number or (lower, upper) as bounds within least and most."""
     try:
-        low, high = value if isinstance(value, (tuple, list)) else (value, value)
-        low, high = float(low), float(high)
+        low, high = value if isinstance(value, (tuple, list, np.ndarray)) else (value, value)
     except (TypeError, ValueError):
         raise TypeError(f"{what} must be a number or (lower, upper), got {value!r}") from None
+    low, high = (within(x, -math.inf, math.inf, f"{what} must be a number or (lower, upper)") for x in (low, high))
     if not least <= low <= high <= most:
         raise ValueError(f"{what} must lie between {least:g} and {most:g}, lower <= upper, got {value!r}")
     return low, high

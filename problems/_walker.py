@@ -12,6 +12,7 @@ import ocp_dyn as od
 from ocp_dyn import ModelError, ocp
 from ocp_dyn.models import human
 
+from ._command import within
 from ._human import UPPER, with_calf
 
 FRAMES = ("heel_l", "heel_r", "sole_l", "sole_r", "shank_l", "shank_r")
@@ -111,8 +112,7 @@ def with_prosthesis(model: od.Model, prosthesis: Joints) -> od.Model:
 
 def with_backpack(model: od.Model, load: float, height: float) -> od.Model:
     """The model with a rigid load [kg] on its back, a box at `BACKPACK`."""
-    if not 0 <= load <= 80:
-        raise ValueError(f"load must lie between 0 and 80 kg, which people can carry, got {load}")
+    within(load, 0, 80, "load must lie between 0 and 80 kg, which people can carry")
     if not load:
         return model
     if "torso" not in model.frame_names:
@@ -125,8 +125,15 @@ def with_backpack(model: od.Model, load: float, height: float) -> od.Model:
     return model.with_load("torso", load, [height * part for part in BACKPACK], inertia)
 
 
+def listed(joints: Joints) -> list[str]:
+    """The names of joints, with or without values."""
+    return [joints] if isinstance(joints, str) else list(joints) if isinstance(joints, (Mapping, Sequence)) else []
+
+
 def named(model: od.Model, joints: Joints, what: str) -> dict[str, Any]:
     """Values by joint; None where no value is given. KeyError for a joint that the model does not have."""
+    if not isinstance(joints, (str, Mapping, list, tuple, set)):
+        raise TypeError(f"{what} must be names of joints, or a dict of their values, got {joints!r}")
     found = (
         dict(joints) if isinstance(joints, Mapping) else dict.fromkeys([joints] if isinstance(joints, str) else joints)
     )
@@ -154,11 +161,11 @@ def steps_of(symmetric: bool, steps: int | None) -> int:
     one; None: the smallest."""
     if steps is None:
         return 1 if symmetric else 2
-    if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= 40:
+    if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not 1 <= steps <= 40:
         raise ValueError(f"steps must be a whole number from 1 to 40, or None, got {steps!r}")
     if steps % 2 and not symmetric:
         raise ValueError(
             f"steps = {steps}: the body is not its own mirror image, so that its left and right steps differ: give an even "
             "number of steps, or None for a stride of two"
         )
-    return steps
+    return int(steps)

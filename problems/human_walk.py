@@ -46,7 +46,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import human_dimensions
 
 from . import _steps, _walker
-from ._command import asked, finish, parser
+from ._command import asked, finish, parser, within
 from ._human import (
     ACHILLES,
     CALF,
@@ -147,8 +147,9 @@ def problem(
     its own, and its feet have the size of a person of this height and sex. Its calves get the strength that walking
     needs, in proportion to that of its ankles (`_walker.strengthened`). guess: that of `ocp.Problem`.
 
-    step_length [m], step_width [m] (between the heels), step_time [s]: a number, or (lower, upper); None: free. The
-    speed is a mean over all steps; one of length and time follows from the other.
+    step_length [m], step_width [m] (between the heels), step_time [s]: of every step, a number, or (lower, upper); None:
+    free. The speed is a mean over all steps: of a single step, and in the mean of several, one of length and time follows
+    from the other.
 
     load [kg]: a rigid backpack. locked: names of joints that do not move, or a dict of their angles [rad]. prosthesis:
     names of joints with a spring and without muscles, or a dict of its stiffness [N m/rad].
@@ -159,8 +160,16 @@ def problem(
     """
     size = human_dimensions(height, sex)
     plan = _steps.plan(speed, height, size, step_length, step_width, step_time)
-    if not abs(slope) <= 0.3:
-        raise ValueError(f"slope must lie between -0.3 and 0.3, where people walk on flat feet, got {slope}")
+    within(slope, -0.3, 0.3, "slope must lie between -0.3 and 0.3, where people walk on flat feet")
+    if not isinstance(backward, bool):
+        raise TypeError(f"backward must be True or False, got {backward!r}")
+    if not isinstance(intervals, (tuple, list)) or len(intervals) != len(INTERVALS):
+        raise ValueError(f"intervals must be {len(INTERVALS)} whole numbers, such as {INTERVALS}, got {intervals!r}")
+    both = sorted(set(_walker.listed(locked)) & set(_walker.listed(prosthesis)))
+    if both:
+        raise ValueError(
+            f"{both[0]!r} is both locked and prosthetic: a locked joint does not move; leave out one of both"
+        )
     person = _walker.body(model, mass, height, sex, base=base, toes=toes, still=still)
     bare = _walker.with_prosthesis(_walker.locked_at(person, locked), prosthesis)
     walker = _walker.with_backpack(_walker.strengthened(bare, height, sex), load, height)
@@ -172,6 +181,7 @@ def problem(
         walker,
         plan.phases(walker, size, intervals, effort(bare), count, backward),
         periodic=plan.periodic(count, backward),
+        boundary=plan.boundary(count),
         per_distance=True,
         guess=guess or _steps.foot_plan(backward),
         form=form,
@@ -248,6 +258,8 @@ def _range(values: list[float] | None) -> Any:
     """A number, or (lower, upper), of an option with one or two values."""
     if values is None or len(values) == 1:
         return values[0] if values else None
+    if len(values) > 2:
+        raise ValueError(f"an option of one number, or of two as bounds, got {len(values)}: {values}")
     return tuple(values)
 
 
@@ -271,7 +283,7 @@ def main(argv: list[str] | None = None) -> int:
     add("--lock", nargs="+", default=[], metavar="JOINT[=ANGLE]", help="joints that do not move, at an angle [rad]")
     add("--prosthesis", nargs="+", default=[], metavar="JOINT[=K]", help="springs without muscles, K [N m/rad]")
     add("--backward", action="store_true", help="the walker goes backward, on the toes first")
-    add("--slope", type=float, default=0.0, help="rise per distance, -0.3 to 0.3")
+    add("--slope", type=float, default=0.0, help="rise per distance, ahead of the body, -0.3 to 0.3")
     add("--step-length", type=float, nargs="+", metavar="M", help="length of a step [m]: a number, or bounds of two")
     add("--step-width", type=float, nargs="+", metavar="M", help="width between the heels [m]: one number or two")
     add("--step-time", type=float, nargs="+", metavar="S", help="time of a step [s]: one number or two")

@@ -28,7 +28,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human_dimensions
 
 from . import _human, _steps, _walker
-from ._command import asked, finish, parser
+from ._command import asked, finish, parser, within
 from ._human import Feet
 from ._steps import Side, Stand
 
@@ -61,6 +61,12 @@ AHEAD, BENT = 0.05, math.radians(8.0)
 """Distance of the center of mass ahead of the ankles of a person who stands [m]; angle between thigh and vertical, because
 straight legs are singular."""
 
+STEEPEST = math.radians(50.0)
+"""Largest pitch of the foot that stands behind, on its toes, after a step."""
+
+ELBOW = 0.3
+"""Flexion of the elbows of a person who stands [rad]."""
+
 FARTHEST = 0.9
 """Farthest step [m]."""
 
@@ -83,12 +89,12 @@ def problem(
     The impulse is the parameter "impulse", which `solve(values=...)` changes. still: trunk and arms are one rigid body,
     which leaves 18 dofs. model, guess: as in `human_walk`.
     """
-    if direction not in TOWARDS:
+    if not isinstance(direction, str) or direction not in TOWARDS:
         raise ValueError(f"direction must be one of {', '.join(TOWARDS)}, got {direction!r}")
     if steps not in (0, 1, 2) or isinstance(steps, bool):
         raise ValueError(f"steps must be 0, 1 or 2, got {steps!r}")
-    if impulse is not None and not 0 <= impulse <= LARGEST:
-        raise ValueError(f"impulse must lie between 0 and {LARGEST:g} N s, got {impulse}")
+    if impulse is not None:
+        within(impulse, 0, LARGEST, f"impulse must lie between 0 and {LARGEST:g} N s")
     size = human_dimensions(height, sex)
     body = _walker.body(model, mass, height, sex, still=still)
     person, costs = _walker.strengthened(body, height, sex), _human.effort(body)
@@ -117,6 +123,8 @@ def standing(model: od.Model, size: HumanDimensions) -> np.ndarray:
         for joint, angle in (("knee", 2 * BENT), ("ankle", -BENT)):
             q[model.q_slice(f"{joint}_{side}")] = angle
         q[model.q_slice(f"hip_{side}").start] = -BENT
+        if f"elbow_{side}" in model.joint_names:  # straight elbows could not give way to the push
+            q[model.q_slice(f"elbow_{side}")] = -ELBOW
     q[2] = size.leg_length - (size.thigh + size.shank) * (1 - math.cos(BENT))
     for _ in range(4):
         q = _on_feet(model, size, q)
@@ -164,11 +172,11 @@ def _phases(
 ) -> list[ocp.Phase]:
     """The phases between the push and rest."""
     x, wide = 0.0, size.hip_spacing / 2
-    left, right = (_steps.placed(model, size, side, x, y) for side, y in (("l", wide), ("r", -wide)))
+    left, right = _steps.placed(model, size, "l", x, wide), _steps.placed(model, size, "r", x, -wide)
     if not steps:
         both = Stand("stand", (left.flat, right.flat), None)
         return [_steps.phase(both, STANDING // 2 if quick else STANDING, STANDING_TIME, "l", size, costs)]
-    side = "l" if direction == "left" else "r"
+    side: Side = "l" if direction == "left" else "r"
     here, other = (left, right) if side == "l" else (right, left)
     there = _landing(model, size, side, direction)
     stands = _first_step(side, here, there, other, direction)
@@ -178,14 +186,22 @@ def _phases(
     last, swinging, _ = stands.pop()
     stands.append((Stand("rest", last.footholds, None), swinging, "rest"))
     kinds = {"rest": "stand", "half": "stand"}
-    return [
+    phases = [
         _steps.phase(stand, count[kinds.get(kind, kind)], DURATIONS[kind], swinging, size, costs)
         for stand, swinging, kind in stands
     ]
+    low = _heel_low(size, _steps.other(side))
+    return [replace(p, path=(*p.path, low)) if p.name in ("down", "landed", "rest") else p for p in phases]
+
+
+def _heel_low(size: HumanDimensions, side: Side) -> ocp.Path:
+    """The foot that stands on its toes tilts by STEEPEST at most: its tip would go into the ground."""
+    height = math.sin(STEEPEST) * _human.PIVOT * size.foot_length
+    return ocp.Path(lambda i: od.point_position(i.model, f"heel_{side}", i.q)[2], -np.inf, height, ends=True)
 
 
 Part = tuple[Stand, Side, str]
-"""What carries the body, the side of the foot that steps, and the kind of part."""
+"""A part of a step: its stand, the side of the foot that steps, and the kind of part."""
 
 
 def _first_step(side: Side, here: Feet, there: Feet, other: Feet, direction: Direction) -> list[Part]:
@@ -224,7 +240,7 @@ def _second_step(side: Side, there: Feet, other: Feet, direction: Direction) -> 
 
 
 def _landing(model: od.Model, size: HumanDimensions, side: Side, direction: Direction) -> Feet:
-    """Where a foot may land."""
+    """Footholds at which a foot may land."""
     out, wide = 1.0 if side == "l" else -1.0, size.hip_spacing / 2
     along = {"forward": (0.0, FARTHEST), "backward": (-FARTHEST, 0.0)}.get(direction, (-0.2, 0.2))
     across = {"left": (0.0, FARTHEST), "right": (-FARTHEST, 0.0)}.get(direction, (-0.15, 0.15))
@@ -240,11 +256,20 @@ def _ends(model: od.Model, q: np.ndarray, direction: Direction, steps: int) -> o
     legs = ("hip", "knee", "ankle", "subtalar", "toes")
     dofs = [k for k, name in enumerate(model.qd_names) if not name.startswith(legs)]
     upper = [k for k, name in enumerate(model.q_names) if not name.startswith((*legs, *model.floating_joints))]
-    pushed = np.array(velocity_after(model, DM(q), direction)).ravel()[dofs]
+    after = np.array(velocity_after(model, DM(q), direction)).ravel()
+    pushed = after[dofs]
+    tilts = steps and direction in (
+        "forward",
+        "backward",
+    )  # the foot that steps rolls over an edge at once: it starts flat
+    knee, rate = model.q_names.index("knee_r"), model.qd_names.index("knee_r")
+    behind = model.qd_names.index("knee_l")
 
     def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
         first = [start.q[:6] - q[:6], start.q[upper] - q[upper], start.qd[dofs] - start.values["impulse"] * pushed]
+        first += [start.q[knee] - q[knee], start.qd[rate] - start.values["impulse"] * after[rate]] if tilts else []
         last = [end.q[upper] - q[upper], end.qd[dofs]]
+        last += [end.qd[behind]] if steps == 1 and direction == "forward" else []  # it stands on its toes
         last += [end.q[3:6]] if steps else [end.q[:6] - q[:6]]
         return ca.vertcat(*first, *last), 0.0, 0.0
 
@@ -271,12 +296,21 @@ def numbers(solution: ocp.Solution, impulse: float) -> dict[str, Any]:
         "center_of_mass_way_m": float(np.hypot(way[:, 0], way[:, 1]).max()),
         "trunk_lean_peak_deg": float(lean.max()),
     }
-    for k, phase in enumerate(p for p in solution.phases if p.name.endswith("swing")):
-        found[f"step_{k + 1}_begins_s"] = float(phase.t[0])
-        foot = next(f"heel_{s}" for s in "lr" if f"heel_{s}" not in phase.places)
-        ends = [np.array(od.point_position(model, foot, DM(q)).full()).ravel() for q in (solution.q[0], solution.q[-1])]
-        found[f"step_{k + 1}_length_m"] = float(np.linalg.norm((ends[1] - ends[0])[:2]))
+    for k, (begin, length) in enumerate(sorted(filter(None, (_stepped(solution, side) for side in "lr")))):
+        found |= {f"step_{k + 1}_begins_s": begin, f"step_{k + 1}_length_m": length}
     return found | _human.peak_torques(solution)
+
+
+def _stepped(solution: ocp.Solution, side: str) -> tuple[float, float] | None:
+    """Time [s] at which a foot leaves the ground, and the length of its step [m]; None if it stays."""
+    swings = [phase for phase in solution.phases if f"heel_{side}" not in phase.places]
+    if not swings:
+        return None
+    here, there = (
+        np.array(od.point_position(solution.model, f"heel_{side}", DM(q)).full()).ravel()
+        for q in (solution.q[0], solution.q[-1])
+    )
+    return float(swings[0].t[0]), float(np.linalg.norm((there - here)[:2]))
 
 
 def _impulse(text: str) -> float | None:

@@ -20,9 +20,12 @@ DIR gets report.md with its pictures, the solution as walk.npz, and the simulate
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ocp_dyn import ocp
 from ocp_dyn.cli.report import as_json
@@ -39,7 +42,9 @@ QUICK_STEPS = 3
 def walk(name: str, speed: float | None, quick: bool = False) -> ocp.Problem:
     """The walk of the human, or of a robot by its name in `robot_walk`; speed [m/s], by default that of its problem."""
     if name == "human":
-        return human_walk.problem(speed or 1.2, intervals=human_walk.QUICK if quick else human_walk.INTERVALS)
+        return human_walk.problem(
+            1.2 if speed is None else speed, intervals=human_walk.QUICK if quick else human_walk.INTERVALS
+        )
     return robot_walk.problem(speed, name, intervals=(2, 8) if quick else (6, 20))
 
 
@@ -57,10 +62,11 @@ def numbers(run: Run, torque: float, root: float) -> dict[str, Any]:
         "damping_strengths_s_per_rad": settings.damping,
         "friction": settings.friction,
         "timestep_s": settings.timestep,
-        "steps_asked": settings.steps,
+        "steps_asked": settings.steps if solution.repeats else 1,
         "steps_upright": run.steps,
         "fell": run.fallen,
         "distance_m": float(run.q[-1, 0] - run.q[0, 0]),
+        "planned_distance_m": float(np.diff(solution.sample(run.t[[0, -1]])[:, 0])[0]),
         "saturated_percent": 100 * run.saturated,
     }
 
@@ -69,8 +75,8 @@ def _source(options: argparse.Namespace) -> ocp.Problem | ocp.Solution:
     """The solution of a file, or the problem to solve."""
     mujoco()
     for name in ("gain", "damping", "friction"):
-        if not getattr(options, name) >= 0:
-            raise ValueError(f"--{name} must not be negative, got {getattr(options, name)}")
+        if not 0 <= getattr(options, name) < math.inf:
+            raise ValueError(f"--{name} must be a finite number, not negative, got {getattr(options, name)}")
     if not 0 < options.timestep <= 1e-3:
         raise ValueError(f"--timestep must be positive and at most 0.001 s, got {options.timestep}")
     if options.steps is not None and options.steps < 1:

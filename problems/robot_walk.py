@@ -42,6 +42,7 @@ from ._robots import (
     add_robot,
     as_built,
     asked_robot,
+    check_slope,
     leg_length,
     light_joints,
     symmetric,
@@ -54,7 +55,7 @@ SOLE = (0.09, 0.05)
 SPEED = 0.17
 """Speed of a robot for which none is given, in sqrt(g l): 0.5 m/s for TALOS. People choose 0.45."""
 
-DOUBLE, SINGLE = (0.05, 1.05), (0.7, 3.0)
+DOUBLE, SINGLE = (0.05, 1.5), (0.7, 4.0)
 """Bounds on the times on both feet and on one foot, in sqrt(l/g), the time of a pendulum as long as the leg, l. People
 at their own speed take 0.4 and 1.4 (step time 0.53 s, a fifth of it on both feet, l = 0.9 m; Perry & Burnfield, Gait
 Analysis, 2010); the half period of a leg that swings as a straight rod is pi sqrt(2/3) = 2.6."""
@@ -84,9 +85,10 @@ def load(
     return model
 
 
-# A first barrier of a tenth of IPOPT's default halves the iterations of some robots; with an adaptive one Romeo, whose
-# speed limits hold all the time, takes 40 instead of 100, and TALOS 40 instead of 30.
-SOLVER = {"mu_init": 1e-2, "mu_strategy": "adaptive"}
+SLOW = 0.6
+"""Speed limit of a joint of the legs, in sqrt(g/l), below which limits of speed hold all through a walk: Romeo's hips
+turn by 18 degrees/s. IPOPT then starts with a larger barrier, 0.03 instead of 0.01: Romeo takes 55 instead of 107
+iterations with it, TALOS 94 instead of 32."""
 
 OWN = {"heel_spring_biped": (od.models.heel_spring_biped, (0.08, 0.04))}
 """Robots of the library itself by name: what makes them, half length and half width of their soles [m]."""
@@ -157,6 +159,8 @@ def problem(
     size = known.sole if isinstance(sole, str) else sole
     limits = known.limits if limits is None else limits
     walker = Walker(known.model, size, locked, load, limits)
+    _check(walker, double_support, step_width)
+    check_slope(slope, ocp.FrictionCone())
     count = _count(walker, steps)
     given = Steps(walker.model.name, walker.leg, float(np.linalg.norm(walker.model.gravity)), SPEED, FASTEST)
     step, speed = given.of(speed, step_length, step_time)
@@ -179,8 +183,30 @@ def problem(
         torque="linear",
         loads=LOADS,
         parameters=(ocp.Parameter("slope", math.atan(slope)),) if slope else (),
-        options=dict(SOLVER),
+        options=_options(walker),
     )  # fmt: skip
+
+
+def _options(walker: Walker) -> dict[str, Any]:
+    """Options of IPOPT: a first barrier below its default, 0.1, halves the iterations of some robots."""
+    legs = {body for sole in SOLES for body in walker.model.path(walker.model.frame(sole).body)[1:]}
+    dofs = [dof for body in legs for dof in walker.model.dofs_of(body)]
+    slow = walker.limits and float(walker.model.dofs.qd_max[dofs].min()) * walker.time < SLOW
+    return {"mu_init": 3e-2 if slow else 1e-2}
+
+
+def _check(walker: Walker, double_support: Any, width: float | None) -> None:
+    """ValueError for a time on both feet that points do not have, and for feet that would stand on each other."""
+    if walker.sole is None and double_support is not None:
+        raise ValueError(
+            f"double_support: {walker.model.name} stands on points here, and goes from one to the other without a time on "
+            "both: leave it out, or give the half length and half width of a sole"
+        )
+    least = 2 * walker.sole[1] if walker.sole else 0.0
+    if width is not None and not (math.isfinite(width) and width > least):
+        raise ValueError(
+            f"step_width must be more than the width of a sole, {least:g} m, or the feet stand on each other, got {width:g}"
+        )
 
 
 def _count(walker: Walker, steps: int | None) -> int:
@@ -259,6 +285,10 @@ def _width(solution: ocp.Solution) -> float:
 def _known(options: argparse.Namespace) -> Known:
     """The robot of the command line."""
     if options.robot in OWN and not options.urdf:
+        if options.left_foot or options.right_foot or options.sole_height is not None:
+            raise ValueError(
+                f"--left-foot, --right-foot and --sole-height are for robots from files, and {options.robot} is built here"
+            )
         return by_name(options.robot)
     options.urdf, robot = asked_robot(options)
     known = robot if robot and len(robot.feet) == len(SIDES) else None

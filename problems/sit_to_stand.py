@@ -32,7 +32,7 @@ from ._command import asked, finish, parser
 INTERVALS = (12, 16)
 """Numbers of intervals: on the seat, and on the feet alone."""
 
-QUICK = (6, 8)
+QUICK = (8, 10)
 
 DURATIONS = {"seated": (0.2, 1.5), "rise": (0.4, 2.0)}
 """Bounds on the durations of the parts [s]."""

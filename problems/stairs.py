@@ -28,7 +28,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
 from . import human_walk
-from ._command import asked, finish, parser
+from ._command import asked, finish, parser, within
 
 INTERVALS = (4, 6, 10, 10)
 """Numbers of intervals: on the toes' edge of both feet (only downwards), on one flat foot and one edge, on the flat foot, on
@@ -71,12 +71,11 @@ def problem(
 
     still: trunk and arms are one rigid body.
     """
-    if not 0.05 <= rise <= 0.25:
-        raise ValueError(f"rise must lie between 0.05 and 0.25 m, got {rise}")
-    if not 0.22 <= tread <= 0.45:
-        raise ValueError(f"tread must lie between 0.22 and 0.45 m, got {tread}")
-    if not 0.2 <= speed <= 0.9:
-        raise ValueError(f"speed must lie between 0.2 and 0.9 m/s, got {speed}")
+    within(rise, 0.05, 0.25, "rise must lie between 0.05 and 0.25 m; which way the stairs go is told by `down`")
+    within(tread, 0.22, 0.45, "tread must lie between 0.22 and 0.45 m")
+    within(speed, 0.2, 0.9, "speed must lie between 0.2 and 0.9 m/s")
+    if not isinstance(down, bool):
+        raise TypeError(f"down must be True or False, got {down!r}")
     size = human_dimensions(height)
     body = human(mass, height, root=od.FloatingBase())
     if still:

@@ -24,7 +24,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human_dimensions
 
 from . import _steps, _walker
-from ._command import asked, finish, parser
+from ._command import asked, finish, parser, within
 from ._human import TOE_OUT, Feet, effort, feet, metabolism, peak_torques, step_length
 
 INTERVALS = (3, 2, 9, 10)
@@ -52,10 +52,9 @@ def problem(
 
     still: trunk and arms are one rigid body, which leaves 18 dofs. model, guess: as in `human_walk`.
     """
-    if not abs(turn) <= math.radians(60.0):
+    if not abs(within(turn, -math.inf, math.inf, "turn must be an angle in rad")) <= math.radians(60.0):
         raise ValueError(f"turn must lie between -60 and 60 degrees for a stride, got {math.degrees(turn):.4g} degrees")
-    if not 0.5 <= speed <= 1.6:
-        raise ValueError(f"speed must lie between 0.5 and 1.6 m/s for a walk along a circle, got {speed}")
+    within(speed, 0.5, 1.6, "speed must lie between 0.5 and 1.6 m/s for a walk along a circle")
     size = human_dimensions(height, sex)
     body = _walker.body(model, mass, height, sex, still=still)
     walker, time = _walker.strengthened(body, height, sex), step_length(speed, height) / speed

@@ -38,9 +38,9 @@ LEGLESS = ("alex_nub_hands", "alex_psyonic_hands", "alex_sake_hands")
 """Humanoids whose files end at the pelvis."""
 COLUMNS = 4
 """Pictures side by side on the sheet."""
-POSES, POSES_OF_TROT = 5, 2
+POSES, POSES_OF_TROT = 5, 3
 """Poses of a picture; trotters are longer than tall."""
-HEAD_OF_PICTURE = 0.14
+HEAD_OF_PICTURE = 0.08
 """Part of a picture's height that its title takes; the sheet leaves it out."""
 
 

@@ -53,7 +53,7 @@ def human(
     omphalion, where the tables cut the trunk, at about the third and fourth lumbar vertebrae. Ankle and subtalar axes
     meet in the ankle's center. The joint of `root` is called `root`. Frames beside the bodies: `heel_l`, `toe_l` (ends
     of the midline of the sole), `sole_l` (midway between), `hand_l` (wrist), `fingertip_l` (third metacarpal's head),
-    `head` (vertex), `upper_trunk` (suprasternale), and those of the right side.
+    `head` (vertex), `upper_trunk` (suprasternale), `seat` (under a sitting pelvis), and those of the right side.
 
     Masses add up to `mass` and the lengths from sole to vertex to `height`. Sizes, inertias and limits and their
     sources: `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centers of mass but the feet's lie on the

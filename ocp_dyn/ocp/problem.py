@@ -35,7 +35,7 @@ class Problem(Statement, Displayed):
     unactuated: joints without a motor (default: `model.floating_joints`; if the root consists of several joints, name
     them all). per_distance: costs are divided by the horizontal distance of the step. The first guess is computed from `posture` (nq;
     default: neutral, on the ground), or given as a function `guess(s) -> (q, qd)` of the fraction s of the motion, or
-    as a plan of the feet, `FootPlan()`. limits: keep the model's limits of positions, speeds and torques. terminal:
+    as a plan of the feet, `FootPlan()`, or as postures at fractions of the motion, `Postures({...})`. limits: keep the model's limits of positions, speeds and torques. terminal:
     costs of the first and the last state. parameters: see `Parameter`.
 
     form: see `ocp_dyn.ocp.transcription.intervals`; integrator: a name or a `Scheme`, see `ocp_dyn.integrators`

@@ -75,7 +75,7 @@ SKIPPED = {"AssemblyError", "ModelError", "ModelWarning", "Constraint", "Joint",
            "Transform", "save_model", "load_model", "load_urdf", "model_from_dict", "Fixed", "function", "Signature",
            "algorithm"}  # fmt: skip
 """Names that are left out: classes that users do not make, functions that write files or that other inputs cover."""
-METHODS = ("with_gravity", "with_inertia", "with_passive", "with_frame", "with_limits", "attach", "lock_joints", "subtree", "scale", "q_slice",
+METHODS = ("with_gravity", "with_inertia", "with_load", "with_passive", "with_frame", "with_limits", "attach", "lock_joints", "subtree", "scale", "q_slice",
            "qd_slice", "frame", "q_dot", "integrate", "difference", "split_q", "split_qd", "rest", "tangent_rate")  # fmt: skip
 READY = ("pendulum", "chain", "human", "five_link_biped", "compass_walker", "human_dimensions", "human_spheres", "human_strength_curves",
          "passive_tissue")  # fmt: skip

@@ -122,6 +122,8 @@ def test_a_one_sided_limit_holds():
 WRONG = [
     ({"timestep": 0}, "timestep"), ({"integrator": "euler"}, "did you mean 'Euler'"), ({"cone": "round"}, "elliptic"),
     ({"friction": (1, 2)}, "friction must be 1 or 3"), ({"friction": -1}, "friction"), ({"solimp": (1, 2)}, "solimp"),
+    ({"friction": (1, 0, -1)}, "friction must not be negative"), ({"solref": (-100, 1)}, "both positive"),
+    ({"solref": (0, 1)}, "both positive"), ({"keyframes": {"up": [np.nan] * 15}}, "keyframe 'up': q must hold finite"),
     ({"solref": (np.nan, 1)}, "solref"), ({"visuals": "mesh"}, "did you mean 'meshes'"), ({"drop": ("pasive",)}, "passive"),
     ({"ground": 1}, "ground"), ({"balance": None}, "balance"), ({"keyframes": [1]}, "keyframes"),
     ({"keyframes": {1: 2}}, "keyframes"), ({"constraints": "loop"}, "constraints"), ({"time_step": 1}, "did you mean 'timestep'"),
@@ -143,6 +145,11 @@ def test_wrong_options(options, text):
 def test_wrong_shapes(make, text):
     with pytest.raises((ValueError, TypeError), match=text):
         make()
+
+
+def test_stiffness_and_damping_of_contacts():
+    theirs = loaded(machine(), [od.io.Ball("tip", 0.1)], solref=(-2000, -10))
+    assert theirs.geom("tip").solref.tolist() == [-2000, -10]
 
 
 def test_shapes_of_other_models(tmp_path):

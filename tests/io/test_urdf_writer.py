@@ -165,6 +165,19 @@ def test_several_losses_are_told_at_once():
         od.io.urdf_text(b.build(), drop=("sprigs",))
 
 
+def test_limits_of_a_base_with_euler_angles():
+    """Its chain holds them; a base that is left to the reader is not in the file at all."""
+    b = od.ModelBuilder()
+    b.add_body("a", od.FloatingBase("euler_zyx"), mass=1, inertia=(1, 1, 1), damping=0.5, lower=-1, effort=3)
+    model = b.build()
+    with pytest.raises(od.ModelError, match="limits, damping and friction of the planar or floating joints root"):
+        od.io.urdf_text(model)
+    back = od.parse_urdf(od.io.urdf_text(model, world=True))
+    assert back.dofs.damping.tolist() == [0.5] * 6
+    assert back.dofs.q_lower.tolist() == [-1] * 6
+    assert back.dofs.tau_max.tolist() == [3] * 6
+
+
 def test_the_file_is_whole_or_not_there(tmp_path):
     path = tmp_path / "x.urdf"
     with pytest.raises(od.ModelError):

@@ -212,7 +212,12 @@ def test_human_names_and_sizes() -> None:
     assert set(model.body_names) == {"pelvis", "torso", *(f"{b}_{s}" for b in limbs for s in "lr")}
     joints = ["hip", "knee", "ankle", "subtalar", "shoulder", "elbow"]
     assert set(model.joint_names) == {"root", "lumbar", *(f"{j}_{s}" for j in joints for s in "lr")}
-    frames = {"head", "upper_trunk", *(f"{f}_{s}" for f in ("heel", "toe", "sole", "hand", "fingertip") for s in "lr")}
+    frames = {
+        "head",
+        "upper_trunk",
+        "seat",
+        *(f"{f}_{s}" for f in ("heel", "toe", "sole", "hand", "fingertip") for s in "lr"),
+    }
     assert set(model.frame_names) == set(model.body_names) | frames
     euler = models.human(root=od.FloatingBase("euler_zyx"))
     assert (euler.nq, euler.nv) == (29, 29)

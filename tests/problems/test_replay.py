@@ -58,11 +58,21 @@ def test_inverse_dynamics_at_all_stages_agrees(motion):
 
 
 @needs_mujoco
+@pytest.mark.slow
 def test_inverse_dynamics_of_the_explicit_form_agrees():
     solution = squat(form="explicit", integrator="rk4", torque="constant")
     found = _replay.inverse(solution, _replay.load(solution))
     assert found.stages == 6
     assert max(found.torque, found.root) < 1e-8
+
+
+@needs_mujoco
+def test_a_motion_without_motors_has_no_largest_torque(motion):
+    phase = motion.phases[0]
+    limp = replace(phase, tau=0 * phase.tau, tau_rate=0 * phase.tau_rate)
+    found = _replay.inverse(replace(motion, phases=(limp,)), _replay.load(motion))
+    assert found.torque == 0
+    assert found.root > 1e-3
 
 
 @needs_mujoco
@@ -90,6 +100,10 @@ def test_a_motion_played_forward_follows_the_plan(motion):
     simulated = run.motion()
     assert simulated.q == pytest.approx(run.q)
     assert simulated.phases[0].wrenches["foot"][-1] == pytest.approx(wrench[-2])
+    found = replay.numbers(run, 0.0, 0.0)
+    assert found["steps_asked"] == 1  # a motion that is not periodic has no second one
+    assert found["planned_distance_m"] == pytest.approx(motion.q[-1, 0] - motion.q[0, 0], abs=1e-3)
+    assert found["distance_m"] == pytest.approx(found["planned_distance_m"], abs=5e-3)
 
 
 @needs_mujoco
@@ -121,6 +135,25 @@ def test_motors_stay_within_their_strength_and_lose_their_damping_there(motion):
 
 
 @needs_mujoco
+def test_loops_are_as_stiff_as_the_ground(motion):
+    """With MuJoCo's soft defaults a biped with springs in loops falls in its second step, with these it walks on."""
+    phase = motion.phases[0]
+    held = replace(phase, contacts=(*phase.contacts, od.LockedJoint("thigh_joint", 0.3)))
+    spec = _replay.load(replace(motion, phases=(held,))).spec
+    assert spec.eq_solref.tolist() == [list(_replay.SOLREF)]
+    assert spec.eq_solimp.tolist() == [list(_replay.SOLIMP)]
+
+
+def test_strengths_are_limits_that_motors_can_have(motion):
+    peak = np.abs(motion.tau).max(axis=0)
+    assert _replay.strengths(motion)[6:].tolist() == [200, 200]
+    for none in (1000.0, np.inf):  # ten moments of the weight are 450 N m
+        model = motion.model.with_limits(effort={"thigh_joint": none})
+        found = _replay.strengths(replace(motion, model=model))
+        assert found[6:].tolist() == [200, max(peak[7], 0.1 * peak.max())]
+
+
+@needs_mujoco
 def test_motions_that_the_ground_cannot_carry_are_refused(motion):
     phase = motion.phases[0]
     raised = replace(motion, phases=(replace(phase, planes={"foot": ocp.Plane((0, 0, 0.3))}),))
@@ -147,7 +180,10 @@ def test_the_command_writes_a_report(motion, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["human", "--gain", "-1"], "--gain must not be negative"),
+        (["human", "--gain", "-1"], "--gain must be a finite number, not negative"),
+        (["human", "--friction", "inf"], "--friction must be a finite number, not negative, got inf"),
+        (["human", "--damping", "nan"], "--damping must be a finite number"),
+        (["human", "--speed", "0"], "speed must"),
         (["human", "--timestep", "0.01"], "--timestep must be positive and at most 0.001 s"),
         (["human", "--steps", "0"], "--steps must be 1 or more"),
         (["solo12"], "robot 'solo12' has no two feet"),

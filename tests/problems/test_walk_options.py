@@ -10,9 +10,10 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.guess.tracks import tracks_of
 from ocp_dyn.ocp.transcription.transcribe import transcribe
-from problems import _steps, _walker, human_walk, many_steps
+from problems import _steps, _walker, human_walk, many_steps, push_recovery, stairs, turn
 
 QUICK = {"intervals": human_walk.QUICK, "still": True}
+COARSE = {"intervals": (1, 1, 3, 3), "still": True}
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,7 @@ def test_a_load_sits_on_the_back(body):
     assert walk.model.dofs.strength() == pytest.approx(human_walk.problem(**QUICK).model.dofs.strength())
 
 
+@pytest.mark.slow
 def test_a_model_of_the_user_keeps_its_own_strength(body):
     weak = body.with_limits(effort={"ankle_r": (-20.0, 50.0)})
     walk = human_walk.problem(model=weak, intervals=human_walk.QUICK)
@@ -91,6 +93,46 @@ def test_a_step_has_the_length_width_and_time_that_are_asked_for():
     assert (rows[0].lower, rows[0].upper) == (0.5, 0.6)
     fixed = human_walk.problem(1.0, steps=2, step_length=0.5, **QUICK)
     assert fixed.phases[4].footholds[0].root.x == (0.5, 0.5)
+
+
+def test_every_step_of_several_takes_the_time_that_is_asked_for():
+    assert not human_walk.problem(1.0, step_time=0.6, **QUICK).boundary  # the time follows from length and speed
+    stride = human_walk.problem(1.0, steps=2, step_time=(0.5, 0.6), **QUICK)
+    (times,) = stride.boundary
+    end = ocp.Instant(stride.model, None, None, values={f"T{p}": float(p + 1) for p in range(8)})
+    total, low, high = times.function(end, end)
+    assert np.array(ca.DM(total)).ravel() == pytest.approx([1 + 2 + 3 + 4, 5 + 6 + 7 + 8])
+    assert (low, high) == (0.5, 0.6)
+    assert not [p for phase in stride.phases for p in phase.path if isinstance(p, ocp.Path)]  # no bounds on lengths
+    (left,) = {phase.footholds[0].root.x for phase in stride.phases[4:]}
+    assert left[0] < left[1]
+    fixed = human_walk.problem(1.0, steps=2, step_time=0.6, **QUICK).boundary[0]
+    total, low, high = fixed.function(end, end)
+    assert (float(total), low, high) == (10.0, 0.6, 0.6)  # that of the last step follows from the speed
+    assert stride.periodic.step_length == pytest.approx((1.0, 1.2))
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_steps_far_from_the_first_keep_length_and_width(backward):
+    walk = human_walk.problem(1.0, steps=4, step_width=(0.1, 0.2), step_length=(0.5, 0.6), backward=backward, **QUICK)
+    spread, rows = _steps.spread(od.models.human_dimensions()), []
+    for phase in walk.phases:
+        if not any(isinstance(p, ocp.Path) for p in phase.path):
+            continue
+        on, off = phase.footholds
+        side = 1.0 if on.name.endswith("_l") else -1.0
+        yaws = {on: side * _steps.TOE_OUT, off: -side * _steps.TOE_OUT}
+        middles = {on: (-1.0 if backward else 1.0, side * 0.3), off: (0.0, 0.0)}  # a step of 1 m, 0.3 m wide
+        places = {}
+        for f, (x, y) in middles.items():
+            ahead = f.offset(walk.model)[0] if f.of else 0.0
+            places[f] = [x + ahead * np.cos(yaws[f]), y + ahead * np.sin(yaws[f]), yaws[f]]
+        instant = ocp.Instant(walk.model, None, None, places=places)
+        rows.append([(float(p.function(instant)), p.lower, p.upper) for p in phase.path if isinstance(p, ocp.Path)])
+    assert [len(found) for found in rows] == [1, 1, 2, 2]  # the places bound the width of the first two steps
+    for length, *widths in rows:
+        assert length == pytest.approx((1.0, 0.5, 0.6))
+        assert all(width == pytest.approx((0.3, 0.1 + spread, 0.2 + spread)) for width in widths)
 
 
 def test_backward_everything_comes_the_other_way_round():
@@ -121,7 +163,15 @@ def test_a_guess_backward_lifts_the_heel_over_the_toes_and_the_toes_over_the_hee
     [
         ({"locked": "ankel_r"}, KeyError, "locked: no joint 'ankel_r'"),
         ({"locked": "root"}, ValueError, "has to move"),
-        ({"locked": "ankle_r", "prosthesis": "ankle_r"}, KeyError, "prosthesis: no joint 'ankle_r'"),
+        ({"locked": "ankle_r", "prosthesis": ["ankle_r"]}, ValueError, "'ankle_r' is both locked and prosthetic"),
+        ({"locked": 3}, TypeError, "locked must be names of joints"),
+        ({"backward": "no"}, TypeError, "backward must be True or False, got 'no'"),
+        ({"intervals": (1, 2)}, ValueError, "intervals must be 4 whole numbers"),
+        ({"speed": "fast"}, TypeError, "speed must lie between .* got 'fast': give one number"),
+        ({"load": True}, TypeError, "load must lie between .* got True"),
+        ({"slope": None}, TypeError, "slope must lie between .* got None"),
+        ({"step_length": float("nan")}, ValueError, "step_length must .* got nan"),
+        ({"step_length": True}, TypeError, "step_length must .* got True"),
         ({"prosthesis": "hip_r"}, ValueError, "must have one dof"),
         ({"locked": "ankle_r", "steps": 1}, ValueError, "give an even number of steps"),
         ({"steps": 2.5}, ValueError, "whole number from 1 to 40"),
@@ -137,6 +187,33 @@ def test_a_guess_backward_lifts_the_heel_over_the_toes_and_the_toes_over_the_hee
 def test_what_cannot_be_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         human_walk.problem(**options)
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "message"),
+    [
+        (stairs.problem, {"rise": "high"}, "rise must lie between"),
+        (stairs.problem, {"tread": None}, "tread must lie between"),
+        (stairs.problem, {"speed": "x"}, "speed must lie between"),
+        (stairs.problem, {"down": "no"}, "down must be True or False"),
+        (turn.problem, {"turn": "left"}, "turn must be an angle in rad"),
+        (turn.problem, {"speed": "x"}, "speed must lie between"),
+        (many_steps.problem, {"speed": "x"}, "speed must lie between"),
+        (many_steps.problem, {"distance": "far"}, "distance .* must lie between"),
+        (push_recovery.problem, {"impulse": "hard"}, "impulse must lie between"),
+    ],
+)
+def test_what_is_no_number_is_told_so(make, options, message):
+    with pytest.raises(TypeError, match=f"{message}.*, got "):
+        make(**options)
+    with pytest.raises(ValueError, match="direction must be one of"):
+        push_recovery.problem(direction=[])
+
+
+def test_the_command_line_refuses_three_numbers_for_bounds(capsys):
+    with pytest.raises(SystemExit):
+        human_walk.main(["--step-length", "0.5", "0.6", "0.7"])
+    assert "an option of one number, or of two as bounds, got 3" in capsys.readouterr().err
 
 
 def test_a_model_without_the_frames_is_told_which():
@@ -182,7 +259,7 @@ def test_many_steps_go_from_standing_to_standing():
 
 @pytest.mark.slow
 def test_backward_walking_puts_the_toes_down_first():
-    walk = human_walk.problem(1.0, backward=True, **QUICK).solve(progress=False)
+    walk = human_walk.problem(1.0, backward=True, **COARSE).solve(progress=False)
     assert walk.converged
     heel, sole = (float(od.point_position(walk.model, name, ca.DM(walk.q[0]))[2]) for name in ("heel_r", "sole_r"))
     assert heel > sole + 0.01  # the heel is up as the right foot comes down
@@ -193,7 +270,7 @@ def test_backward_walking_puts_the_toes_down_first():
 
 @pytest.mark.slow
 def test_a_stride_on_a_locked_ankle_limps():
-    walk = human_walk.problem(locked="ankle_r", **QUICK).solve(progress=False)
+    walk = human_walk.problem(locked="ankle_r", **COARSE).solve(progress=False)
     assert walk.converged
     assert walk.stats["iterations"] < 100
     numbers = human_walk.numbers(walk)
@@ -209,5 +286,5 @@ def test_two_steps_from_standing_end_at_rest():
     assert walk.converged
     assert np.abs(walk.qd[[0, -1]]).max() < 1e-5
     numbers = many_steps.numbers(walk)
-    assert numbers["distance_m"] == pytest.approx(human_walk.step_length(1.0, 1.741), abs=0.01)
+    assert numbers["distance_m"] == pytest.approx(human_walk.step_length(1.0, 1.741), abs=1e-5)
     assert numbers["largest_speed_m_per_s"] > 0.5

@@ -157,9 +157,16 @@ def checked_options(options: MjcfOptions) -> dict[str, Any]:
         if found[key] is None and key != "friction":
             continue
         values = numbers(found[key], f"write_mjcf {key}")
-        if values.size not in sizes or not np.all(np.isfinite(values)) or (key != "solref" and np.any(values < 0)):
+        if values.size not in sizes or not np.all(np.isfinite(values)):
             count = " or ".join(map(str, sizes))
             raise ValueError(f"write_mjcf {key} must be {count} finite numbers, got {shown(found[key])}")
+        if key != "solref" and np.any(values < 0):
+            raise ValueError(f"write_mjcf {key} must not be negative, got {shown(found[key])}")
+        if key == "solref" and not (np.all(values > 0) or np.all(values <= 0)):  # MuJoCo would take its default
+            raise ValueError(
+                f"write_mjcf solref must be (time constant [s], damping ratio), both positive, or (-stiffness, -damping), got "
+                f"{shown(found[key])}"
+            )
         found[key] = values
     if not isinstance(found["keyframes"], Mapping):
         raise TypeError(f"write_mjcf keyframes must be {{name: q}}, got {shown(found['keyframes'])}")
@@ -220,7 +227,10 @@ def add_keyframes(root: Element, model: Model, keyframes: Mapping[str, Any]) -> 
     for name, q in keyframes.items():
         if not isinstance(name, str):
             raise TypeError(f"write_mjcf keyframes must be {{name: q}}, got the name {shown(name)}")
-        child(frames, "key", name=names.new(name), qpos=np.array(layout.to_q(q).full()).ravel())
+        qpos = np.array(layout.to_q(q).full()).ravel()
+        if not np.all(np.isfinite(qpos)):
+            raise ValueError(f"write_mjcf keyframe {shown(name)}: q must hold finite numbers, got {shown(q)}")
+        child(frames, "key", name=names.new(name), qpos=qpos)
 
 
 def add_velocity_limits(root: Element, model: Model) -> None:

@@ -120,7 +120,7 @@ def losses(model: Model, left_to_reader: bool) -> dict[str, str]:
         found["effort"] = f"torque limits that differ in both directions, of {names_shown(uneven)}"
     free = []
     for i in range(1, model.nb + 1):
-        if not isinstance(model.joints[i], (Planar, FloatingBase)):
+        if not (urdf_kind(model.joints[i]) or (left_to_reader and i == 1)):
             continue
         own = dofs.rows(slice(*model.q_index[i : i + 2]), slice(*model.v_index[i : i + 2]))
         limits = (own["q_lower"], own["q_upper"], own["qd_max"], own["tau_max"])

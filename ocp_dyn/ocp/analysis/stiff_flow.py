@@ -28,9 +28,10 @@ def exponential(A: Array) -> Array:
     Computations, 4th ed., alg. 9.3.1]; its relative error is about 1e-16 times the norm of A."""
     size = float(np.linalg.norm(A, 1))
     s = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
-    A = A / 2.0**s
+    A = np.asarray(A / 2.0**s, dtype=float)
     power: Any = np.eye(len(A))
-    even, odd = np.zeros_like(A), np.zeros_like(A)
+    even: Any = np.zeros_like(A)
+    odd: Any = np.zeros_like(A)
     for k, c in enumerate(PADE):
         if k % 2:
             odd += c * power

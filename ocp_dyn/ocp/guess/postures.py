@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._types import Array
+from ..._types import Array, Indices
 from ...constraints import Contact
 from ...mechanism import Model
 from ..statement.footholds import Foothold
@@ -86,7 +86,7 @@ def through_postures(plan: Postures, transcription: Transcription, durations: li
     return state
 
 
-def _weights(model: Model, index: Array) -> Array:
+def _weights(model: Model, index: Indices) -> Array:
     """Weight (nv) of every dof's distance from a posture that gives these entries of q."""
     found, given = np.full(model.nv, OTHERS), set(index.tolist())
     for joint in model.joint_names:

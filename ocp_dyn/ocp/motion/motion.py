@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
+from ..._arguments import whole
 from ..._types import LARGEST_MAGNITUDE, Array, numbers, shown
 from ...constraints import Contact, RollingContact
 from ...mechanism import Model
@@ -20,6 +21,9 @@ from ..statement.footholds import CompliantFoothold, Foothold
 from ..statement.ground.planes import GROUND, Plane
 from ..statement.ground.terrain import Terrain
 from .program_table import ProgramTable
+
+LARGEST_PERIOD = 10**6
+"""Largest number of a period that is asked for, forward or back."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +244,7 @@ class Motion:
         >>> solution.repetition(2).points(np.array([0.0, 0.0, 1.0]))
         array([0., 0., 1.])
         """
+        n = whole(n, "repetition: the number of the period", least=-LARGEST_PERIOD, most=LARGEST_PERIOD)
         return Repetition.of(self.model, self.advance, self.mirror() if n % 2 and self.repeats else None, n)
 
     def mirror(self) -> MirrorMap | None:

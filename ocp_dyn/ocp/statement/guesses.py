@@ -59,10 +59,10 @@ class Postures:
     TypeError and ValueError for wrong fractions and values when it is made; KeyError for unknown joints and ValueError
     for a wrong size when the problem is made.
 
-    >>> turned = ocp.Postures({0.0: [0.0], 0.5: {"wheel": 0.8}, 1.0: [1.0]})
+    >>> turned = ocp.Postures({0.0: [0.0], 0.5: {"rim_joint": 0.8}, 1.0: [1.0]})
     >>> push = ocp.Phase("push", 10, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[rest], guess=turned)
-    >>> problem.solve(progress=False).stats["success"]
+    >>> problem.solve(progress=False).converged
     True
     """
 

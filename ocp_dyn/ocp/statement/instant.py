@@ -18,7 +18,8 @@ class Instant:
     (tau1 - tau) / h over its length h; None for `torque="constant"`, whose steps have no rate. wrenches: [moment; force] (6) at every foothold, world
     axes [N m; N]; places: (x, y, yaw) of every foothold but compliant ones in the coordinates of its plane. lam: forces of all rows of
     contacts and constraints of the phase. s: fraction of the phase that has passed, 0 to 1. values: variables and
-    parameters of the problem by name, such as `step_length` [m] and `time` [s] of the whole motion. slacks, references:
+    parameters of the problem by name, such as `step_length` [m] and `time` [s] of the whole motion; in a Boundary also
+    the durations `T0`, `T1`, ... [s] of the phases. slacks, references:
     variables and reference values of single objectives, by objective. impulse: True at an impact, where wrenches are
     impulses [N m s; N s]. Quantities that are unknown at this instant are None, or missing in the dictionaries.
 

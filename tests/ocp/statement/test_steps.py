@@ -183,6 +183,7 @@ def test_a_turned_world_has_the_same_jump(jump):
     )
 
 
+@pytest.mark.slow
 def test_multipliers_of_a_turn(jump):
     """Shifts turn into each other, so that no direction outside of the basis remains in which the map is wrong."""
     found = jump.floquet(step=0.05)
@@ -208,6 +209,14 @@ def test_a_jump_lands_on_the_next_place_and_keeps_in_files(jump, tmp_path):
     assert jump.cost_of_transport() == pytest.approx(
         jump.mechanical_work()[0] / (jump.model.weight * numbers["speed_m_per_s"] * jump.duration)
     )
+
+
+@pytest.mark.parametrize("n", [2.5, "a", True])
+def test_a_repetition_has_a_whole_number(jump, n):
+    with pytest.raises(ValueError, match="the number of the period must be at least -1000000, a whole number, got"):
+        jump.repetition(n)
+    back = jump.repetition(np.int64(-1)).points(jump.repetition(1).points(np.ones(3)))
+    assert back == pytest.approx(np.ones(3))
 
 
 def test_pictures_unroll_the_turned_steps(jump):
@@ -345,6 +354,7 @@ def standing_feet(places, periodic=None, stands=((0, 1), (1,), (1, 2))):
     return problem, [np.array(part) for part in zip(*nodes, strict=True)]
 
 
+@pytest.mark.slow
 def test_a_guess_that_ends_standing_follows_the_feet():
     """The base rests at both ends between the feet, turned by their mean heading, as high above them as at the start."""
     start, there = (0.0, 0.1, 0.0), (0.3, 0.2, 0.4)

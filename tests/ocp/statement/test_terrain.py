@@ -131,3 +131,9 @@ def test_a_whole_sole_stays_on_its_patch():
 def test_errors_name_the_foothold_and_the_patch(make, error, text):
     with pytest.raises(error, match=text):
         make(ocp.Patch((0, 0, 0.4), length=0.3, width=0.4, name="seat"))
+
+
+@pytest.mark.parametrize(("x", "error"), [("here", TypeError), (None, TypeError), (float("nan"), ValueError)])
+def test_a_height_needs_numbers(x, error):
+    with pytest.raises(error, match=r"Terrain height: x \[m\] must .*, got"):
+        ocp.Terrain().height(x, 0.0)

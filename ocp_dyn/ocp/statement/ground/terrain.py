@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ...._arguments import called, expression, finite, known, positive
+from ...._arguments import called, expression, finite, known, numbers, positive
 from ...._types import Array, Expr, is_whole, sequence, shown
 from .heights import HeightTable
 from .planes import Plane
@@ -96,7 +96,7 @@ class Terrain:
         >>> [round(float(stairs.height(x, 0.0)), 3) for x in (-0.5, -0.01, 0.0, 0.28, 0.3)]
         [0.0, 0.085, 0.17, 0.255, 0.34]
         """
-        x, y = (v if isinstance(v, (SX, ca.MX, DM)) else DM(v) for v in (x, y))
+        x, y = (_coordinates(v, f"Terrain height: {name} [m]") for v, name in ((x, "x"), (y, "y")))
         h = self._base(x, y)
         for patch in sorted(self.patches, key=lambda patch: patch.point[2]):
             if patch.normal[2] < STEEPEST or (patch.level and patch.point[2] == self.ground):
@@ -134,6 +134,14 @@ class Terrain:
             found = ca.Function("ground", [u, v], [_one(called("Terrain ground", self.ground, u, v))])(x.T, y.T)
             return DM(found).T
         return _one(called("Terrain ground", self.ground, x, y))
+
+
+def _coordinates(value: Any, what: str) -> Expr:
+    """A coordinate, or several, as a CasADi matrix; TypeError for what is no number, ValueError for NaN."""
+    if isinstance(value, (SX, ca.MX, DM)):
+        return value
+    numbers(value, what)
+    return DM(value)
 
 
 def _one(height: Any) -> Expr:
