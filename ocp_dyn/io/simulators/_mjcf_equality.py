@@ -139,7 +139,9 @@ def rank(model: Model, loop: Loop, axes: Array) -> int:
     Not of their Jacobians: where a loop is open, as at any of these places, these also move with the base.
     """
     rng, other = np.random.default_rng(0), replace(loop, axes=axes, turning=False)
-    columns = [other.position(model, DM(model.random_q(rng))) for _ in range(PLACES)]
+    # anywhere: limits and mimicking joints hold no rows of a loop
+    places = [model.integrate(model.random_q(rng), rng.normal(size=model.nv)) for _ in range(PLACES)]
+    columns = [other.position(model, DM(q)) for q in places]
     return int(np.linalg.matrix_rank(np.array(DM(ca.horzcat(*columns)).full()), tol=1e-9))
 
 
