@@ -191,6 +191,9 @@ def test_equalities(rng):
     kinds = [mujoco.mjtEq(kind).name.removeprefix("mjEQ_") for kind in theirs.eq_type]
     assert kinds == ["JOINT", "JOINT", "CONNECT", "WELD", "CONNECT", "CONNECT", "JOINT", "JOINT"]
     assert theirs.eq("c_joint=a_joint").data[:3].tolist() == [0.1, -2, 0]
+    follower, leader = (theirs.joint(f"{name}_joint").id for name in "ca")
+    mimic = theirs.eq("c_joint=a_joint").id
+    assert (theirs.eq_obj1id[mimic], theirs.eq_obj2id[mimic]) == (follower, leader)
     assert theirs.eq("b_joint.held").data[0] == 0.5
     assert theirs.eq("b_joint.locked").data[0] == 0.2
     assert theirs.eq("a_joint=b_joint").data[:2].tolist() == [0.5, 3]

@@ -147,8 +147,26 @@ def test_wrong_shapes(make, text):
         make()
 
 
+def test_shapes_of_a_file_are_seen_in_their_sizes(tmp_path):
+    shapes = ('<cylinder radius="0.1" length="0.6"/>', '<box size="0.2 0.4 0.6"/>', '<sphere radius="0.3"/>')
+    visuals = "".join(f'<visual><origin xyz="1 2 3"/><geometry>{x}</geometry></visual>' for x in shapes)
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joint = '<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>'
+    (tmp_path / "arm.urdf").write_text(
+        f'<robot name="r"><link name="base"/><link name="arm">{inertial}{visuals}</link>{joint}</robot>'
+    )
+    model = od.load_urdf(tmp_path / "arm.urdf")
+    theirs = loaded(model, visuals="meshes")
+    assert theirs.geom_size.tolist() == [[0.1, 0.3, 0], [0.1, 0.2, 0.3], [0.3, 0, 0]]
+    assert theirs.geom_pos.tolist() == [[1, 2, 3]] * 3
+    text = od.io.urdf_text(model)
+    for shape in ('<cylinder radius="0.1" length="0.6" />', '<box size="0.2 0.4 0.6" />', '<sphere radius="0.3" />'):
+        assert shape in text
+
+
 def test_stiffness_and_damping_of_contacts():
     theirs = loaded(machine(), [od.io.Ball("tip", 0.1)], solref=(-2000, -10))
+    assert theirs.geom_condim[[theirs.geom(name).id for name in ("ground", "tip")]].tolist() == [3, 3]
     assert theirs.geom("tip").solref.tolist() == [-2000, -10]
 
 

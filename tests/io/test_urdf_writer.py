@@ -165,6 +165,22 @@ def test_several_losses_are_told_at_once():
         od.io.urdf_text(b.build(), drop=("sprigs",))
 
 
+def test_parts_of_data_come_back():
+    """Friction without damping, inertia without mass, and a frame on the ground beside a base that floats."""
+    b = od.ModelBuilder()
+    b.add_body("base", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    b.add_body("rotor", od.Revolute("y"), "base", inertia=(0, 0.5, 0), inertia_check=False, friction=0.3)
+    b.add_frame("goal", "world", (1, 2, 3))
+    back = od.parse_urdf(od.io.urdf_text(b.build()), inertia="keep")
+    assert back.dofs.friction.tolist() == [0] * 6 + [0.3]
+    assert float(back.I[2].I[1, 1]) == 0.5
+    assert od.pose(back, "goal", back.neutral())[1].full().ravel().tolist() == [1, 2, 3]
+    sticky = od.ModelBuilder()
+    sticky.add_body("a", od.Planar(), mass=1, inertia=(1, 1, 1), friction=0.1)
+    with pytest.raises(od.ModelError, match=r"drop=\('limits',\)"):
+        od.io.urdf_text(sticky.build())
+
+
 def test_limits_of_a_base_with_euler_angles():
     """Its chain holds them; a base that is left to the reader is not in the file at all."""
     b = od.ModelBuilder()
