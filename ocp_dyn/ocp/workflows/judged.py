@@ -29,14 +29,16 @@ def unjudged(solver: Run) -> Judged:
     return solver(), "", ""
 
 
-def judged(transcription: Transcription, program: Assembled, start: Start, monitor: Monitor, solver: Run) -> Judged:
-    """The result of a run, after a look at the bounds and under a watch."""
+def judged(
+    transcription: Transcription, program: Assembled, start: Start, monitor: Monitor, hasty: bool, solver: Run
+) -> Judged:
+    """The result of a run, after a look at the bounds and under a watch; hasty: a suspicion ends the run."""
     conflict = contradiction(program, start)
     if conflict is not None:
         least = least_violation(program, start, start.x, SEARCH)
         (verdict,) = guarded(lambda: [verdict_of_bounds(transcription, program, least.x, conflict)])
         return infeasible(0, least), verdict, PROVED
-    watch = monitor.watch = Watch(program, start, monitor.say)
+    watch = monitor.watch = Watch(program, start, monitor.say, hasty)
     result = solver()
     if result.status in GAVE_UP and watch.found is None:
         watch.conclude(result.x)
@@ -49,7 +51,7 @@ def judged(transcription: Transcription, program: Assembled, start: Start, monit
     if lowest is None or lowest.finding == "feasible":
         return result, "", ""
     (verdict,) = guarded(lambda: [suspicion(transcription, program, lowest)])
-    return result, verdict, SUSPECTED
+    return (infeasible(result.iterations, lowest) if watch.ended else result), verdict, SUSPECTED
 
 
 def guarded(diagnosis: Callable[[], list[str]]) -> list[str]:

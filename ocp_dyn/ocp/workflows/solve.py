@@ -36,6 +36,9 @@ from .judged import guarded, judged, unjudged
 from .restarts import Attempt, SetGuess, check_restarts, restarted
 from .verdict import verdict_of_bounds
 
+VERDICTS = (True, False, "suspicion")
+"""Values of the option early_verdict."""
+
 FAULTS_SHOWN = 10
 """Largest number of violated constraints that are shown."""
 
@@ -67,7 +70,7 @@ def solve(
     threads: int = 2,
     values: Mapping[str, Any] | None = None,
     compile: bool | str = "auto",
-    early_verdict: bool = True,
+    early_verdict: bool | str = True,
     restarts: int | str | Sequence[str] = 0,
     seed: int = 0,
     **options: Any,
@@ -89,8 +92,8 @@ def solve(
     functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
     early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence in
-    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; False: the solver runs to its own end. restarts:
-    number or names of other first guesses, tried with `seed` until a run converges, see
+    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion": the run ends so as soon as a search finds no feasible point nearby,
+    although that proves nothing; False: the solver runs to its own end. restarts: number or names of other first guesses, tried with `seed` until a run converges, see
     `ocp_dyn.ocp.workflows.restarts`; `solution.stats["guess"]` and `solution.stats["restarts"]` tell of them.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
@@ -107,7 +110,8 @@ def solve(
     check_options(solver, options)
     settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
     truth(progress, "progress")
-    truth(early_verdict, "early_verdict")
+    if not is_one_of(early_verdict, VERDICTS):
+        raise TypeError(f'early_verdict must be True, False or "suspicion", got {shown(early_verdict)}')
     names, most = check_restarts(restarts, seed)
     known, say = by_name(values), Progress(progress)
     once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, compile=compile,
@@ -125,7 +129,7 @@ def _solve_once(
     say: Progress,
     threads: int,
     compile: bool | str,
-    early_verdict: bool,
+    early_verdict: bool | str,
     guess: Solution | None = None,
     start: Solution | None = None,
     set_guess: SetGuess = initial_guess,
@@ -140,7 +144,8 @@ def _solve_once(
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
         monitor = Monitor(program, settings.tolerance, say)
         with interruptible(monitor), kept_memory():
-            judge = partial(judged, t, program, begin_at, monitor) if early_verdict else unjudged
+            hasty = early_verdict == VERDICTS[-1]
+            judge = partial(judged, t, program, begin_at, monitor, hasty) if early_verdict else unjudged
             result, verdict, proof = judge(
                 lambda: run(solver, program, orders_of(t, program), begin_at, settings, monitor)
             )

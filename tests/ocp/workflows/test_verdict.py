@@ -235,6 +235,15 @@ def test_a_run_that_fails_after_a_search_without_proof_ends_with_a_suspicion(mon
     assert "up: short by" in found.stats["verdict"]
 
 
+def test_a_suspicion_ends_the_run_if_asked(monkeypatch):
+    monkeypatch.setattr("ocp_dyn.ocp.solvers.feasibility.least_violation.CERTIFIED", 2.0)  # nothing is certified
+    found = pendulum().solve(progress=False, early_verdict="suspicion")
+    assert (found.status, found.stats["proof"]) == ("Infeasible", "suspicion")
+    assert found.stats["iterations"] < 80
+    assert "which proves nothing" in found.stats["verdict"]
+    assert pendulum(effort=12.0).solve(progress=False, early_verdict="suspicion").converged
+
+
 def test_gradient_and_exact_hessian_of_the_search_are_those_of_its_program():
     program, start = program_of(pendulum(intervals=3))
     search, rng = _Search(program, start), np.random.default_rng(1)

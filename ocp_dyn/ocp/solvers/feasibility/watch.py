@@ -5,7 +5,7 @@ suspicion, upon which a search for the point of least violation begins from the 
 is not disturbed: it goes on, unless the search ends at a certified point of positive violation, a search from the solver's
 start ends at the same violation, and so does a third one, from an iterate that is PATIENCE iterations later. One search
 that ends elsewhere refutes the others: then the violation has several minima, and there may be a motion near another.
-What was found is told once the run has failed, as a suspicion.
+What was found is told once the run has failed, as a suspicion; a hasty watch ends the run at once.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ ALIKE = 1.1
 class Watch:
     """Sees every iterate of a solver; `found` is the point of least violation once the program is proved infeasible.
 
-    lowest: the best point of all searches, None before the first one; searches: their number.
+    lowest: the best point of all searches, None before the first one; searches: their number. hasty: the first search
+    without a feasible point ends the run, `ended`, although it proves nothing.
     """
 
-    def __init__(self, program: Assembled, start: Start, say: Callable[[str], None]) -> None:
-        self._program, self._start, self._say = program, start, say
+    def __init__(self, program: Assembled, start: Start, say: Callable[[str], None], hasty: bool = False) -> None:
+        self._program, self._start, self._say, self._hasty = program, start, say, hasty
+        self.ended = False
         self._least: list[float] = []
         self._best, self._next, self._busy = start.x, FIRST, False
         self._agreed: list[LeastViolation] = []
@@ -72,7 +74,7 @@ class Watch:
         k = len(self._least)
         if k >= self._next and self._stagnates(r):
             self._step(x, min(SEARCH, EFFORT * k))
-        return self.found is not None
+        return self.found is not None or self.ended
 
     def conclude(self, x: Array) -> None:
         """Searches from x, at which the solver has given up."""
@@ -119,8 +121,10 @@ class Watch:
         if end.finding == "feasible":
             self._say("a feasible point exists: goes on")
         else:
+            self.ended = self._hasty
+            then = "ends" if self.ended else "goes on (Ctrl-C ends it)"
             self._say(
                 f"no feasible point was found nearby, the largest violation is {np.abs(end.residual).max(initial=0.0):.1g}: "
-                "nothing is proved, the run goes on (Ctrl-C ends it)"
+                f"nothing is proved, the run {then}"
             )
         return False
