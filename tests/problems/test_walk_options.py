@@ -64,7 +64,9 @@ def test_a_load_sits_on_the_back(body):
     assert (after - before) / 15.0 - lumbar == pytest.approx(1.741 * np.array([-0.12, 0.0, 0.14]))
     turned = ca.DM(loaded.neutral())
     H, H0 = (np.array(od.mass_matrix(m, turned).full())[3:6, 3:6] for m in (loaded, body))
-    x, y, z = 1.741 * np.array([-0.12, 0.0, 0.14]) + lumbar - np.array(od.point_position(body, "pelvis", turned)).ravel()
+    x, y, z = (
+        1.741 * np.array([-0.12, 0.0, 0.14]) + lumbar - np.array(od.point_position(body, "pelvis", turned)).ravel()
+    )
     a, b, c = _walker.BACKPACK_SIZE
     added = 15.0 * np.array([y * y + z * z + (b * b + c * c) / 12, x * x + z * z + (a * a + c * c) / 12])
     assert np.diag(H - H0)[:2] == pytest.approx(added)

@@ -392,6 +392,19 @@ def test_a_guess_that_ends_standing_follows_the_feet():
     assert way[int(np.argmin(np.abs(way[:, 0] - 0.15))), 2] > 0.15
 
 
+@pytest.mark.parametrize("heading", [0.0, 3.1, math.pi, -3.1])
+def test_a_guess_faces_where_the_feet_do(heading):
+    """Backward along x, the feet have headings on both sides of pi, and the body between them looks along -x."""
+    g = Advance.of(turn=heading)
+    feet = []
+    for side, x, y, yaw in (("l", 0.0, 0.1, 0.1), ("r", 0.0, -0.1, -0.1), ("l", 0.3, 0.1, 0.1)):
+        px, py, _ = np.array(g.point(ca.DM([x, y, 0.0]))).ravel()
+        feet.append((side, (px, py, math.remainder(heading + yaw, 2 * math.pi)), 0.0))
+    _, (q, _) = standing_feet(feet)
+    ahead = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y + z * w)] for x, y, z, w in q[:, 3:7]])
+    np.testing.assert_allclose(ahead, np.tile((math.cos(heading), math.sin(heading)), (len(q), 1)), atol=0.05)
+
+
 def test_a_periodic_guess_goes_along_the_arc():
     step = ocp.Step.arc(0.6, 0.5, 0.2)
     g = Advance.of(*(low for low, _ in (step.length, step.sideways, step.rise, step.turn)))
