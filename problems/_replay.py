@@ -78,6 +78,7 @@ def load(solution: ocp.Solution, friction: float = 0.8, timestep: float = 1e-4) 
     spec = mujoco().MjModel.from_xml_string(text)
     spec.opt.impratio, spec.opt.iterations, spec.opt.tolerance = IMPRATIO, 50, 1e-12
     spec.dof_damping[:] = spec.dof_frictionloss[:] = spec.jnt_stiffness[:] = spec.jnt_limited[:] = 0
+    spec.eq_solref[:], spec.eq_solimp[:] = SOLREF, SOLIMP  # loops as stiff as the ground
     if not solution.loads.armature:
         spec.dof_armature[:] = 0
     layout = od.Layout(model, "mujoco")

@@ -163,6 +163,16 @@ class Steps(NamedTuple):
             )
 
 
+def check_slope(slope: float, cone: ocp.FrictionCone) -> None:
+    """ValueError for a slope on which friction cannot carry: on average the force along it is slope times the normal one,
+    and the pyramid inside the cone holds mu / sqrt(2) of that."""
+    most = cone.mu / math.sqrt(2)
+    if not abs(slope) < most:  # true for nan, too
+        raise ValueError(
+            f"slope must lie between -{most:.3g} and {most:.3g}, where friction holds the feet, got {slope:g}"
+        )
+
+
 def about(model: od.Model) -> dict[str, Any]:
     """Numbers of the report that describe the robot."""
     return {"robot": model.name, "dofs": model.nv, "mass_kg": float(model.mass)}

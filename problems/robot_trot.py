@@ -35,6 +35,7 @@ from ._robots import (
     add_gait,
     add_robot,
     asked_robot,
+    check_slope,
     leg_length,
     loaded,
     locked_at_rest,
@@ -122,6 +123,9 @@ def problem(
     step_length [m], step_time [s]: of this half of the gait, free by default. load [kg] on the trunk. locked: joints
     that hold still, by name or with their positions. slope: rise per distance, negative downhill.
     """
+    for name, duration in (("flight", flight), ("overlap", overlap)):
+        if not 0 <= duration < math.inf:
+            raise ValueError(f"{name} [s] must be 0 or more, got {duration}")
     if flight and overlap:
         raise ValueError(f"a trot has a flight or an overlap between its two stances, got {flight} s and {overlap} s")
     model = loaded(locked_at_rest(by_name(model) if isinstance(model, str) else model, locked), load, NAMES)
@@ -134,6 +138,7 @@ def problem(
     }
     pair, other = ("front_left", "hind_right"), ("front_right", "hind_left")
     contact = (ocp.FrictionCone(0.6),)  # a friction pyramid admits no pulling force
+    check_slope(slope, *contact)
     swing = ocp.Clearance([(name, (0.0, 0.0, 0.0)) for name in other], 0.1 * posture[2])
     effort = _effort(model, posture)
     down = tuple(feet[name] for name in pair)

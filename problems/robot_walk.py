@@ -42,6 +42,7 @@ from ._robots import (
     add_robot,
     as_built,
     asked_robot,
+    check_slope,
     leg_length,
     light_joints,
     symmetric,
@@ -158,6 +159,8 @@ def problem(
     size = known.sole if isinstance(sole, str) else sole
     limits = known.limits if limits is None else limits
     walker = Walker(known.model, size, locked, load, limits)
+    _check(walker, double_support, step_width)
+    check_slope(slope, ocp.FrictionCone())
     count = _count(walker, steps)
     given = Steps(walker.model.name, walker.leg, float(np.linalg.norm(walker.model.gravity)), SPEED, FASTEST)
     step, speed = given.of(speed, step_length, step_time)
@@ -190,6 +193,20 @@ def _options(walker: Walker) -> dict[str, Any]:
     dofs = [dof for body in legs for dof in walker.model.dofs_of(body)]
     slow = walker.limits and float(walker.model.dofs.qd_max[dofs].min()) * walker.time < SLOW
     return {"mu_init": 3e-2 if slow else 1e-2}
+
+
+def _check(walker: Walker, double_support: Any, width: float | None) -> None:
+    """ValueError for a time on both feet that points do not have, and for feet that would stand on each other."""
+    if walker.sole is None and double_support is not None:
+        raise ValueError(
+            f"double_support: {walker.model.name} stands on points here, and goes from one to the other without a time on "
+            "both: leave it out, or give the half length and half width of a sole"
+        )
+    least = 2 * walker.sole[1] if walker.sole else 0.0
+    if width is not None and not (math.isfinite(width) and width > least):
+        raise ValueError(
+            f"step_width must be more than the width of a sole, {least:g} m, or the feet stand on each other, got {width:g}"
+        )
 
 
 def _count(walker: Walker, steps: int | None) -> int:
@@ -268,6 +285,10 @@ def _width(solution: ocp.Solution) -> float:
 def _known(options: argparse.Namespace) -> Known:
     """The robot of the command line."""
     if options.robot in OWN and not options.urdf:
+        if options.left_foot or options.right_foot or options.sole_height is not None:
+            raise ValueError(
+                f"--left-foot, --right-foot and --sole-height are for robots from files, and {options.robot} is built here"
+            )
         return by_name(options.robot)
     options.urdf, robot = asked_robot(options)
     known = robot if robot and len(robot.feet) == len(SIDES) else None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 
 from .. import _names as od
-from .._types import meant
+from .._types import ModelError, meant
+from ..io.simulators._mjcf_bodies import idle_dofs
 from ..io.simulators.shapes import Shape
-from .inputs import UsageError, model_of, note, words
+from .inputs import MODELS, UsageError, chain_of, model_of, note, words
 from .report import as_json
 
 MJCF, URDF, JSON = (".xml", ".mjcf"), ".urdf", ".json"
@@ -23,18 +25,31 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "--box, --ball and --drop are for MJCF and URDF; a model as JSON holds no shapes and loses nothing"
         )
+    if suffix not in MJCF:
+        _refuse(options, ("visuals", "balance"), "MJCF", suffix)
+    if suffix != URDF:
+        _refuse(options, ("world",), "URDF", suffix)
     model = model_of(options, mimic="couple")
+    chain = chain_of(options)
+    if options.lock_massless:
+        if chain:
+            raise UsageError(f"--lock-massless is for models without closed loops, and {options.file} has some")
+        model = without_massless(model)
     shapes = [] if suffix == JSON else shapes_of(options, model)
     drop = words(options.drop)
-    if suffix == JSON:
-        od.save_model(model, options.out)
-    elif suffix == URDF:
-        _refuse(options, ("visuals", "balance"), "MJCF", suffix)
-        od.io.write_urdf(model, options.out, shapes, drop=drop, world=options.world)
-    else:
-        _refuse(options, ("world",), "URDF", suffix)
-        visuals = options.visuals or "sticks"
-        od.io.write_mjcf(model, options.out, shapes, drop=drop, visuals=visuals, balance=options.balance)
+    try:
+        if suffix == JSON:
+            od.save_model(model, options.out)
+        elif suffix == URDF:
+            od.io.write_urdf(model, options.out, shapes, drop=drop, world=options.world)
+        else:
+            given: od.io.MjcfOptions = {
+                "drop": drop, "visuals": options.visuals or "sticks", "balance": options.balance,
+                "constraints": list(chain.loops) if chain else [], "keyframes": {"closed": chain.q} if chain else {},
+            }  # fmt: skip
+            od.io.write_mjcf(model, options.out, shapes, **given)
+    except ModelError as error:
+        raise ModelError(_as_options(str(error))) from None
     if options.json:
         print(
             as_json(
@@ -43,9 +58,27 @@ def run(options: argparse.Namespace) -> int:
         )
         return 0
     print(options.out)
+    if chain and suffix not in MJCF:
+        note(f"{options.file} has closed loops, which this file does not hold: it has the open tree")
     if suffix != JSON and not shapes:
         note("nothing in this file touches the ground: --ball FRAME=RADIUS or --box FRAME=X,Y,Z adds shapes")
     return 0
+
+
+def without_massless(model: od.Model) -> od.Model:
+    """The model whose joints that move nothing with inertia hold still at zero."""
+    idle = set(idle_dofs(model))
+    joints = [joint for joint in model.joint_names if idle.issuperset(model.qd_names[model.qd_slice(joint)])]
+    return model.lock_joints({joint: model.neutral()[model.q_slice(joint)] for joint in joints})
+
+
+def _as_options(text: str) -> str:
+    """A message of the writers with the options of the command line instead of Python's."""
+    text = re.sub(r"drop=\(([^)]*?),?\)", lambda m: "--drop " + m[1].replace("'", "").replace(", ", ","), text)
+    text = text.replace("by balance=True", "by --balance")
+    return text.replace(
+        "or lock the joint by model.lock_joints({joint: position})", "or lock all of them by --lock-massless"
+    )
 
 
 def _refuse(options: argparse.Namespace, names: Sequence[str], format_: str, suffix: str) -> None:
@@ -55,26 +88,37 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], format_: str, suf
             raise UsageError(f"--{name} is for {format_}, not for {suffix}")
 
 
+FORMS = {"ball": (1, "RADIUS"), "box": (3, "X,Y,Z (half sizes)")}
+"""Number of the sizes of a shape, and their place in the text of its option."""
+
+
 def shapes_of(options: argparse.Namespace, model: od.Model) -> list[Shape]:
     """The shapes that --ball and --box name; else those under the feet of a robot by name."""
-    found: list[Shape] = []
-    for kind, count in (("ball", 1), ("box", 3)):
-        for text in getattr(options, kind) or ():
-            frame, _, sizes = text.rpartition("=")
-            form = f"--{kind} FRAME={'RADIUS' if kind == 'ball' else 'X,Y,Z (half sizes)'}, lengths in meters"
-            try:
-                numbers = [float(x) for x in sizes.split(",")]
-            except ValueError:
-                numbers = []
-            if not frame or len(numbers) != count:
-                raise UsageError(f"{form}; got {text!r}")
-            if frame not in model.frames:
-                raise UsageError(f"--{kind}: {model.name} has no frame {frame!r}{meant(frame, model.frame_names)}")
-            try:
-                found.append(od.io.Ball(frame, numbers[0]) if kind == "ball" else od.io.Box(frame, numbers))
-            except ValueError as error:
-                raise UsageError(str(error)) from None
+    found = [shape_of(kind, text, model) for kind in FORMS for text in getattr(options, kind) or ()]
     name = str(options.file)
-    if not found and name in od.robots.names() and od.robots.describe(name).feet:
+    if not found and name not in MODELS and name in od.robots.names() and od.robots.describe(name).feet:
         return list(od.robots.shapes(name))
     return found
+
+
+def shape_of(kind: str, text: str, model: od.Model) -> Shape:
+    """The shape of one option, FRAME=SIZES or FRAME=SIZES,CX,CY,CZ with the place of its center in the frame."""
+    count, sizes = FORMS[kind]
+    frame, _, values = text.rpartition("=")
+    try:
+        numbers = [float(x) for x in values.split(",")]
+    except ValueError:
+        numbers = []
+    if not frame or len(numbers) not in (count, count + 3):
+        raise UsageError(
+            f"--{kind} FRAME={sizes}, and its center in the frame if it lies elsewhere, ,CX,CY,CZ; lengths in meters; got {text!r}"
+        )
+    if frame not in model.frames:
+        raise UsageError(f"--{kind}: {model.name} has no frame {frame!r}{meant(frame, model.frame_names)}")
+    center = tuple(numbers[count:]) or (0.0, 0.0, 0.0)
+    try:
+        if kind == "ball":
+            return od.io.Ball(frame, numbers[0], center)
+        return od.io.Box(frame, numbers[:count], center)
+    except ValueError as error:
+        raise UsageError(str(error)) from None

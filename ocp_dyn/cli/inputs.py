@@ -14,8 +14,8 @@ from .._types import meant
 from ..joints import Fixed, Joint
 
 MODELS = (
-    "bricard", "car", "compass_walker", "five_bar_pendulum", "five_link_biped", "heavy_truck", "human", "human_body",
-    "n_four_bar", "pendulum", "spatial_slider_crank", "squeezer",
+    "bricard", "car", "compass_walker", "five_bar_pendulum", "five_link_biped", "heavy_truck", "heel_spring_biped", "human",
+    "human_body", "n_four_bar", "pendulum", "spatial_slider_crank", "squeezer",
 )  # fmt: skip
 """Ready models that are made without arguments."""
 
@@ -56,6 +56,12 @@ def model_of(options: argparse.Namespace, mimic: Literal["free", "couple"] = "fr
     if path.suffix.lower() == ".json":
         return od.load_model(path)
     return _from_urdf(path, options.root, mimic)
+
+
+def chain_of(options: argparse.Namespace) -> od.models.ClosedChain | None:
+    """The mechanism with closed loops that FILE names; None if it is none."""
+    made = getattr(od.models, str(options.file))() if str(options.file) in MODELS else None
+    return made if isinstance(made, od.models.ClosedChain) else None
 
 
 def _root(kind: str) -> Joint:

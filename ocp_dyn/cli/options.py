@@ -165,7 +165,7 @@ def _convert(commands: Any) -> None:
     command = _command(
         commands, "convert", "write a model as MJCF for MuJoCo, as URDF or as JSON",
         "ocp-dyn convert talos --out talos.xml                   MJCF, with soles that touch the ground\n"
-        "ocp-dyn convert human --out human.xml --drop passive --box sole_l=0.12,0.04,0.01\n"
+        "ocp-dyn convert human --out human.xml --drop passive --box sole_l=0.12,0.04,0.01,0,0,0.01\n"
         "ocp-dyn convert model.json --out model.urdf\n"
         "ocp-dyn convert robot.urdf --out robot.json",
         "What a format cannot hold is an error that names it and the word of --drop that leaves it out. Robots by name have\n"
@@ -177,10 +177,16 @@ def _convert(commands: Any) -> None:
     )
     command.add_argument("--drop", default="", metavar="WORDS", help="what may be left out, with commas: passive, springs, "
                          "armature, effort, limits")  # fmt: skip
-    command.add_argument("--ball", action="append", metavar="FRAME=RADIUS", help="a ball at a frame that touches the "
-                         "ground [m]; several times for several")  # fmt: skip
-    command.add_argument("--box", action="append", metavar="FRAME=X,Y,Z", help="a box at a frame, by half sizes [m]")
+    command.add_argument("--ball", action="append", metavar="FRAME=RADIUS[,CX,CY,CZ]", help="a ball that "
+                         "touches the ground, around the origin of a frame or another center in it [m]; several times for several")  # fmt: skip
+    command.add_argument(
+        "--box",
+        action="append",
+        metavar="FRAME=X,Y,Z[,CX,CY,CZ]",
+        help="a box by its half sizes, around the origin of a frame or another center in it [m]; above a sole: CZ = Z",
+    )
     command.add_argument("--visuals", choices=("sticks", "meshes", "none"), help="MJCF: what is seen (default sticks)")
+    command.add_argument("--lock-massless", action="store_true", help="joints that move no mass hold still at zero")
     command.add_argument("--balance", action="store_true", help="MJCF: change inertias that no body can have")
     command.add_argument("--world", action="store_true", help="URDF: write a floating base as a joint of a link world")
     _json(command)

@@ -75,7 +75,7 @@ def _good() -> dict[str, Any]:
         "duration": 1.0, "feet": ["foot"], "spheres": (od.HuntCrossleySphere("foot"),), "reference": ocp.recording([0, 1], np.zeros((2, 5))), "constraint": ocp.PowerLimit(10.0),
         "model": model, "phases": ocp.Phase("swing", 3, 1.0), "left": "hip", "right": "leg", "times": [0, 1], "values": [[0], [1]],
         "A": [[0.0]], "b": [1.0], "maps": [], "period": 1.0, "x": [0.0], "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "motion": solution, "body": "foot",
-        "curves": {"hip": (lambda q, qd: 9.0, lambda q, qd: 8.0 - qd)}, "dof": "hip", "stiffness": 100.0, "tendons": [ocp.Tendon("hip", 100.0)],
+        "at": {0.0: {"hip": 0.1}, 1.0: np.zeros(model.nq)}, "curves": {"hip": (lambda q, qd: 9.0, lambda q, qd: 8.0 - qd)}, "dof": "hip", "stiffness": 100.0, "tendons": [ocp.Tendon("hip", 100.0)],
         "instant": ocp.Instant(model, None, ca.DM.zeros(model.nv), tau=ca.DM.zeros(model.nv), tau_rate=ca.DM.zeros(model.nv)),
         "problem": rotor(), "functions": [od.function(od.mass_matrix, model)], "prefix": "robot",
     }  # fmt: skip

@@ -458,6 +458,12 @@ def test_convert_writes_models_for_simulators(arm, tmp_path, capsys):
     text = (tmp_path / "arm.xml").read_text()
     assert 'type="sphere" size="0.02"' in text
     assert 'type="box" size="0.1 0.2 0.3"' in text
+    placed = ["--ball", "upper=0.02,0,0,0.02", "--box", "upper=0.1,0.2,0.3,1,2,0.3"]
+    assert status("convert", arm, "--out", tmp_path / "arm.xml", *placed) == 0
+    capsys.readouterr()
+    text = (tmp_path / "arm.xml").read_text()
+    assert 'type="sphere" size="0.02" pos="0 0 0.02"' in text
+    assert 'type="box" size="0.1 0.2 0.3" pos="1 2 0.3"' in text
     assert status("convert", arm, "--out", tmp_path / "new.urdf", "--json") == 0
     assert json.loads(capsys.readouterr().out) == {
         "file": str(tmp_path / "new.urdf"),
@@ -482,6 +488,47 @@ def test_convert_gives_robots_their_feet(tmp_path, capsys):
     text = (tmp_path / "t.urdf").read_text()
     assert '<link name="world"' in text
     assert text.count('<box size="0.18 0.1 0.01"') == 2
+
+
+def test_convert_locks_joints_that_move_no_mass(tmp_path, capsys):
+    b = od.ModelBuilder()
+    b.add_body("arm", od.Revolute("y"), mass=1, inertia=(1, 1, 1))
+    b.add_body("finger", od.Revolute("y"), "arm")
+    od.save_model(b.build(), tmp_path / "arm.json")
+    assert status("convert", tmp_path / "arm.json", "--out", tmp_path / "arm.xml") == 1
+    assert "moved by finger_joint" in (text := capsys.readouterr().err)
+    assert "lock all of them by --lock-massless" in text
+    assert status("convert", tmp_path / "arm.json", "--out", tmp_path / "arm.xml", "--lock-massless") == 0
+    text = (tmp_path / "arm.xml").read_text()
+    assert 'name="arm_joint"' in text
+    assert "finger_joint" not in text
+
+
+def test_convert_closes_the_loops_of_ready_models(tmp_path, capsys):
+    assert status("convert", "n_four_bar", "--out", tmp_path / "bars.xml") == 0
+    text = (tmp_path / "bars.xml").read_text()
+    chain = od.models.n_four_bar()
+    assert text.count("<connect ") == len(chain.loops)
+    assert '<key name="closed"' in text
+    assert "closed loops" not in capsys.readouterr().err
+    assert status("convert", "n_four_bar", "--out", tmp_path / "bars.urdf") == 0
+    assert "has closed loops, which this file does not hold" in capsys.readouterr().err
+    with pytest.raises(TypeError, match=r"write its \.model, with constraints="):
+        od.io.mjcf_text(chain)
+
+
+def test_a_ready_model_with_the_name_of_a_robot_has_no_shapes_of_it(tmp_path, capsys):
+    assert status("convert", "human", "--out", tmp_path / "human.xml", "--drop", "passive") == 0
+    assert "nothing in this file touches the ground" in capsys.readouterr().err
+
+
+def test_convert_tells_of_inertias_by_its_options(tmp_path, capsys):
+    b = od.ModelBuilder()
+    b.add_body("arm", od.Revolute("y"), mass=1, inertia=(1, 1, 3), inertia_check=False)
+    od.save_model(b.build(), tmp_path / "arm.json")
+    assert status("convert", tmp_path / "arm.json", "--out", tmp_path / "arm.xml") == 1
+    assert capsys.readouterr().err.endswith("the nearest that a body can have by --balance\n")
+    assert status("convert", tmp_path / "arm.json", "--out", tmp_path / "arm.xml", "--balance") == 0
 
 
 def test_convert_keeps_joints_that_follow_others(tmp_path):

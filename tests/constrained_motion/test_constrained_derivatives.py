@@ -256,6 +256,7 @@ def test_redundant_rows(rng):
     assert dependent.sum() == 6
 
 
+@pytest.mark.slow
 def test_the_derivatives_by_tau_are_what_the_constraints_leave(rng):
     model = tree("floating")
     s = State.of(model, rng)

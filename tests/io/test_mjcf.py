@@ -234,6 +234,19 @@ def test_a_four_bar_swings_as_ours(rng):
     near(data.qacc, layout.to_qdd(q, qd, wanted), 2e-2)
 
 
+def test_planar_loops_on_legs_of_a_floating_base():
+    """The plane of a loop moves with the base; the row across it is held by the legs all the same."""
+    chain = od.models.heel_spring_biped()
+    theirs, layout = loaded(chain.model, constraints=list(chain.loops)), od.Layout(chain.model, "mujoco")
+    assert theirs.eq_type.tolist() == [mujoco.mjtEq.mjEQ_CONNECT] * 2
+    data = mujoco.MjData(theirs)
+    data.qpos[:] = layout.to_q(chain.q).full().ravel()
+    mujoco.mj_forward(theirs, data)
+    at = np.flatnonzero(data.efc_type[: data.nefc] == mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+    J, G = data.efc_J.reshape(-1, theirs.nv)[at], od.constraint_jacobian(chain.model, chain.loops, chain.q)
+    assert [np.linalg.matrix_rank(x, tol=1e-8) for x in (J, np.vstack([J, G.full()]))] == [4, 4]
+
+
 def test_a_planar_loop_out_of_its_plane():
     bars = od.models.n_four_bar(1)
     (loop, *_) = bars.loops

@@ -74,7 +74,7 @@ def test_a_push_and_a_step():
 def test_velocity_after_a_push():
     """The feet stay, and the work of the impulse, its product with the mean velocity of the pushed point, is the kinetic
     energy: `2 T = p' v` for a body at rest before."""
-    problem = push_recovery.problem(20.0, "left")
+    problem = push_recovery.problem(20.0, "left", still=True)
     model, q = problem.model, DM(problem.posture)
     qd = push_recovery.velocity_after(model, q, "left")
     for foot in ("heel_l", "heel_r"):

@@ -58,6 +58,7 @@ def test_inverse_dynamics_at_all_stages_agrees(motion):
 
 
 @needs_mujoco
+@pytest.mark.slow
 def test_inverse_dynamics_of_the_explicit_form_agrees():
     solution = squat(form="explicit", integrator="rk4", torque="constant")
     found = _replay.inverse(solution, _replay.load(solution))
@@ -131,6 +132,16 @@ def test_motors_stay_within_their_strength_and_lose_their_damping_there(motion):
     assert tau[-1] == 200
     assert damping[-1] == pytest.approx(0.5)
     assert motors.saturated
+
+
+@needs_mujoco
+def test_loops_are_as_stiff_as_the_ground(motion):
+    """With MuJoCo's soft defaults a biped with springs in loops falls in its second step, with these it walks on."""
+    phase = motion.phases[0]
+    held = replace(phase, contacts=(*phase.contacts, od.LockedJoint("thigh_joint", 0.3)))
+    spec = _replay.load(replace(motion, phases=(held,))).spec
+    assert spec.eq_solref.tolist() == [list(_replay.SOLREF)]
+    assert spec.eq_solimp.tolist() == [list(_replay.SOLIMP)]
 
 
 def test_strengths_are_limits_that_motors_can_have(motion):

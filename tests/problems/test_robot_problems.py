@@ -129,11 +129,40 @@ def test_a_walk_holds_the_loops_and_scales_with_the_legs(biped):
         ({"steps": 0}, "steps must be a whole number, 1 or more, got 0"),
         ({"sole": "flat"}, "sole must be"),
         ({"locked": ["knee_l"]}, "not for a robot with closed chains"),
+        ({"step_width": -0.2}, "step_width must be more than the width of a sole, 0.1 m, .*, got -0.2"),
+        ({"step_width": 0.1}, "step_width must be more than the width of a sole"),
+        ({"sole": None, "step_width": 0.0}, "the width of a sole, 0 m"),
+        ({"sole": None, "double_support": 0.1}, "double_support: .* stands on points"),
+        ({"slope": 0.5}, "slope must lie between -0.495 and 0.495"),
+        ({"slope": float("nan")}, "slope must lie between"),
     ],
 )
 def test_walks_that_cannot_be_are_refused(options, message, biped):
     with pytest.raises(ValueError, match=message):
         robot_walk.problem(**{"model": biped, **options})
+
+
+def test_options_of_files_are_refused_for_a_robot_that_is_built_here(capsys):
+    for option in (["--left-foot", "x"], ["--sole-height", "0.1"]):
+        with pytest.raises(SystemExit):
+            robot_walk.main(["heel_spring_biped", *option])
+        assert "are for robots from files, and heel_spring_biped is built here" in capsys.readouterr().err
+
+
+def test_trots_that_cannot_be_are_refused():
+    for options, message in (
+        ({"flight": -1.0}, r"flight \[s\] must be 0 or more, got -1.0"),
+        ({"overlap": float("nan")}, r"overlap \[s\] must be 0 or more"),
+        ({"flight": 0.1, "overlap": 0.1}, "a flight or an overlap"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            robot_trot.problem(**options)
+
+
+@needs_robots
+def test_a_trot_on_a_wall_is_refused():
+    with pytest.raises(ValueError, match=r"slope must lie between -0\.424 and 0\.424"):
+        robot_trot.problem(slope=0.43)
 
 
 def test_robots_without_legs_are_refused():
@@ -152,6 +181,7 @@ def test_a_biped_with_closed_chains_walks(capsys):
 
 
 @needs_robots
+@pytest.mark.slow
 def test_a_biped_on_points_walks_backward_too():
     ahead, back = (robot_walk.problem(0.4, "bolt", intervals=(2, 8), backward=b).solve(progress=False) for b in (0, 1))
     assert ahead.converged

@@ -74,6 +74,7 @@ def test_a_load_sits_on_the_back(body):
     assert walk.model.dofs.strength() == pytest.approx(human_walk.problem(**QUICK).model.dofs.strength())
 
 
+@pytest.mark.slow
 def test_a_model_of_the_user_keeps_its_own_strength(body):
     weak = body.with_limits(effort={"ankle_r": (-20.0, 50.0)})
     walk = human_walk.problem(model=weak, intervals=human_walk.QUICK)

@@ -84,7 +84,13 @@ def pose_attributes(R: Array, p: Array) -> dict[str, Any]:
 
 def check_model(model: Any, what: str) -> None:
     if not isinstance(model, Model):
-        raise TypeError(f"{what} needs a Model as its first argument, got {shown(model)}")
+        inner = isinstance(getattr(model, "model", None), Model)
+        parts = (
+            "; write its .model" + (", with constraints=[*chain.loops]" if what == "write_mjcf" else "")
+            if inner
+            else ""
+        )
+        raise TypeError(f"{what} needs a Model as its first argument, got {shown(model)}{parts}")
     if model.has_symbols:
         raise ModelError(f"{what}: the model holds symbols ({listed(model.symbolic_bodies) or 'gravity'}); write the "
                          "model whose values are numbers")  # fmt: skip

@@ -105,9 +105,7 @@ def check_inertias(model: Model, balance: bool, notes: list[str]) -> None:
             f"sum of the others: {names_shown(wrong)}; correct them by model.with_inertia(...), or change them to the "
             "nearest that a body can have by balance=True"
         )
-    q = np.random.default_rng(0)
-    H = np.array(ca.DM(mass_matrix(model, ca.DM(model.random_q(q)))).full()) + np.diag(model.dofs.armature)
-    idle = unmoved(model, H)
+    idle = idle_dofs(model)
     if idle:
         raise ModelError(
             f"write_mjcf: nothing that has inertia is moved by {names_shown(idle)}, and MuJoCo cannot divide by zero: "
@@ -124,6 +122,12 @@ def check_inertias(model: Model, balance: bool, notes: list[str]) -> None:
             "Moments of inertia that no body has, as files with few digits contain them, are written as the nearest "
             f"that a body has: {names_shown(changed)}."
         )
+
+
+def idle_dofs(model: Model) -> list[str]:
+    """Names of dofs that move nothing with inertia, for which MuJoCo would divide by zero."""
+    q = model.random_q(np.random.default_rng(0))
+    return unmoved(model, np.array(ca.DM(mass_matrix(model, ca.DM(q))).full()) + np.diag(model.dofs.armature))
 
 
 # Joints and motors

@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM
+from casadi import SX
 
 from ..._types import Array, ModelError, sequence, shown
 from ...constraints import JointCoupling, LockedJoint, Loop
@@ -133,14 +133,17 @@ def kind_of(model: Model, loop: Loop) -> tuple[str, Array]:
 
 
 def rank(model: Model, loop: Loop, axes: Array) -> int:
-    """Number of independent rows of a loop with other axes: of their Jacobians and positions at several places side by
-    side, so that a row counts as held only if it follows from others by the same factors everywhere."""
+    """Number of independent rows of a loop with other axes: of their positions and their derivatives at several places
+    side by side, so that a row counts as held only if it follows from others by the same factors everywhere.
+
+    Not of their Jacobians: where a loop is open, as at any of these places, these also move with the base.
+    """
     rng, other = np.random.default_rng(0), replace(loop, axes=axes, turning=False)
-    columns = []
-    for _ in range(PLACES):
-        q = DM(model.random_q(rng))
-        columns += [other.jacobian(model, q), other.position(model, q)]
-    return int(np.linalg.matrix_rank(np.array(DM(ca.horzcat(*columns)).full()), tol=1e-9))
+    q, step = SX.sym("q", model.nq), SX.sym("step", model.nv)
+    position = other.position(model, model.integrate(q, step))
+    see = ca.Function("see", [q, step], [position, ca.jacobian(position, step)], {"cse": True})
+    columns = [x.full() for _ in range(PLACES) for x in see(model.random_q(rng), 0.0)]
+    return int(np.linalg.matrix_rank(np.hstack(columns), tol=1e-9))
 
 
 def add_site(body: int, name: str, R: Array, p: Array, done: Written) -> str:

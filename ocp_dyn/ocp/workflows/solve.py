@@ -14,15 +14,13 @@ from ..._arguments import positive, truth, whole
 from ..._display import Progress
 from ..._types import is_one_of, shown
 from ..analysis.summary import DECIDE, bounds_of
-from ..feasibility.least_violation import least_violation
-from ..feasibility.linear_rows import contradiction
-from ..feasibility.watch import SEARCH, Watch
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
 from ..nlp.machine_code import use_machine_code
 from ..nlp.program import Assembled
 from ..solution import Solution
 from ..solvers.by_name import check_options, check_solver, run
+from ..solvers.feasibility.linear_rows import contradiction
 from ..solvers.heap import kept_memory
 from ..solvers.interface import Orders, Settings, SolverResult, Start
 from ..solvers.monitor import Monitor, interruptible, violation
@@ -34,11 +32,9 @@ from ..transcription.transcribe import transcribe
 from ..transcription.variables import Transcription
 from .diagnosis import check as findings
 from .diagnosis import faults, repetitions
-from .restarts import PROVED, Attempt, SetGuess, check_restarts, restarted
-from .verdict import infeasible, verdict_of_bounds, verdict_of_search
-
-GAVE_UP = ("Infeasible_Problem_Detected", "Restoration_Failed")
-"""Statuses of IPOPT after which a search for feasibility tells why."""
+from .judged import guarded, judged, unjudged
+from .restarts import Attempt, SetGuess, check_restarts, restarted
+from .verdict import verdict_of_bounds
 
 FAULTS_SHOWN = 10
 """Largest number of violated constraints that are shown."""
@@ -92,11 +88,10 @@ def solve(
     compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
     functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
-    early_verdict: an infeasible problem is told early, with the status "Infeasible" and a sentence in
-    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; False: the solver runs to its own end. restarts: if the run does not converge, the problem is solved again from this number of other first guesses, or from
-    those named, until a run converges, see `ocp_dyn.ocp.workflows.restarts`: "crouched", "planned", "standing",
-    "perturbed" (drawn by `seed`), "coarse", "slow". `solution.stats["guess"]` is the name of the guess that led to the
-    result, `solution.stats["restarts"]` the status of every run by name.
+    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence in
+    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; False: the solver runs to its own end. restarts:
+    number or names of other first guesses, tried with `seed` until a run converges, see
+    `ocp_dyn.ocp.workflows.restarts`; `solution.stats["guess"]` and `solution.stats["restarts"]` tell of them.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
@@ -145,8 +140,8 @@ def _solve_once(
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
         monitor = Monitor(program, settings.tolerance, say)
         with interruptible(monitor), kept_memory():
-            judged = partial(_judged, t, program, begin_at, monitor) if early_verdict else _unjudged
-            result, verdict, proof = judged(
+            judge = partial(judged, t, program, begin_at, monitor) if early_verdict else unjudged
+            result, verdict, proof = judge(
                 lambda: run(solver, program, orders_of(t, program), begin_at, settings, monitor)
             )
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
@@ -154,35 +149,6 @@ def _solve_once(
         solution = collected(t, program, result, stats)
     _report(solution, say)
     return solution
-
-
-Run = Callable[[], SolverResult]
-
-
-Judged = tuple[SolverResult, str, str]
-"""A result, the verdict on an infeasible program, and its proof: PROVED or "search"; "" for any other program."""
-
-
-def _unjudged(solver: Run) -> Judged:
-    return solver(), "", ""
-
-
-def _judged(transcription: Transcription, program: Assembled, start: Start, monitor: Monitor, solver: Run) -> Judged:
-    """The result of a run, after a look at the bounds and under a watch."""
-    conflict = contradiction(program, start)
-    if conflict is not None:
-        least = least_violation(program, start, start.x, SEARCH)
-        (verdict,) = _guarded(lambda: [verdict_of_bounds(transcription, program, least.x, conflict)])
-        return infeasible(0, least), verdict, PROVED
-    watch = monitor.watch = Watch(program, start, monitor.say)
-    result = solver()
-    if result.status in GAVE_UP and watch.found is None:
-        watch.conclude(result.x)
-    found = watch.found
-    if result.converged or found is None:
-        return result, "", ""
-    (verdict,) = _guarded(lambda: [verdict_of_search(transcription, program, found)])
-    return infeasible(result.iterations, found), verdict, "search"
 
 
 def _report(solution: Solution, say: Callable[[str], None]) -> None:
@@ -210,14 +176,6 @@ def orders_of(transcription: Transcription, program: Assembled) -> Orders:
     return Orders(partial(stage_order, transcription, program), partial(shared_stage_order, transcription, program))
 
 
-def _guarded(diagnosis: Callable[[], list[str]]) -> list[str]:
-    """The findings of a diagnosis; a sentence on the error if it fails, so that the result of the run is not lost."""
-    try:
-        return diagnosis()
-    except (ArithmeticError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
-        return [f"this diagnosis failed: {type(error).__name__}: {shown(str(error))}"]
-
-
 def collected(
     transcription: Transcription, program: Assembled, result: SolverResult, stats: dict[str, Any]
 ) -> Solution:
@@ -233,8 +191,8 @@ def collected(
         "variables": program.n,
         "constraints": int(program.row_lower.size),
         "worst_row": program.row_names[int(np.argmax(violations))] if violations.size else "",
-        "faults": [] if done else _guarded(lambda: [str(fault) for fault in faults(transcription, program, result.x)]),
-        "repetitions": [] if done else _guarded(lambda: repetitions(transcription, program, result.x)),
+        "faults": [] if done else guarded(lambda: [str(fault) for fault in faults(transcription, program, result.x)]),
+        "repetitions": [] if done else guarded(lambda: repetitions(transcription, program, result.x)),
     }
     solution = collect(transcription, program, result.x, stats)
     return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g})

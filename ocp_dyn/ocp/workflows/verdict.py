@@ -2,8 +2,10 @@
 
 `solution.stats["proof"]` tells on what a verdict rests. "bounds": the bounds of variables and the linear rows contradict
 each other, which is found by a linear program before the run and holds for every motion. "search": the violation of a
-run stagnated, and two searches for any feasible point ended at a positive least violation, the first one at a stationary
-point of it; this holds near the iterates of the run. Otherwise verdict and proof are "".
+run stagnated, and three searches for any feasible point, from its best iterate, from its start and from a later iterate,
+ended at the same positive violation, each with a certificate that the linearized rows contradict each other there; this
+holds near the iterates of the run. "suspicion": the run failed by itself, with its own status, and a search had found no
+feasible point. Otherwise verdict and proof are "".
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ import numpy as np
 
 from ..._types import Array, listed
 from ..analysis.deciding import NAMED, DecidingBound, deciding
-from ..feasibility.least_violation import LeastViolation
-from ..feasibility.linear_rows import Contradiction
 from ..nlp.assembled import Assembled
 from ..solution import Solution
+from ..solvers.feasibility.least_violation import LeastViolation
+from ..solvers.feasibility.linear_rows import Contradiction
 from ..solvers.interface import SolverResult
 from ..transcription.collect import collect
 from ..transcription.variables import FORCE_SCALE, Transcription
@@ -27,6 +29,9 @@ from .diagnosis import Fault, faults, names_and_places, row_places
 
 INFEASIBLE = "Infeasible"
 """Status of a run that ends with a verdict."""
+
+SEARCHED, SUSPECTED = "search", "suspicion"
+"""Proofs of verdicts that rest on searches."""
 
 SHOWN = 4
 """Largest number of constraints, and of phases with bounds, that a verdict names."""
@@ -68,17 +73,33 @@ def infeasible(iterations: int, least: LeastViolation) -> SolverResult:
 
 def verdict_of_search(transcription: Transcription, program: Assembled, least: LeastViolation) -> str:
     """The sentence on a program whose least violation is positive."""
+    what, remedy = _shortages(transcription, program, least)
+    return (
+        "no motion near the solver's iterates satisfies all constraints: the least violation, at which three searches "
+        f"ended, leaves {what}. To make it feasible {remedy} less of the violated constraints (a lower speed, more time, "
+        "other places); if you know of such a motion give it as guess=..., or try restarts=..."
+    )
+
+
+def suspicion(transcription: Transcription, program: Assembled, least: LeastViolation) -> str:
+    """The sentence on a program whose run failed, after a search without a feasible point."""
+    what, remedy = _shortages(transcription, program, least)
+    return (
+        "no feasible point was found nearby, which proves nothing: the least violation of a search leaves "
+        f"{what}. If the problem is infeasible, {remedy} less of the violated constraints; else try another guess=... or "
+        "restarts=..."
+    )
+
+
+def _shortages(transcription: Transcription, program: Assembled, least: LeastViolation) -> tuple[str, str]:
+    """Constraints that stay violated, with the bounds that hold them so; and a remedy up to "ask"."""
     found = faults(transcription, program, least.x)
     named = [fault for fault in found if fault.violation >= SMALL * found[0].violation][:SHOWN]
     rows = "; ".join(_shortage(transcription, fault) for fault in named)
     held = sorted(_bounds(transcription, program, least.x, least.lam_x), key=lambda bound: -bound.worth)
     limits = f", against {_listed(held)}" if held else ""
     remedy = f"widen these bounds, the first of which holds most ({held[0].text}), or ask" if held else "ask"
-    return (
-        f"no motion near the solver's iterates satisfies all constraints: the least violation, found by two searches, leaves "
-        f"{rows}{limits}. To make it feasible {remedy} less of the violated constraints (a lower speed, more time, other "
-        "places); if you know of such a motion give it as guess=..., or try restarts=..."
-    )
+    return f"{rows}{limits}", remedy
 
 
 def verdict_of_bounds(

@@ -278,7 +278,11 @@ def test_feet_whose_contacts_are_never_switched_stand_while_they_carry_20_newton
 
 @pytest.mark.parametrize(
     ("axis", "name", "sign"),
-    [((0, 0, 1), "pelvis rotation", 1.0), ((1, 0, 0), "pelvis obliquity", -1.0), ((0, 1, 0), "pelvis tilt", 1.0)],
+    [
+        ((0, 0, 1), "pelvis rotation", 1.0),
+        pytest.param((1, 0, 0), "pelvis obliquity", -1.0, marks=pytest.mark.slow),
+        pytest.param((0, 1, 0), "pelvis tilt", 1.0, marks=pytest.mark.slow),
+    ],
 )
 def test_pelvis_angles(axis, name, sign):
     """Positive: this side forward, this side up, forward lean. Turned to the left, the right side is forward."""
@@ -350,6 +354,7 @@ def test_motions_that_are_no_walk():
         replace(solution, phases=(broken, second)).gait()
 
 
+@pytest.mark.slow
 def test_a_gait_shows_its_figures():
     gait = walk(biped()).gait()
     assert "step width m" in str(gait)

@@ -126,7 +126,7 @@ def test_numbers_of_terms_are_checked(kind, key, wrong):
         (lambda: ocp.Postures([(0, [0], 1), (1, [0])]), "or pairs, got"),
         (lambda: ocp.Postures({0.0: [0], 1.0: [0]}, lift=-1), "Postures lift .* must not be negative"),
         (lambda: ocp.Postures({0.0: [0], 1.0: [0]}, leave=90), "Postures leave is an angle in rad"),
-        (lambda: ocp.Separation([], 0.1, axis=(0, 0)), "Separation axis must be a horizontal direction"),
+        (lambda: ocp.Separation([], 0.1, facing=""), "Separation facing must be a name"),
         (lambda: ocp.FootPlan(crouch=1.5), r"FootPlan crouch must lie in \[0, 1\)"),
         (lambda: ocp.Clearance([("foot", (0, 0, 0))], part=(1, 0)), "Clearance part must be .* got .1, 0."),
         (lambda: ocp.Clearance([("foot", (0, 0, 0))], math.nan), "Clearance height"),

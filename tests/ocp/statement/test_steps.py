@@ -184,6 +184,7 @@ def test_a_turned_world_has_the_same_jump(jump):
     )
 
 
+@pytest.mark.slow
 def test_multipliers_of_a_turn(jump):
     """Shifts turn into each other, so that no direction outside of the basis remains in which the map is wrong."""
     found = jump.floquet(step=0.05)
@@ -373,6 +374,7 @@ def standing_feet(places, periodic=None, stands=((0, 1), (1,), (1, 2))):
     return problem, [np.array(part) for part in zip(*nodes, strict=True)]
 
 
+@pytest.mark.slow
 def test_a_guess_that_ends_standing_follows_the_feet():
     """The base rests at both ends between the feet, turned by their mean heading, as high above them as at the start."""
     start, there = (0.0, 0.1, 0.0), (0.3, 0.2, 0.4)

@@ -145,7 +145,9 @@ def leaning(Q, quaternion, transition):
     return ocp.Problem(model, [reach, hold], [transition], boundary=[ocp.Boundary(rest)], posture=q)
 
 
-@pytest.mark.parametrize("transition", [ocp.Continuous(), ocp.Impact()], ids=["rest", "impact"])
+@pytest.mark.parametrize(
+    "transition", [ocp.Continuous(), pytest.param(ocp.Impact(), marks=pytest.mark.slow)], ids=["rest", "impact"]
+)
 def test_a_turned_world_has_the_same_solution_and_multipliers(transition):
     """A foot on a tilted stone, a hand at a wall that hangs over: joints, torques and multipliers do not change."""
     Q, quaternion = turn(np.random.default_rng(1))

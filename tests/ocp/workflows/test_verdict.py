@@ -6,9 +6,9 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.feasibility import watch
-from ocp_dyn.ocp.feasibility.least_violation import MET, least_violation
-from ocp_dyn.ocp.feasibility.linear_rows import contradiction
+from ocp_dyn.ocp.solvers.feasibility import watch
+from ocp_dyn.ocp.solvers.feasibility.least_violation import MET, LeastViolation, _Search, certified, least_violation
+from ocp_dyn.ocp.solvers.feasibility.linear_rows import contradiction
 from ocp_dyn.ocp.workflows import solve
 from tests.hopper import problem as hop
 
@@ -88,7 +88,7 @@ def test_a_pendulum_that_is_too_weak_is_told_early():
     found = pendulum().solve(progress=False)
     assert found.status == "Infeasible"
     assert found.stats["proof"] == "search"
-    assert found.stats["iterations"] < 80
+    assert found.stats["iterations"] < 150
     assert "torque of rod" in found.stats["verdict"]
     assert "up: short by" in found.stats["verdict"]
     assert pendulum(effort=12.0).solve(progress=False).converged
@@ -138,3 +138,118 @@ def test_a_point_that_meets_all_rows_counts_as_feasible():
     assert found.finding == "feasible"
     assert np.abs(found.residual).max() <= MET
     assert least_violation(program, start, start.x, 1).finding == "open"
+
+
+def test_what_is_certified_is_a_lower_bound_and_nearly_the_least_violation():
+    """At the wheel's least violation the certificate is phi itself; no pull, or one the wrong way round, proves nothing."""
+    program, start = program_of(wheel(0.5))
+    found = least_violation(program, start, start.x, 200)
+    pull = found.residual
+    assert 0.9 * found.violation < certified(program, start, found.x, pull) <= 1.001 * found.violation
+    assert certified(program, start, found.x, 3 * pull) == pytest.approx(certified(program, start, found.x, pull))
+    assert certified(program, start, found.x, -pull) == certified(program, start, found.x, 0 * pull) == 0.0
+    feasible, begin = program_of(wheel(2.0))
+    point = least_violation(feasible, begin, begin.x, 1)
+    assert certified(feasible, begin, begin.x, point.residual) == 0.0
+
+
+def ball():
+    """A block in the air that shall fall: the law of its contact is nearly flat there, so its violation has a long valley."""
+    builder = od.ModelBuilder("block")
+    builder.add_body("block", od.FloatingBase(), mass=2, inertia=(1, 1, 1))
+    foot = ocp.CompliantFoothold("block", [od.HuntCrossleySphere("block", radius=0.1)])
+    above = ocp.Boundary(lambda s, e: (ca.vertcat(s.q[2] - 0.2, s.qd), 0, 0))
+    return ocp.Problem(builder.build(), ocp.Phase("fall", 30, 0.3, [foot]), boundary=above)
+
+
+def test_the_search_leaves_a_long_and_nearly_flat_valley():
+    program, start = program_of(ball())
+    rough = least_violation(program, start, start.x, 30)
+    assert rough.finding == "open"
+    assert rough.violation > 1e-4
+    assert least_violation(program, start, start.x, 200).finding == "feasible"
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """A watch over a stagnating run, whose searches end as `ends` say: (finding, violation); and where they began."""
+
+    def make(ends):
+        program, start = program_of(wheel(2.0))
+        begun = []
+
+        def search(program, start, x, most):
+            begun.append((x, most))
+            finding, violation = ends[len(begun) - 1]
+            return LeastViolation(finding, x, violation, x, x, 1)
+
+        monkeypatch.setattr(watch, "least_violation", search)
+        return watch.Watch(program, start, lambda line: None), begun, start
+
+    return make
+
+
+def run_of(seen, start, iterations):
+    """The iteration after which a run is stopped whose iterates all violate rows alike; None: it goes on."""
+    for k in range(1, iterations):
+        if seen(start.x + k, np.full(seen._program.row_lower.size, 5.0)):
+            return k
+    return None
+
+
+def test_three_searches_that_agree_end_a_run(watched):
+    seen, begun, start = watched([("stationary", 1.0), ("stationary", 1.05), ("stationary", 0.98)])
+    assert run_of(seen, start, 400) == watch.FIRST + watch.PATIENCE
+    assert seen.found is seen.lowest
+    assert seen.found.violation == 0.98
+    first, second, third = (x for x, _ in begun)
+    assert np.array_equal(first, start.x + 1)  # the first of the best iterates
+    assert 0 < np.abs(second - start.x).max() < 0.2
+    assert np.array_equal(third, start.x + watch.FIRST + watch.PATIENCE)
+    assert begun[0][1] == watch.EFFORT * watch.FIRST
+
+
+ODD = [("open", 1.0), ("feasible", 1e-9), ("stationary", 0.5), ("stationary", 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("place", "odd"), [(k, odd) for k in range(3) for odd in ODD if k > 0 or odd[0] != "stationary"]
+)
+def test_one_search_that_ends_elsewhere_lets_the_run_go_on(watched, odd, place):
+    ends = [("stationary", 1.0)] * 3
+    ends[place] = odd
+    seen, begun, start = watched(ends + [("open", 1.0)] * 9)
+    assert run_of(seen, start, 200) is None
+    assert seen.found is None
+    if odd[0] == "feasible":
+        assert len(begun) == place + 1  # nothing is left to prove
+
+
+def test_a_run_that_fails_after_a_search_without_proof_ends_with_a_suspicion(monkeypatch):
+    monkeypatch.setattr("ocp_dyn.ocp.solvers.feasibility.least_violation.CERTIFIED", 2.0)
+    monkeypatch.setattr(watch, "SHARE", 0.0)
+    found = pendulum().solve(progress=False, max_iterations=70)
+    assert found.status not in ("Infeasible", "Solve_Succeeded")
+    assert found.stats["proof"] == "suspicion"
+    assert found.stats["verdict"].startswith("no feasible point was found nearby, which proves nothing")
+    assert "up: short by" in found.stats["verdict"]
+
+
+def test_gradient_and_exact_hessian_of_the_search_are_those_of_its_program():
+    program, start = program_of(pendulum(intervals=3))
+    search, rng = _Search(program, start), np.random.default_rng(1)
+    n, m = program.n, program.row_lower.size
+    z, lam, step = rng.normal(size=n + m), rng.normal(size=m), 1e-6
+    search._center, search._damping = rng.normal(size=n), 0.3
+    _, gradient, jacobian, _, exact = search._functions
+
+    def slope(z):
+        return np.array(2.0 * gradient(z, [])[1] + jacobian(z, [])[1].T @ ca.DM(lam)).ravel()
+
+    def along(f):
+        return np.array([(f(z + d) - f(z - d)) / (2 * step) for d in step * np.eye(n + m)])
+
+    cost = along(lambda z: float(gradient(z, [])[0]))
+    assert np.allclose(np.array(gradient(z, [])[1]).ravel(), cost, atol=1e-6)
+    upper = exact(z, [], 2.0, lam)
+    assert np.allclose(np.array(ca.triu2symm(upper)), along(slope), atol=1e-6)

@@ -17,8 +17,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..nlp.assembled import Assembled
-from ..solvers.interface import Start
+from ...nlp.assembled import Assembled
+from ..interface import Start
 
 PROBES = 3
 """Number of points, beside the start, at which slopes of rows are compared."""
