@@ -62,6 +62,14 @@ def test_a_load_sits_on_the_back(body):
     lumbar = np.array(od.point_position(body, "torso", ca.DM(body.neutral()))).ravel()
     assert loaded.mass == pytest.approx(88.0)
     assert (after - before) / 15.0 - lumbar == pytest.approx(1.741 * np.array([-0.12, 0.0, 0.14]))
+    turned = ca.DM(loaded.neutral())
+    H, H0 = (np.array(od.mass_matrix(m, turned).full())[3:6, 3:6] for m in (loaded, body))
+    x, y, z = (
+        1.741 * np.array([-0.12, 0.0, 0.14]) + lumbar - np.array(od.point_position(body, "pelvis", turned)).ravel()
+    )
+    a, b, c = _walker.BACKPACK_SIZE
+    added = 15.0 * np.array([y * y + z * z + (b * b + c * c) / 12, x * x + z * z + (a * a + c * c) / 12])
+    assert np.diag(H - H0)[:2] == pytest.approx(added)
     walk = human_walk.problem(load=15.0, **QUICK)
     assert walk.model.dofs.strength() == pytest.approx(human_walk.problem(**QUICK).model.dofs.strength())
 
@@ -91,6 +99,12 @@ def test_a_step_has_the_length_width_and_time_that_are_asked_for():
     assert both.periodic.step_length == pytest.approx((1.0, 1.2))
     rows = [p for p in both.phases[1].path if isinstance(p, ocp.Path)]
     assert (rows[0].lower, rows[0].upper) == (0.5, 0.6)
+    stride = human_walk.problem(1.0, steps=2, step_width=(0.1, 0.2), **QUICK)
+    first, second = (stride.phases[k].footholds[0].root for k in (2, 6))
+    assert first.y == pytest.approx((-(spread + 0.15) / 2,) * 2)
+    assert np.array(second.y) - first.y[0] == pytest.approx([0.1 + spread, 0.2 + spread])
+    (slope,) = human_walk.problem(slope=0.25, **QUICK).parameters
+    assert slope.value == pytest.approx(np.arctan(0.25))
     fixed = human_walk.problem(1.0, steps=2, step_length=0.5, **QUICK)
     assert fixed.phases[4].footholds[0].root.x == (0.5, 0.5)
 

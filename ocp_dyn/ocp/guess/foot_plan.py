@@ -24,7 +24,7 @@ from ...mechanism import Model
 from ...spatial_algebra.rotations import (
     rotation_about,
 )
-from ...symmetry.advance import Advance, Repetition
+from ...symmetry.advance import Advance, Repetition, obstacle
 from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan
 from ..statement.statement import Statement
@@ -35,6 +35,7 @@ from .tracks import (
     first_step,
     ground_at,
     heading_at,
+    mean_heading,
     period_image,
     pose_at,
     toes_at,
@@ -70,13 +71,13 @@ def planned(plan: FootPlan, transcription: Transcription, durations: list[float]
         bodies[body] = [toes_at(model, body, tracks[body], foot, time, plan.lift) for time in nodes]
     feet = [body for body in tracks if body not in toes]
     middle = np.mean([[p for _, p in bodies[body]] for body in feet], axis=0)
-    heading = np.mean([heading_at(tracks[body], nodes) for body in feet], axis=0)
+    heading = mean_heading([heading_at(tracks[body], nodes) for body in feet])
     base, heading = _base_path(transcription, nodes, middle[:, :2], heading)
     ground = np.mean([ground_at(tracks[body], nodes) for body in feet], axis=0)
     base_height, stands_on = _standing_height(problem, q0, ground[0])
     height = ground + (1 - plan.crouch) * base_height
     fit = _Fit(model, list(bodies), problem.limits)
-    q = q0
+    q = _facing(model, q0, heading[0])
     table = []
     for k in range(len(nodes)):
         R = as_numbers(rotation_about((0.0, 0.0, 1.0), DM(heading[k])))
@@ -88,6 +89,14 @@ def planned(plan: FootPlan, transcription: Transcription, durations: list[float]
         )
         table.append(q)
     return _smooth(transcription, fit, q0, nodes, table, total)
+
+
+def _facing(model: Model, q: Array, heading: float) -> Array:
+    """The posture q turned by a heading [rad], if the root joint can turn: a fit that begins half a turn away does not
+    get there."""
+    if obstacle(model, shifts=(False, False, False), turns=True):
+        return q
+    return as_numbers(Advance.of(turn=float(heading)).q(model, DM(q))).ravel()
 
 
 def _standing_height(problem: Statement, q0: Array, ground: float) -> tuple[float, float]:

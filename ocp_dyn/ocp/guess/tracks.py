@@ -230,6 +230,14 @@ def heading_at(spans: list[Span], times: Array) -> Array:
     return np.asarray(np.interp(times, when, np.unwrap(heading)), dtype=np.float64)
 
 
+def mean_heading(headings: list[Array]) -> Array:
+    """Mean heading of the feet [rad], each a row of angles: 3.1 and -3.1 are near each other, and their mean is pi."""
+    first = headings[0]
+    turns = [np.round((first[0] - heading[0]) / (2 * np.pi)) for heading in headings]
+    near = [heading + 2 * np.pi * turn for heading, turn in zip(headings, turns, strict=True)]
+    return np.asarray(np.mean(near, axis=0), dtype=np.float64)
+
+
 def period_image(transcription: Transcription, n: int) -> Repetition:
     """The map to the n-th period after the motion, for the first value of the step."""
     return Repetition.of(transcription.problem.model, first_step(transcription), transcription.mirror, n)

@@ -11,6 +11,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import five_link_biped
 from ocp_dyn.ocp.guess.standing import initial_guess
+from ocp_dyn.ocp.statement.periodic import height_range
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 from ocp_dyn.ocp.transcription.variables import place_value
 from ocp_dyn.symmetry.advance import Advance
@@ -311,6 +312,25 @@ def test_planes_decide_the_rise():
         climbing().solve(values={"rise": 0.2}, progress=False)
 
 
+def test_the_range_of_a_rise_is_that_of_all_corners_of_the_step():
+    low, ramp = ocp.Plane(), ocp.Plane((0.0, 0.0, 0.0), (-1.0, 0.0, 1.0))
+    up = math.sqrt(0.5)
+    free = ocp.Step(length=(0.1, 0.5), rise=(0.2, 0.3))
+    assert height_range(free, False, ramp, ramp) == pytest.approx(((0.1 - 0.3) * up, (0.5 - 0.2) * up))
+    assert height_range(free, False, low, ocp.Plane((0, 0, 0.3))) == pytest.approx((0.0, 0.1))
+    assert all(map(math.isnan, height_range(free, False, low, ramp)))  # not parallel
+    turning = ocp.Step(length=0.3, turn=(0.0, 0.2))
+    assert all(map(math.isnan, height_range(turning, False, ramp, ramp)))  # parallel at no turn alone
+    assert height_range(turning, False, low, low) == (0.0, 0.0)
+
+
+def test_a_speed_that_no_duration_allows_is_refused():
+    for length, time in ((3.0, (0.2, 1.0)), (0.1, (0.2, 3.0))):
+        with pytest.raises(ValueError, match=r"Periodic speed 1 m/s: the phases take .* change the speed"):
+            drifting(ocp.Step(length), speed=1.0, time=time)
+    drifting(ocp.Step((-math.inf, math.inf)), speed=1.0)  # the length alone may be unbounded
+
+
 def test_a_ramp_ties_length_and_rise():
     """The planes of both feet are one ramp: a free step stays on it."""
     normal = np.array([-RISE, 0.0, TREAD]) / math.hypot(RISE, TREAD)
@@ -372,6 +392,19 @@ def test_a_guess_that_ends_standing_follows_the_feet():
     down = standing_feet([("l", start, 0.15), ("r", (0.0, -0.1, 0.0), 0.15), ("l", there, 0.0)])[1][0]
     way = np.array([np.array(od.point_position(problem.model, "foot_l", x)).ravel() for x in down])
     assert way[int(np.argmin(np.abs(way[:, 0] - 0.15))), 2] > 0.15
+
+
+@pytest.mark.parametrize("heading", [0.0, 3.1, math.pi, -3.1])
+def test_a_guess_faces_where_the_feet_do(heading):
+    """Backward along x, the feet have headings on both sides of pi, and the body between them looks along -x."""
+    g = Advance.of(turn=heading)
+    feet = []
+    for side, x, y, yaw in (("l", 0.0, 0.1, 0.1), ("r", 0.0, -0.1, -0.1), ("l", 0.3, 0.1, 0.1)):
+        px, py, _ = np.array(g.point(ca.DM([x, y, 0.0]))).ravel()
+        feet.append((side, (px, py, math.remainder(heading + yaw, 2 * math.pi)), 0.0))
+    _, (q, _) = standing_feet(feet)
+    ahead = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y + z * w)] for x, y, z, w in q[:, 3:7]])
+    np.testing.assert_allclose(ahead, np.tile((math.cos(heading), math.sin(heading)), (len(q), 1)), atol=0.05)
 
 
 def test_a_periodic_guess_goes_along_the_arc():

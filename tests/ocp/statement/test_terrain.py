@@ -137,3 +137,24 @@ def test_errors_name_the_foothold_and_the_patch(make, error, text):
 def test_a_height_needs_numbers(x, error):
     with pytest.raises(error, match=r"Terrain height: x \[m\] must .*, got"):
         ocp.Terrain().height(x, 0.0)
+
+
+def test_heights_do_not_depend_on_the_order_of_patches_and_walls_have_none():
+    low, high = ocp.Patch((0, 0, 0.2), length=1, width=1), ocp.Patch((0, 0, 0.5), length=0.4, width=1)
+    for patches in ((low, high), (high, low)):
+        ground = ocp.Terrain(patches)
+        assert [float(ground.height(x, 0.0)) for x in (0.0, 0.4, 0.9)] == pytest.approx([0.5, 0.2, 0.0])
+    tilted = ocp.Patch((0, 0, 0.4), (-0.3, 0, 1), length=0.4, width=1)  # 0.34 to 0.46 m high, next to one 0.5 m high
+    beside = [float(ocp.Terrain(p).height(0.195, 0.0)) for p in ((tilted, high), (high, tilted))]
+    assert beside == pytest.approx([0.5, 0.5])
+    wall = ocp.Patch((0, 0, 0.5), (-1.0, 0, 0.01), length=1, width=1)
+    assert float(ocp.Terrain([wall]).height(0.0, 0.0)) == 0.0
+
+
+def test_makers_have_ground_below_all_of_their_patches():
+    assert ocp.stairs(-0.2, 0.3, 2, z=1.0).ground == pytest.approx(0.6)
+    assert ocp.stairs(0.2, 0.3, 2, z=1.0).ground == pytest.approx(1.0)
+    assert ocp.ramp(-0.2, 2.0).ground == pytest.approx(-2 * np.sin(0.2))
+    assert ocp.ramp(0.2, 2.0).ground == 0.0
+    many = ocp.Terrain(ground=0.3).height(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    assert np.array(many).ravel() == pytest.approx([0.3, 0.3])

@@ -7,6 +7,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.spatial_algebra import rotations
+from ocp_dyn.symmetry.advance import Advance
 
 
 def turn(rng):
@@ -164,3 +165,31 @@ def test_a_turned_world_has_the_same_solution_and_multipliers(transition):
     assert set(ours) == set(theirs)
     for key, row in ours.items():
         assert theirs[key].multiplier == pytest.approx(row.multiplier, rel=1e-3, abs=1e-5), key
+
+
+@pytest.mark.parametrize("normal", [(0, 0, -1), (1e-9, -2e-9, -1), (1e-4, 0, -1), (1, 0, 0), (0.1, 0.2, 1)])
+def test_axes_of_a_plane_end_in_its_normal(normal):
+    plane = ocp.Plane((0, 0, 0), normal)
+    R = np.array(plane.R.full())
+    np.testing.assert_allclose(R.T @ R, np.eye(3), atol=1e-12)
+    assert np.linalg.det(R) == pytest.approx(1.0)
+    np.testing.assert_allclose(R[:, 2], plane.normal, atol=1e-15)
+
+
+@pytest.mark.parametrize("normal", [(0, 0, 1), (-0.3, 0.2, 1)])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_the_image_of_a_place_is_where_its_ground_goes(normal, mirrored):
+    """The pose of a foot on the image is that of the foot before, reflected, turned and shifted."""
+    plane, place = ocp.Plane((0.3, 0.2, 0.1), normal), np.array([0.4, -0.5, 0.6])
+    advance = Advance.of(0.7, 0.2, 0.15, 0.8)
+    moved, there = plane.image(place, mirrored, advance)
+    side = np.diag([1.0, -1.0, 1.0]) if mirrored else np.eye(3)
+
+    def ground(on, at):
+        yaw = np.array(rotations.rotation_about((0.0, 0.0, 1.0), ca.DM(at[2])).full())
+        p = np.array(on.to_world(ca.DM([at[0], at[1], 0.0])).full()).ravel()
+        return np.array(on.R.full()) @ yaw, p
+
+    (R, p), (R_there, p_there) = ground(plane, place), ground(moved, there)
+    np.testing.assert_allclose(p_there, np.array(advance.point(ca.DM(side @ p)).full()).ravel(), atol=1e-12)
+    np.testing.assert_allclose(R_there, np.array(advance.R.full()) @ side @ R @ side, atol=1e-12)
