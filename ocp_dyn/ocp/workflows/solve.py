@@ -36,8 +36,8 @@ from .judged import guarded, judged, unjudged
 from .restarts import Attempt, SetGuess, check_restarts, restarted
 from .verdict import verdict_of_bounds
 
-VERDICTS = (True, False, "suspicion")
-"""Values of the option early_verdict."""
+SUSPICION = "suspicion"
+"""Value of the option early_verdict with which a suspicion ends a run."""
 
 FAULTS_SHOWN = 10
 """Largest number of violated constraints that are shown."""
@@ -110,8 +110,8 @@ def solve(
     check_options(solver, options)
     settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
     truth(progress, "progress")
-    if not is_one_of(early_verdict, VERDICTS):
-        raise TypeError(f'early_verdict must be True, False or "suspicion", got {shown(early_verdict)}')
+    if not (isinstance(early_verdict, bool) or is_one_of(early_verdict, (SUSPICION,))):
+        raise TypeError(f"early_verdict must be True, False or {SUSPICION!r}, got {shown(early_verdict)}")
     names, most = check_restarts(restarts, seed)
     known, say = by_name(values), Progress(progress)
     once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, compile=compile,
@@ -144,7 +144,7 @@ def _solve_once(
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
         monitor = Monitor(program, settings.tolerance, say)
         with interruptible(monitor), kept_memory():
-            hasty = early_verdict == VERDICTS[-1]
+            hasty = early_verdict == SUSPICION
             judge = partial(judged, t, program, begin_at, monitor, hasty) if early_verdict else unjudged
             result, verdict, proof = judge(
                 lambda: run(solver, program, orders_of(t, program), begin_at, settings, monitor)

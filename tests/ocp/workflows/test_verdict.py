@@ -239,7 +239,7 @@ def test_a_suspicion_ends_the_run_if_asked(monkeypatch):
     monkeypatch.setattr("ocp_dyn.ocp.solvers.feasibility.least_violation.CERTIFIED", 2.0)  # nothing is certified
     found = pendulum().solve(progress=False, early_verdict="suspicion")
     assert (found.status, found.stats["proof"]) == ("Infeasible", "suspicion")
-    assert found.stats["iterations"] < 80
+    assert found.stats["iterations"] < 90  # to its proof, 99
     assert "which proves nothing" in found.stats["verdict"]
     assert pendulum(effort=12.0).solve(progress=False, early_verdict="suspicion").converged
 
