@@ -365,10 +365,10 @@ def test_every_joint(key, rng):
 
 
 @pytest.mark.slow
-def test_every_entry_on_a_humanoid():
+def test_every_second_entry_on_a_humanoid():
     case, units = humanoid(full=True), UNITS[4]
-    for algorithm in EVERY:
-        if algorithm not in NATURAL:
+    for algorithm in EVERY[1::2]:
+        if algorithm not in (*NATURAL, *LONG):
             case.compare(algorithm, units)
 
 
@@ -376,9 +376,9 @@ def test_every_entry_on_a_humanoid():
 def test_a_random_tree():
     """Joints of all kinds, in units drawn at random."""
     rng = np.random.default_rng(0)
-    case = Case(od.random_tree(6, 1.6, rng=rng))
+    case = Case(od.random_tree(4, 1.6, rng=rng))
     for algorithm in EVERY:
-        if algorithm not in (*CONSTRAINED, *NATURAL):
+        if algorithm not in (*CONSTRAINED, *NATURAL, *LONG):
             case.compare(algorithm, drawn(rng))
 
 
