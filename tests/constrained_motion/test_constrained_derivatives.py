@@ -185,6 +185,7 @@ def test_derivatives_are_those_of_ad(rng, case):
 
 
 @mostly_slow("root", ("quaternion", "euler_zyx"), ("quaternion",))
+@pytest.mark.slow
 def test_on_random_trees_with_floating_bases(root):
     """A six-row contact, a joint held and a gear, with wrenches that stay in the world."""
     rng = np.random.default_rng(3)

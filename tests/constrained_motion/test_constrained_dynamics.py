@@ -312,6 +312,7 @@ def test_instruction_counts_of_every_solver():
 
 
 @mostly_slow("solver", ("range", "null"), ("range",))
+@pytest.mark.slow
 def test_restitution_by_row(rng, solver):
     constraints = (od.Contact("foot0", axes="xyz"), od.Contact("foot1", axes="z"))
     s = State.of(MODEL, rng)

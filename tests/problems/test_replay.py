@@ -107,6 +107,7 @@ def test_a_motion_played_forward_follows_the_plan(motion):
 
 
 @needs_mujoco
+@pytest.mark.slow
 def test_without_torques_it_falls(motion):
     phase = motion.phases[0]
     still = replace(phase, t=2 * phase.t, q=np.tile(phase.q[0], (7, 1)), qd=np.zeros_like(phase.qd))

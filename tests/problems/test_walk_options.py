@@ -43,6 +43,7 @@ def test_a_locked_joint_keeps_its_angle(body):
     assert float(ca.acos((thigh.T @ shank)[0, 0])) == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 def test_a_prosthetic_joint_has_a_spring_and_no_muscles(body):
     walk = human_walk.problem(prosthesis={"ankle_r": 350.0}, **QUICK)
     k = walk.model.qd_names.index("ankle_r")

@@ -117,6 +117,7 @@ def test_files_keep_the_ground(terrain, tmp_path):
     assert ocp.Solution.load(tmp_path / "c.npz").terrain is None
 
 
+@pytest.mark.slow
 def test_pictures_of_the_ground(tmp_path):
     climbing = motion(ocp.stairs(RISE, TREAD, 3, landing=TREAD, x=-TREAD / 2), (TREAD, RISE))
     strip = od.viz.stick_figure(climbing, poses=3)

@@ -506,6 +506,7 @@ def test_loops_stay_closed():
         assert np.abs(od.constraint_position(chain.model, chain.loops, viewer.q).full()).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_several_stand_side_by_side_or_over_each_other(walk):
     with od.viz.show({"one": walk, "two": walk}, play=False) as viewer:
         assert viewer.names == ("one", "two")

@@ -88,7 +88,7 @@ def planned(plan: FootPlan, transcription: Transcription, durations: list[float]
             [(R, np.array([*base[k], height[k]])), *(poses[k] for poses in bodies.values())],
         )
         table.append(q)
-    return _smooth(transcription, fit, q0, nodes, table, total)
+    return smoothed(transcription, fit, q0, nodes, table, total)
 
 
 def _facing(model: Model, q: Array, heading: float) -> Array:
@@ -140,8 +140,8 @@ def _averaged(times: Array, values: Array) -> Array:
     return np.asarray(weight / weight.sum(axis=1, keepdims=True) @ known)
 
 
-def _smooth(
-    transcription: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], total: float
+def smoothed(
+    transcription: Transcription, fit: Manifold, q0: Array, nodes: Array, table: list[Array], total: float
 ) -> State:
     """Makes the guess s -> (q, qd) from parabolas that are fitted to the postures at times near s.
 
@@ -169,7 +169,25 @@ def _moved(image: Repetition, q: Array) -> Array:
     return as_numbers(image.q(DM(q))).ravel()
 
 
-class _Fit:
+class Manifold:
+    """Steps on the configuration manifold of a model, on numbers, and the limits of its joints, if they hold."""
+
+    def __init__(self, model: Model, limits: bool) -> None:
+        q, q1, v = SX.sym("q", model.nq), SX.sym("q1", model.nq), SX.sym("v", model.nv)
+        self._integrate = ca.Function("integrate", [q, v], [model.integrate(q, v)])
+        self._difference = ca.Function("difference", [q, q1], [model.difference(q, q1)])
+        self._limits = (model.dofs.q_lower, model.dofs.q_upper) if limits else (-np.inf, np.inf)
+
+    def integrate(self, q: Array, v: Array) -> Array:
+        """`Model.integrate` on numbers."""
+        return as_numbers(self._integrate(q, v)).ravel()
+
+    def difference(self, q: Array, q1: Array) -> Array:
+        """`Model.difference` on numbers."""
+        return as_numbers(self._difference(q, q1)).ravel()
+
+
+class _Fit(Manifold):
     """Postures near a standing one that bring the base and the feet to given poses, by damped Gauss-Newton steps."""
 
     POSTURE_WEIGHT = 0.01
@@ -179,6 +197,7 @@ class _Fit:
     STEP_TOLERANCE = 1e-3  # iterations end at a step below this [rad, m]
 
     def __init__(self, model: Model, bodies: list[int], limits: bool) -> None:
+        super().__init__(model, limits)
         q, standing = SX.sym("q", model.nq), SX.sym("standing", model.nq)
         contacts = [Contact(model.body(model.body_names[i - 1])) for i in (1, *bodies)]
         poses = [(SX.sym("R", 3, 3), SX.sym("p", 3)) for _ in contacts]
@@ -187,11 +206,7 @@ class _Fit:
         away = model.difference(standing, q)
         inputs = [q, standing, *(x for pose in poses for x in pose)]
         self._function = ca.Function("fit", inputs, [ca.vertcat(*rows), ca.densify(J), away], {"cse": True})
-        v, q1 = SX.sym("v", model.nv), SX.sym("q1", model.nq)
-        self._integrate = ca.Function("integrate", [q, v], [model.integrate(q, v)])
-        self._difference = ca.Function("difference", [q, q1], [model.difference(q, q1)])
         self._weights = np.array([*self.BASE_WEIGHTS, *np.ones(6 * len(bodies))])[:, None]
-        self._limits = (model.dofs.q_lower, model.dofs.q_upper) if limits else (-np.inf, np.inf)
 
     def __call__(self, q: Array, standing: Array, goal: list[tuple[Array, Array]]) -> Array:
         flat: list[Any] = [x for pose in goal for x in pose]
@@ -212,11 +227,3 @@ class _Fit:
             if np.abs(v).max() < self.STEP_TOLERANCE:
                 break
         return q
-
-    def integrate(self, q: Array, v: Array) -> Array:
-        """`Model.integrate` on numbers."""
-        return as_numbers(self._integrate(q, v)).ravel()
-
-    def difference(self, q: Array, q1: Array) -> Array:
-        """`Model.difference` on numbers."""
-        return as_numbers(self._difference(q, q1)).ravel()

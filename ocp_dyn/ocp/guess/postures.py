@@ -22,7 +22,7 @@ from ...mechanism import Model
 from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan, Postures, entries_of
 from ..transcription.variables import Transcription, place_value
-from .foot_plan import State, _smooth
+from .foot_plan import Manifold, State, smoothed
 from .tracks import first_step, pose_at, tracks_of
 
 NAMED, OTHERS, FREE = 0.1, 0.02, 1e-3
@@ -76,7 +76,7 @@ def through_postures(plan: Postures, transcription: Transcription, durations: li
     for time in times:
         q = fit.integrate(table[0], cubic(fractions, away, rates, time / total))
         found.append(fit(q, weights, feet.goals(time)))
-    smooth = _smooth(transcription, fit, table[0], times, found, total)  # type: ignore[arg-type]
+    smooth = smoothed(transcription, fit, table[0], times, found, total)
 
     def state(s: float) -> tuple[Array, Array]:
         q, qd = smooth(s)
@@ -193,14 +193,8 @@ class Feet:
         return self._rows[key]
 
 
-class Nearest:
+class Nearest(Manifold):
     """The posture near a wanted one that meets goals, by damped Gauss-Newton steps inside the limits."""
-
-    def __init__(self, model: Model, limits: bool) -> None:
-        q, q1, v = SX.sym("q", model.nq), SX.sym("q1", model.nq), SX.sym("v", model.nv)
-        self._integrate = ca.Function("integrate", [q, v], [model.integrate(q, v)])
-        self._difference = ca.Function("difference", [q, q1], [model.difference(q, q1)])
-        self._limits = (model.dofs.q_lower, model.dofs.q_upper) if limits else (-np.inf, np.inf)
 
     def __call__(self, wanted: Array, weights: Array, goals: list[Goal]) -> Array:
         q = wanted
@@ -222,14 +216,6 @@ class Nearest:
             if np.abs(v).max() < STEP_TOLERANCE:
                 break
         return q
-
-    def integrate(self, q: Array, v: Array) -> Array:
-        """`Model.integrate` on numbers."""
-        return as_numbers(self._integrate(q, v)).ravel()
-
-    def difference(self, q: Array, q1: Array) -> Array:
-        """`Model.difference` on numbers."""
-        return as_numbers(self._difference(q, q1)).ravel()
 
 
 def as_numbers(x: Any) -> Array:

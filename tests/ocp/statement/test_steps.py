@@ -407,6 +407,7 @@ def test_a_guess_faces_where_the_feet_do(heading):
     np.testing.assert_allclose(ahead, np.tile((math.cos(heading), math.sin(heading)), (len(q), 1)), atol=0.05)
 
 
+@pytest.mark.slow
 def test_a_periodic_guess_goes_along_the_arc():
     step = ocp.Step.arc(0.6, 0.5, 0.2)
     g = Advance.of(*(low for low, _ in (step.length, step.sideways, step.rise, step.turn)))

@@ -49,6 +49,7 @@ def test_a_run_that_converges_or_contradicts_itself_is_not_restarted():
     assert found.stats["restarts"] == {"first guess": "Infeasible"}
 
 
+@pytest.mark.slow
 def test_restarts_that_apply_are_made_in_order():
     found = HOP.solve(restarts=9, max_iterations=1, progress=False)
     labels = [
