@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import ocp_dyn.ocp.solvers.chain as chain
 from ocp_dyn.codegen.machine_code.toolchain import find_compiler
+from ocp_dyn.ocp.solvers import chain
 
 SOURCES = sorted(Path(chain.__file__).parent.glob("dense*.c"))
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -103,7 +103,9 @@ def check(library, A, n, threshold=1e-8, tiny=0.0):
     assert abs(L).max(initial=0) <= (1 + 1e-12) / threshold
     assert abs(L[:n]).max(initial=0) <= (2.8 if front.e == n and n == len(A) else 1 / threshold)
     pairs = np.flatnonzero(front.blocks[1 : 2 * e : 2])
-    assert (np.diff(pairs) > 1).all() and (pairs < e - 1).all() and not L[pairs + 1, pairs].any()
+    assert (np.diff(pairs) > 1).all()
+    assert (pairs < e - 1).all()
+    assert not L[pairs + 1, pairs].any()
     assert front.negative == (np.linalg.eigvalsh(D) < 0).sum()
     return front
 
@@ -167,7 +169,8 @@ def test_a_front_without_boundary_has_the_inertia_of_its_eigenvalues(library, n)
     rng = np.random.default_rng(n)
     for A in (symmetric(rng, n), kkt(rng, n, n) + 1e-3 * np.diag(rng.standard_normal(n))):
         front = check(library, A, n, 0.1)
-        assert front.e == n and front.negative == (np.linalg.eigvalsh(A) < 0).sum()
+        assert front.e == n
+        assert front.negative == (np.linalg.eigvalsh(A) < 0).sum()
 
 
 # Rows without good pivots
@@ -196,14 +199,16 @@ def test_columns_of_rounding_errors_are_delayed(library, m, coupling):
         A = symmetric(rng, n + m) * coupling
         A[:n, :n] = np.block([[np.diag(10.0 ** rng.uniform(-3, 3, n - k)), J.T], [J, np.zeros((k, k))]])
         front = check(library, A, n)
-        assert front.e == n - 2 and front.negative == k - 2
+        assert front.e == n - 2
+        assert front.negative == k - 2
         assert abs(front.S[2:, 2:]).max(initial=0) <= 1e6 * coupling
 
 
 def test_small_pivots_that_are_exact_are_no_rounding_errors(library):
     """A fixed entry with a row of its own: its pivot -1e-16 is exact, because nothing was canceled."""
     front = check(library, np.array([[1e16, 1.0], [1.0, 0.0]]), 2)
-    assert front.e == 2 and front.negative == 1
+    assert front.e == 2
+    assert front.negative == 1
 
 
 def test_pivots_below_the_given_size_are_delayed(library):
@@ -272,7 +277,8 @@ def test_products_change_what_they_should(library):
         library.dense_update(m, n, k, *where, lower, work.ctypes.data)
         right = np.tri(m, n, dtype=bool) if lower else np.ones((m, n), dtype=bool)
         assert np.allclose(C[:m][right], wanted[right], rtol=0, atol=1e-12)
-        assert (C[m:] == before[m:]).all() and np.isnan(work[size])
+        assert (C[m:] == before[m:]).all()
+        assert np.isnan(work[size])
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 0), (4, 3), (9, 0), (30, 41), (64, 15)])
@@ -322,7 +328,8 @@ def test_threads_get_the_same_bits(library):
         thread.join()
     for number, (k, front) in product(range(2), enumerate(alone)):
         other = together[number, k]
-        assert (other.order == front.order).all() and other.L.tobytes() == front.L.tobytes()
+        assert (other.order == front.order).all()
+        assert other.L.tobytes() == front.L.tobytes()
         assert other.S.tobytes() == front.S.tobytes()
 
 
