@@ -79,7 +79,7 @@ def factor(library, A, n, threshold=1e-8, tiny=0.0):
     order, blocks, negative = np.full(n, -1, dtype=np.intc), np.full(2 * n + 1, 77.0), ctypes.c_long(-1)
     outputs = order.ctypes.data, blocks.ctypes.data, ctypes.addressof(negative), work.ctypes.data
     e = library.dense_front(n, rows - n, F.ctypes.data, ld, threshold, tiny, *outputs)
-    assert work[-1] == 77.0 and blocks[-1] == 77.0, "written beyond the end"
+    assert (work[-1], blocks[-1]) == (77.0, 77.0), "written beyond the end"
     if e < 0:
         return None
     L = np.tril(F[:rows, :e], -1) + np.eye(rows, e)
