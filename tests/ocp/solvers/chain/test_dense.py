@@ -213,11 +213,14 @@ def test_columns_of_rounding_errors_are_delayed(library, m, coupling):
         assert front.e == n - 2
         assert front.negative == k - 2
         assert abs(front.S[2:, 2:]).max(initial=0) <= 1e6 * coupling
+        scale = 2.0 ** rng.integers(-4, 4, n + m)
+        assert check(library, A * scale[:, None] * scale, n).e == n - 2
         if m:  # the same after the pivot of a row with a large boundary entry has been withdrawn
-            A[n:, 3] = A[3, n:] = 1e12
+            strong = n - k - 1
+            A[n:, strong] = A[strong, n:] = 1e12
             front = check(library, A, n)
             assert front.e == n - 3
-            assert 3 in front.order[front.e : n]
+            assert strong in front.order[front.e : n]
 
 
 def test_small_pivots_that_are_exact_are_no_rounding_errors(library):
@@ -262,6 +265,14 @@ def test_the_largest_entry_of_a_column_is_a_pivot_where_the_boundary_forbids_a_b
     assert (front.e, set(front.order[:2])) == (2, {0, 1})
 
 
+def test_rows_that_failed_are_tried_again_after_others(library):
+    """Row 0 has a large boundary entry, which forbids every pivot with it until rows 1 and 2 have enlarged it."""
+    A = np.array(
+        [[1.0, 1, 2, -100, -100], [1, 2, -1, 0, 0], [2, -1, 0, 0, 0], [-100, 0, 0, 1, -2], [-100, 0, 0, -2, 0]]
+    )
+    assert check(library, A, 3, 0.1).e == 3
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_pivots_of_two_rows_may_be_definite(library, sign):
     """Each row alone is too small for its boundary entry, both together are not."""
@@ -274,6 +285,8 @@ def test_high_thresholds_bound_the_own_rows_too(library):
     rng = np.random.default_rng(9)
     for m in (0, 5):
         assert check(library, symmetric(rng, 60 + m), 60, 0.45).e > 20
+    A = np.array([[0.63, 1.0, 0.999], [1.0, 0.63, -0.999], [0.999, -0.999, 0.2]])
+    check(library, A, 3, 0.45)
 
 
 def test_a_pivot_of_two_rows_may_be_withdrawn(library):
