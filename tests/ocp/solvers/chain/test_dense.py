@@ -230,6 +230,43 @@ def test_small_pivots_that_are_exact_are_no_rounding_errors(library):
     assert front.negative == 1
 
 
+def with_entries(size: int, entries: dict[tuple[int, int], float]) -> np.ndarray:
+    A = np.zeros((size, size))
+    for (i, j), value in entries.items():
+        A[i, j] = A[j, i] = value
+    return A
+
+
+ALMOST_ONE = 1 + 4e-16
+"""A diagonal entry of which an elimination with 1 leaves a rounding error."""
+
+
+def test_rounding_errors_are_known_after_rows_have_changed_places(library):
+    """Rows 1 and 3 are a pivot, for which row 2 gives way; row 2 is only a rounding error by then."""
+    A = with_entries(4, {(0, 0): 1, (2, 0): 1, (2, 2): ALMOST_ONE, (3, 1): 1})
+    front = check(library, A, 4)
+    assert (front.e, front.order[3]) == (3, 2)
+
+
+def test_rounding_errors_are_known_after_pivots_have_been_withdrawn(library):
+    A = with_entries(4, {(0, 0): 1, (2, 0): 1, (2, 2): ALMOST_ONE, (1, 1): 1, (3, 1): 1e12})
+    assert check(library, A, 3).e == 1
+
+
+def test_a_column_with_one_exact_entry_is_no_rounding_error(library):
+    entries = {
+        (0, 0): 1,
+        (1, 0): 1,
+        (2, 0): 1,
+        (1, 1): ALMOST_ONE,
+        (2, 1): 1 + 1e-15,
+        (2, 2): 5,
+        (3, 1): 1e-16,
+        (3, 3): 1,
+    }
+    assert check(library, with_entries(4, entries), 4).e == 4
+
+
 def test_pivots_below_the_given_size_are_delayed(library):
     A = np.diag([3.0, 1e-3, -2.0, -1e-3])
     A[3, 1] = A[1, 3] = 1e-3
