@@ -23,7 +23,7 @@ typedef struct {
 typedef struct instance instance;
 
 typedef struct plan {
-    int id, n, fronts, threads, *front, *role, *tile, *parent, *thread;
+    int id, n, fronts, subtrees, threads, *front, *role, *tile, *parent, *thread;
     statistics figures;
     instance *instances;
     struct plan *next;

@@ -194,17 +194,15 @@ static void factor_front(worker *w, int number)
 }
 
 /* Factors the fronts of the worker's thread; those of thread -1 are at the top of the tree. */
-static void *factor_subtree(void *argument)
+static void factor_subtree(worker *w)
 {
-    worker *w = argument;
     for (int f = 0; f < w->l->fronts && !w->failure; f++)
         if (w->l->front[f].thread == w->number) factor_front(w, f);
-    return NULL;
 }
 
 static int prepare(instance *s, const layout *l)
 {
-    int workers = s->plan->threads + 1;
+    int workers = s->plan->subtrees + 1;
     if (!s->factors) s->factors = calloc(l->fronts + 1, sizeof(factors));
     if (!s->workers) s->workers = calloc(workers, sizeof(worker));
     if (!s->factors || !s->workers) return NO_MEMORY;
@@ -226,41 +224,58 @@ static int prepare(instance *s, const layout *l)
     return NO_FAILURE;
 }
 
-/* Runs `step` for every subtree, in threads of their own as far as they can be had. */
-void chain_in_threads(instance *s, void *(*step)(void *))
+/* The subtrees that one thread works through: first, first + stride, ... */
+typedef struct {
+    instance *s;
+    void (*step)(worker *w);
+    int first, stride;
+} share;
+
+static void *work_through(void *argument)
 {
-    int threads = s->plan->threads;
-    pthread_t thread[64];
-    char running[64] = {0};
-    for (int k = 1; k < threads && k < 64; k++) running[k] = !pthread_create(thread + k, NULL, step, s->workers + k);
-    step(s->workers);
+    const share *part = argument;
+    for (int k = part->first; k < part->s->plan->subtrees; k += part->stride) part->step(part->s->workers + k);
+    return NULL;
+}
+
+/* Runs `step` for every subtree, in several threads as far as they can be had. */
+void chain_in_threads(instance *s, void (*step)(worker *w))
+{
+    enum { MOST = 64 };
+    pthread_t thread[MOST];
+    share part[MOST];
+    int threads = s->plan->threads < s->plan->subtrees ? s->plan->threads : s->plan->subtrees, started[MOST] = {0};
+    if (threads > MOST) threads = MOST;
+    for (int k = 0; k < threads; k++) part[k] = (share){s, step, k, threads};
+    for (int k = 1; k < threads; k++) started[k] = !pthread_create(thread + k, NULL, work_through, part + k);
+    if (threads) work_through(part);
     for (int k = 1; k < threads; k++) {
-        if (k < 64 && running[k]) pthread_join(thread[k], NULL);
-        else step(s->workers + k);
+        if (started[k]) pthread_join(thread[k], NULL);
+        else work_through(part + k);
     }
 }
 
 /* Factors the matrix whose values the instance holds; *negative: the number of its negative eigenvalues. */
 int chain_factor(instance *s, const layout *l, int *negative)
 {
-    int failure = prepare(s, l), threads = s->plan->threads;
+    int failure = prepare(s, l), subtrees = s->plan->subtrees;
     if (failure) return failure;
     *negative = chain_set_pairs(s, l);
     if (*negative < 0) return SINGULAR;
     chain_in_threads(s, factor_subtree);
-    for (int k = 0; k < threads && !failure; k++) failure = s->workers[k].failure;
+    for (int k = 0; k < subtrees && !failure; k++) failure = s->workers[k].failure;
     if (failure) return failure;
-    factor_subtree(s->workers + threads);
+    factor_subtree(s->workers + subtrees);
     statistics *figures = &s->plan->figures;
     figures->multiply_adds = figures->entries = 0;
-    for (int k = 0; k <= threads; k++) {
+    for (int k = 0; k <= subtrees; k++) {
         const worker *w = s->workers + k;
         *negative += w->negative;
         figures->delayed += w->delayed, figures->multiply_adds += w->multiply_adds, figures->entries += w->entries;
         if (w->largest > figures->largest_front) figures->largest_front = w->largest;
     }
-    figures->threads = threads;
-    return s->workers[threads].failure;
+    figures->threads = s->plan->threads < subtrees ? s->plan->threads : subtrees;
+    return s->workers[subtrees].failure;
 }
 
 /* Frees all factors of an instance. */
@@ -273,7 +288,7 @@ void chain_release(instance *s)
         if (t) free(t->primal), free(t->H), free(t->C), free(t->inverse), free(t->Z), free(t->w);
         free(t);
     }
-    for (int k = 0; s->workers && k <= s->plan->threads; k++) {
+    for (int k = 0; s->workers && k <= s->plan->subtrees; k++) {
         worker *w = s->workers + k;
         free(w->front[0]), free(w->front[1]), free(w->raw), free(w->work), free(w->scratch), free(w->order);
     }

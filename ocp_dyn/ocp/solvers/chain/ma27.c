@@ -70,10 +70,12 @@ int chain_begin(int n, int fronts, const int *front, const int *role, const int 
 {
     if (n < 1 || fronts < 1 || threads < 1) return 0;
     for (int f = 0; f < fronts; f++)
-        if (parent[f] >= fronts || (parent[f] >= 0 && parent[f] <= f) || thread[f] < -1 || thread[f] >= threads) return 0;
+        if (parent[f] >= fronts || (parent[f] >= 0 && parent[f] <= f) || thread[f] < -1 || thread[f] >= fronts) return 0;
     plan *p = calloc(1, sizeof(plan));
     if (!p) return 0;
     p->n = n, p->fronts = fronts, p->threads = threads;
+    for (int f = 0; f < fronts; f++)
+        if (thread[f] >= p->subtrees) p->subtrees = thread[f] + 1;
     p->front = copied(front, n), p->role = copied(role, n), p->tile = copied(tile, n);
     p->parent = copied(parent, fronts), p->thread = copied(thread, fronts);
     if (!p->front || !p->role || !p->tile || !p->parent || !p->thread) {

@@ -40,20 +40,16 @@ static void backward(const layout *l, factors *all, int number, double *x)
     chain_tiles_backward(f, g->tiles, x, v);
 }
 
-static void *forward_subtree(void *argument)
+static void forward_subtree(worker *w)
 {
-    worker *w = argument;
     for (int f = 0; f < w->l->fronts; f++)
         if (w->l->front[f].thread == w->number) forward(w->l, w->s->factors, f, w->s->rhs);
-    return NULL;
 }
 
-static void *backward_subtree(void *argument)
+static void backward_subtree(worker *w)
 {
-    worker *w = argument;
     for (int f = w->l->fronts - 1; f >= 0; f--)
         if (w->l->front[f].thread == w->number) backward(w->l, w->s->factors, f, w->s->rhs);
-    return NULL;
 }
 
 /* The two numbers of M^-1 (b_s, b_y), with M = [d_s link; link d_y]. */
@@ -75,8 +71,8 @@ void chain_solve(instance *s, const layout *l, double *x)
         for (int e = q->first; e < q->first + q->count; e++) x[l->column[e]] -= s->J[e] * second;
     }
     chain_in_threads(s, forward_subtree);
-    forward_subtree(s->workers + s->plan->threads);
-    backward_subtree(s->workers + s->plan->threads);
+    forward_subtree(s->workers + s->plan->subtrees);
+    backward_subtree(s->workers + s->plan->subtrees);
     chain_in_threads(s, backward_subtree);
     for (int p = 0; p < l->pairs; p++) {
         const pair *q = l->pair + p;
