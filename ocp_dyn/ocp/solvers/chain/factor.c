@@ -73,7 +73,7 @@ static void add_child(const front *c, const factors *g, int own, int shift, int 
     for (int i = 0; i < late; i++) at[i] = delayed + i;
     for (int i = 0; i < c->boundary; i++) at[late + i] = c->up[i] < own ? c->up[i] : c->up[i] + shift;
     for (int j = 0; j < count; j++) {
-        const double *S = g->left + g->left_ld * j;
+        const double *S = g->F + (g->ld + 1) * g->eliminated + g->ld * j;
         int to = at[j];
         for (int i = j; i < count; i++) F[at[i] > to ? at[i] + ld * to : to + ld * at[i]] += S[i];
     }
@@ -95,30 +95,31 @@ static double *assemble(worker *w, int number, factors *g)
     for (int c = f->child; c >= 0; c = w->l->front[c].sibling) late += s->factors[c].own - s->factors[c].eliminated;
     int left = t ? t->leftover : 0, shift = left + late, rows = f->own + shift + f->boundary;
     g->own = f->own + shift, g->size = rows, g->ld = rounded(rows);
-    double **F = &w->front[w->turn];
-    if (chain_reserve(F, &w->room[w->turn], (size_t)g->ld * rows + 8, sizeof(double)) ||
+    if (chain_reserve(&g->F, &g->room[3], (size_t)g->ld * rows + 8, sizeof(double)) ||
+        chain_reserve(&g->carry, &g->room[4], rows + 1, sizeof(double)) ||
         chain_reserve(&g->rows, &g->room[0], rows + 1, sizeof(int)) ||
         chain_reserve(&g->place, &g->room[1], rows + 1, sizeof(int)))
         return NULL;
+    double *F = g->F;
     memcpy(g->rows, f->rows, f->own * sizeof(int));
     for (int k = 0; k < left; k++) g->rows[f->own + k] = f->tile_rows[t->left[k]];
     memcpy(g->rows + g->own, f->rows + f->own, f->boundary * sizeof(int));
-    for (int j = 0; j < rows; j++) memset(*F + g->ld * j + j / 8 * 8, 0, (g->ld - j / 8 * 8) * sizeof(double));
+    for (int j = 0; j < rows; j++) memset(F + g->ld * j + j / 8 * 8, 0, (g->ld - j / 8 * 8) * sizeof(double));
     for (int k = 0; k < f->cell_count; k++) {
         cell e = f->cells[k];
         int r = e.row < f->own ? e.row : e.row + shift, c = e.column < f->own ? e.column : e.column + shift;
-        (*F)[r + g->ld * c] += s->values[e.source];
+        F[r + g->ld * c] += s->values[e.source];
     }
-    for (int k = 0; k < f->pair_count; k++) add_pair(s, w->l, f->pairs[k], f->own, shift, *F, g->ld);
+    for (int k = 0; k < f->pair_count; k++) add_pair(s, w->l, f->pairs[k], f->own, shift, F, g->ld);
     int delayed = f->own + left;
     for (int c = f->child; c >= 0; c = w->l->front[c].sibling) {
         const factors *h = s->factors + c;
         memcpy(g->rows + delayed, h->rows + h->eliminated, (h->own - h->eliminated) * sizeof(int));
-        add_child(w->l->front + c, h, f->own, shift, delayed, g->place, *F, g->ld);
+        add_child(w->l->front + c, h, f->own, shift, delayed, g->place, F, g->ld);
         delayed += h->own - h->eliminated;
     }
-    if (f->components) chain_eliminate_tiles(w, f, &raw, t, shift, *F, g->ld);
-    return w->failure ? NULL : *F;
+    if (f->components) chain_eliminate_tiles(w, f, &raw, t, shift, F, g->ld);
+    return w->failure ? NULL : F;
 }
 
 /* Writes the eliminated rows in their order, and the places to which rows have moved. */
@@ -130,27 +131,6 @@ static void reorder(worker *w, factors *g)
     tiles *t = g->tiles;
     for (int k = 0; t && k < t->neighbors; k++)
         if (t->at[k] < g->own) t->at[k] = g->place[t->at[k]];
-}
-
-/* Keeps L, and the Schur complement if the parent does not follow at once. */
-static int keep(worker *w, int number, factors *g, const double *F)
-{
-    const front *f = w->l->front + number;
-    int e = g->eliminated, left = g->size - e, last = f->parent < 0;
-    if (chain_reserve(&g->L, &g->room[3], (size_t)g->ld * e + 1, sizeof(double)) ||
-        chain_reserve(&g->carry, &g->room[4], 2 * (size_t)g->size + 1, sizeof(double)))
-        return NO_MEMORY;
-    for (int j = 0; j < e; j++) {
-        long from = j / 8 * 8;
-        memcpy(g->L + g->ld * j + from, F + g->ld * j + from, (g->ld - from) * sizeof(double));
-    }
-    g->left = F + g->ld * e + e, g->left_ld = g->ld;
-    w->turn = 1 - w->turn;
-    if (last || (f->parent == number + 1 && w->l->front[f->parent].thread == f->thread)) return NO_FAILURE;
-    if (chain_reserve(&g->kept, &g->room[5], (size_t)left * left + 1, sizeof(double))) return NO_MEMORY;
-    for (int j = 0; j < left; j++) memcpy(g->kept + (size_t)left * j + j, g->left + g->ld * j + j, (left - j) * sizeof(double));
-    g->left = g->kept, g->left_ld = left;
-    return NO_FAILURE;
 }
 
 static void count(worker *w, const factors *g)
@@ -171,8 +151,8 @@ static void factor_front(worker *w, int number)
         return;
     }
     long own = g->own, boundary = g->size - own, negative = 0;
-    if (chain_reserve(&w->work, &w->room[3], dense_work(own, boundary), sizeof(double)) ||
-        chain_reserve(&w->order, &w->room[5], 2 * own + 2, sizeof(int)) ||
+    if (chain_reserve(&w->work, &w->room[1], dense_work(own, boundary), sizeof(double)) ||
+        chain_reserve(&w->order, &w->room[3], 2 * own + 2, sizeof(int)) ||
         chain_reserve(&g->D, &g->room[2], 2 * own + 2, sizeof(double))) {
         w->failure = NO_MEMORY;
         return;
@@ -190,7 +170,6 @@ static void factor_front(worker *w, int number)
     }
     reorder(w, g);
     count(w, g);
-    w->failure = keep(w, number, g, F);
 }
 
 /* Factors the fronts of the worker's thread; those of thread -1 are at the top of the tree. */
@@ -284,13 +263,13 @@ void chain_release(instance *s)
     for (int f = 0; s->factors && f < s->plan->fronts; f++) {
         factors *g = s->factors + f;
         tiles *t = g->tiles;
-        free(g->rows), free(g->place), free(g->L), free(g->D), free(g->carry), free(g->kept);
+        free(g->rows), free(g->place), free(g->F), free(g->D), free(g->carry);
         if (t) free(t->primal), free(t->H), free(t->C), free(t->inverse), free(t->Z), free(t->w);
         free(t);
     }
     for (int k = 0; s->workers && k <= s->plan->subtrees; k++) {
         worker *w = s->workers + k;
-        free(w->front[0]), free(w->front[1]), free(w->raw), free(w->work), free(w->scratch), free(w->order);
+        free(w->raw), free(w->work), free(w->scratch), free(w->order);
     }
     free(s->factors), free(s->workers);
     s->factors = NULL, s->workers = NULL;

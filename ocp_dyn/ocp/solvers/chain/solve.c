@@ -25,7 +25,7 @@ static void forward(const layout *l, factors *all, int number, const double *x)
     for (int i = 0; i < g->own; i++) v[i] += x[g->rows[i]];
     chain_tiles_forward(f, g->tiles, x, v);
     for (int i = g->eliminated; i < g->own; i++) v[i] -= x[g->rows[i]]; /* the parent adds it again */
-    dense_forward(g->size, g->eliminated, g->L, g->ld, v);
+    dense_forward(g->size, g->eliminated, g->F, g->ld, v);
 }
 
 static void backward(const layout *l, factors *all, int number, double *x)
@@ -35,7 +35,7 @@ static void backward(const layout *l, factors *all, int number, double *x)
     double *v = g->carry;
     dense_diagonal(g->eliminated, g->D, v);
     for (int i = g->eliminated; i < g->size; i++) v[i] = x[g->rows[i]];
-    dense_backward(g->size, g->eliminated, g->L, g->ld, v);
+    dense_backward(g->size, g->eliminated, g->F, g->ld, v);
     for (int i = 0; i < g->eliminated; i++) x[g->rows[i]] = v[i];
     chain_tiles_backward(f, g->tiles, x, v);
 }

@@ -12,7 +12,7 @@
 typedef struct tiles {
     int rank, neighbors, leftover, *primal, *dual, *at, *left, *ranks, *touched, *touch;
     double *H, *C, *inverse, *Z, *w, *t, *y;
-    size_t room[12];
+    size_t room[6];
 } tiles;
 
 /* The parts of the matrix on the rows of a front's tiles, as they are assembled. */
@@ -20,14 +20,14 @@ typedef struct {
     double *H, *C, *B, *Q, *E;
 } parts;
 
-/* A thread's buffers: two fronts by turns, so that a Schur complement outlives the assembly of the next front. */
+/* A thread's buffers, and what it counts. */
 typedef struct worker {
     instance *s;
     const layout *l;
-    int number, turn, failure, negative;
-    double *front[2], *raw, *work, *scratch, delayed, multiply_adds, entries, largest;
+    int number, failure, negative;
+    double *raw, *work, *scratch, delayed, multiply_adds, entries, largest;
     int *order;
-    size_t room[6];
+    size_t room[4];
 } worker;
 
 int chain_reserve(void *memory, size_t *room, size_t count, size_t size);
