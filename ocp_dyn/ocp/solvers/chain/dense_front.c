@@ -15,6 +15,7 @@ struct front {
     double *packed;  /* A's L, packed as a right factor */
     double *W, *L21; /* boundary rows: L21 D packed as a left factor, L21 as a right factor */
     double *inverse; /* of D, stored like D */
+    double *growth;  /* of the own rows, see struct elimination */
     double *rest;
 };
 
@@ -32,6 +33,7 @@ static long divide_work(struct front *f, double *work)
     f->W = work + used, used += round8(packed_left(m, f->columns));
     f->L21 = work + used, used += round8(packed_right(rounded_up(m, LANES), n));
     f->inverse = work + used, used += round8(2 * n);
+    f->growth = work + used, used += round8(n + m);
     f->rest = work + used;
     return used + round8(rest > update ? rest : update);
 }
@@ -159,7 +161,7 @@ static long first_bad(const struct front *f, long e)
 }
 
 /* Withdraws the pivots from e on: rows e to n-1 of A become the Schur complement after e eliminations. */
-static void withdraw(const struct front *f, long e)
+static void withdraw(const struct front *f, struct elimination *own, long e)
 {
     long left = f->n - e;
     double *T = f->packed; /* L D */
@@ -176,6 +178,14 @@ static void withdraw(const struct front *f, long e)
         }
     dense_update(left, left, e, f->A + e, f->lda, T, left, f->A + e + e * f->lda, f->lda, 1, f->rest);
     memset(f->D + 2 * e, 0, (size_t)(2 * left) * sizeof *f->D);
+    memset(f->growth, 0, (size_t)f->n * sizeof *f->growth);
+    for (long j = 0; j < e; j++) {
+        const double *l = f->A + j * f->lda;
+        int size = f->D[2 * j + 1] == 0 ? 1 : 2;
+        add_growth(own, j, size, l, l + f->lda);
+        j += size - 1;
+    }
+    own->next = e;
 }
 
 /* Writes L, and what is left of the columns e to n-1, to F; then updates the boundary. */
@@ -223,12 +233,10 @@ long dense_front(long n, long m, double *F, long ld, double threshold, double ti
     copy_own_rows(&f);
     tiny = fmax(tiny, 1e-290); /* the inverse of a pivot is finite */
     struct elimination own = {.A = f.A, .ld = f.lda, .n = n, .rows = n, .bound = f.bound, .tiny = tiny,
-                              .checked = f.bound < 3, .order = order, .D = D, .work = f.rest};
+                              .checked = f.bound < 3, .order = order, .D = D, .growth = f.growth, .work = f.rest};
+    memset(f.growth, 0, (size_t)n * sizeof *f.growth);
     eliminate(&own);
-    while (!solve_boundary(&f, own.next)) {
-        own.next = first_bad(&f, own.next);
-        withdraw(&f, own.next);
-    }
+    while (!solve_boundary(&f, own.next)) withdraw(&f, &own, first_bad(&f, own.next));
     write_front(&f, own.next);
     if (m > 0 && own.next < n) {
         own.A = F, own.ld = ld, own.rows = n + m, own.checked = 1;

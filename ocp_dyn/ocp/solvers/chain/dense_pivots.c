@@ -12,6 +12,7 @@
 
 enum { PANEL = 24 };                       /* columns of a panel */
 static const double ALPHA = 0.6403882032022076; /* (1 + sqrt 17) / 8: least growth per row, Bunch and Kaufman 1977 */
+static const double NOISE = 16 * 2.2204460492503131e-16; /* relative size of rounding errors after cancellation */
 
 /* A panel: W holds L D of its columns, and after them the columns that the search has brought up to date. */
 struct panel {
@@ -113,6 +114,7 @@ static void interchange(struct elimination *f, const struct panel *panel, long a
     long ld = f->ld;
     int kept = f->order[a];
     f->order[a] = f->order[b], f->order[b] = kept;
+    swap(f->growth + a, f->growth + b);
     for (long j = 0; j < a; j++) swap(A + a + j * ld, A + b + j * ld);
     for (long i = a + 1; i < b; i++) swap(A + i + a * ld, A + b + i * ld);
     for (long i = b + 1; i < f->rows; i++) swap(A + i + a * ld, A + i + b * ld);
@@ -120,9 +122,22 @@ static void interchange(struct elimination *f, const struct panel *panel, long a
     for (long p = 0; p < f->next - panel->first + 2; p++) swap(column_of(panel, p) + a, column_of(panel, p) + b);
 }
 
+/* Whether column p, up to date in x, is only rounding errors of what was subtracted from it. By Cauchy's inequality the
+   terms subtracted from entry (i, p) have at most the size of the root of growth[i] growth[p]. Such a column is never
+   a pivot: its sign would be chance. r: place of its largest entry, looked at first. */
+static int only_noise(const struct elimination *f, const double *x, long p, long r)
+{
+    const double *growth = f->growth;
+    double level = NOISE * sqrt(growth[p]);
+    if (fabs(x[p]) > level * sqrt(growth[p]) || (r >= 0 && fabs(x[r]) > level * sqrt(growth[r]))) return 0;
+    for (long i = f->next; i < f->n; i++)
+        if (fabs(x[i]) > level * sqrt(growth[i])) return 0;
+    return 1;
+}
+
 /* Searches a pivot from row `next` on, each time going to the row of the largest entry, until an entry is the largest
    of its row and column, or a diagonal entry is nearly so. Returns the number of rows of the pivot, 0 if the column has
-   only zeros (up to `tiny`); pivot: the rows, whose columns are then brought up to date in x and y. */
+   only zeros (up to `tiny`) or noise; pivot: the rows, whose columns are then brought up to date in x and y. */
 static int search(const struct elimination *f, const struct panel *panel, double *x, double *y, long pivot[2])
 {
     double *at_p = x, *at_r = y, most, most_r;
@@ -131,6 +146,7 @@ static int search(const struct elimination *f, const struct panel *panel, double
     long r = largest_beside(f, at_p, p, &most);
     pivot[0] = p;
     if (!(most > f->tiny) && !(fabs(at_p[p]) > f->tiny)) return 0;
+    if (only_noise(f, at_p, p, r)) return 0;
     if (r < 0 || fabs(at_p[p]) >= ALPHA * most) return 1;
     for (;;) {
         update_column(f, panel, r, at_r);
@@ -171,6 +187,17 @@ static int divide(const struct elimination *f, int size, const double *x, const 
     return 1;
 }
 
+void add_growth(const struct elimination *f, long k, int size, const double *l, const double *m)
+{
+    const double *D = f->D + 2 * k;
+    double norm = size == 1 ? fabs(D[0]) : fabs(D[1]) + fmax(fabs(D[0]), fabs(D[2]));
+    for (long i = (k + size) / LANES * LANES; i < f->n; i += LANES) {
+        lane squares = load(l + i) * load(l + i);
+        if (size == 2) squares += load(m + i) * load(m + i);
+        store(f->growth + i, load(f->growth + i) + squares * norm);
+    }
+}
+
 static int bounded(const struct elimination *f, int size, const double *l)
 {
     double most;
@@ -196,6 +223,7 @@ static int accept(struct elimination *f, const struct panel *panel, int size, co
         L[k + 1] = 0;
         f->D[2 * k + 1] = x[k + 1], f->D[2 * k + 2] = y[k + 1], f->D[2 * k + 3] = 0;
     }
+    add_growth(f, k, size, L, M);
     f->next += size;
     return 1;
 }

@@ -73,6 +73,7 @@ struct elimination {
     int checked;      /* whether the bound is checked row by row: needed if rows > n or bound < 3 */
     int *order;
     double *D;
+    double *growth;   /* (rows) sum of the sizes of all that was subtracted from each diagonal entry; zero at first */
     double *work;     /* elimination_work(rows) numbers, 64-byte aligned */
 };
 
@@ -80,6 +81,9 @@ HIDDEN long elimination_work(long rows);
 
 /* Eliminates as many rows as have good pivots; `next` is then their number, and the rest of A is the Schur
    complement. */
-HIDDEN void eliminate(struct elimination *work);
+HIDDEN void eliminate(struct elimination *f);
+
+/* Adds to `growth` what the pivot at k, of `size` rows, subtracts from the rows after it; l, m: its columns of L. */
+HIDDEN void add_growth(const struct elimination *f, long k, int size, const double *l, const double *m);
 
 #endif
