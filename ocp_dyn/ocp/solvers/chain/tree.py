@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...._types import Indices
+from ...nlp.stage_orders import Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,19 @@ class Tree:
             if not np.any(apart):
                 return high
             high[apart] = self.parent[high[apart]]
+
+    def with_leaves(self, split: Mask) -> Tree:
+        """The tree with a further child, just before it, for every front of `split`."""
+        number = np.arange(self.size) + np.cumsum(split)
+        size = int(number[-1]) + 1
+        parent, thread, first = (np.zeros(size, dtype=np.int64) for _ in range(3))
+        parent[number] = np.where(self.parent >= 0, number[self.parent], -1)
+        thread[number] = self.thread
+        leaf = number[split] - 1
+        parent[leaf], thread[leaf] = leaf + 1, self.thread[split]
+        first[number] = number[self.first] - split[self.first]
+        first[leaf] = leaf
+        return Tree(number[self.front], parent, thread, first, _mirrored(parent, first))
 
 
 def tree_of(cuts: list[int]) -> Tree:
