@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,7 +11,8 @@ import numpy as np
 from ...nlp.assembled import Assembled
 from ..interface import Settings, Start
 from . import build
-from .library import Library, Plan, obtain
+from .library import Library, obtain
+from .plan import ChainPlan, chain_plan
 
 AUTO, CHAIN, MUMPS = "auto", "chain", "mumps"
 """Values of the option linear_solver: the default, the solver of this library, and IPOPT's of CasADi's wheel."""
@@ -34,7 +34,7 @@ and IPOPT still refines those whose residual is too large."""
 INTERFACE = "ma27"
 """The linear solver of IPOPT whose interface the library has."""
 
-Planned = Plan | str
+Planned = ChainPlan | str
 
 
 class Chosen(NamedTuple):
@@ -43,7 +43,7 @@ class Chosen(NamedTuple):
     name: str
     reason: str = ""
     library: Library | None = None
-    plan: Plan | None = None
+    plan: ChainPlan | None = None
 
 
 _plans: WeakKeyDictionary[Assembled, dict[tuple[bytes, int], Planned]] = WeakKeyDictionary()
@@ -110,9 +110,8 @@ def _planned(program: Assembled, start: Start) -> Planned:
     if free < equalities:
         return f"there are {equalities} equalities for {free} free variables, so IPOPT relaxes bounds"
     try:
-        chain_plan: Any = import_module(f"{__package__}.plan").chain_plan
-        return cast(Plan, chain_plan(program, start.lower, start.upper, program.threads))
+        return chain_plan(program, start.lower, start.upper, program.threads)
     except ValueError as error:
         return str(error)
-    except (ArithmeticError, AttributeError, ImportError, LookupError, MemoryError, RuntimeError, TypeError) as error:
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError) as error:
         return f"its structure could not be read: {type(error).__name__}: {error}"

@@ -12,13 +12,14 @@ import ctypes
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...._types import Array, Indices
 from . import build
+from .plan import ChainPlan
 
 FAILURES = {
     1: "the matrix is not of the planned structure",
@@ -34,23 +35,6 @@ FIGURES = 16
 INTEGERS = ctypes.POINTER(ctypes.c_int)
 DOUBLES = ctypes.POINTER(ctypes.c_double)
 WATCH = ctypes.CFUNCTYPE(None, *(3 * [ctypes.c_int]), INTEGERS, INTEGERS, DOUBLES, ctypes.c_int, DOUBLES, DOUBLES)
-
-
-class Plan(Protocol):
-    """A plan of the elimination, as `chain_plan` makes it; the arrays are those of `chain_begin`."""
-
-    @property
-    def front(self) -> Indices: ...
-    @property
-    def role(self) -> Indices: ...
-    @property
-    def tile(self) -> Indices: ...
-    @property
-    def parent(self) -> Indices: ...
-    @property
-    def thread(self) -> Indices: ...
-    @property
-    def threads(self) -> int: ...
 
 
 class Figures(NamedTuple):
@@ -119,7 +103,7 @@ class Library:
             raise OSError(f"{path} is not the library of the chain solver: {error}") from None
 
     @contextlib.contextmanager
-    def planned(self, plan: Plan) -> Iterator[Callable[[], Figures]]:
+    def planned(self, plan: ChainPlan) -> Iterator[Callable[[], Figures]]:
         """Within this context the runs of IPOPT in this thread that use the library follow the plan; gives a function
         that returns their figures until now. Contexts may stand inside each other, and side by side in threads."""
         arrays = [np.ascontiguousarray(a, dtype=np.int32) for a in (plan.front, plan.role, plan.tile)]
@@ -127,13 +111,15 @@ class Library:
         sizes = arrays[0].size, fronts[0].size
         if any(a.shape != sizes[:1] for a in arrays) or any(a.shape != sizes[1:] for a in fronts):
             raise ValueError(f"a plan has front, role and tile of one size, parent and thread of another, got {sizes}")
+        outer = self._c.chain_use(0)
         number = self._c.chain_begin(*sizes, *map(_integers, (*arrays, *fronts)), plan.threads)
-        if number <= 0:
-            raise RuntimeError("the library of the chain solver refuses the plan, or there is not enough memory")
         try:
+            if number <= 0:
+                raise RuntimeError("the library of the chain solver refuses the plan, or there is not enough memory")
             yield lambda: self._figures(number)
         finally:
             self._c.chain_end(number)
+            self._c.chain_use(outer)
 
     def _figures(self, number: int) -> Figures:
         numbers = np.zeros(FIGURES)
@@ -192,6 +178,7 @@ def _typed(library: Any) -> Any:
     number = ctypes.c_int
     library.chain_begin.restype = number
     library.chain_begin.argtypes = [number, number, *(5 * [INTEGERS]), number]
+    library.chain_use.restype, library.chain_use.argtypes = number, [number]
     library.chain_end.restype, library.chain_end.argtypes = None, [number]
     library.chain_stats.restype, library.chain_stats.argtypes = None, [number, DOUBLES]
     library.chain_watch.restype, library.chain_watch.argtypes = None, [WATCH]

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.skipif(find_compiler() is None or COMPILER is None, rea
 EMPTY = """#include "empty.h"
 API int chain_begin(int n, int fronts, const int *f, const int *r, const int *t, const int *p, const int *h, int k)
 { return n + 10 * fronts + 100 * f[0] + 1000 * r[1] + 10000 * t[1] + 100000 * p[0] + 1000000 * h[0] - k; }
+API int chain_use(int id) { int before = current; current = id; return before; }
 API void chain_end(int id) { ended = id; }
 API void chain_stats(int id, double *out) { for (int k = 0; k < 16; k++) out[k] = id + k + ended + 0.25; }
 API void chain_watch(void *f) {}
@@ -33,7 +34,7 @@ API void ma27id_(void) {}
 API void ma27ad_(void) {}
 API void ma27bd_(void) {}
 """
-HEADER = '#define API __attribute__((visibility("default")))\nstatic int ended;\n'
+HEADER = '#define API __attribute__((visibility("default")))\nstatic int ended, current;\n'
 
 
 class Plan:
@@ -93,6 +94,10 @@ def test_plans_and_figures_pass_unchanged():
             *(type(zero)(number + k + 0.25) for k, zero in enumerate(library.Figures()))
         )
     assert figures().factorizations == 2 * number  # chain_end has had it
+    assert made._c.chain_use(4) == 0
+    with made.planned(Plan()):
+        assert made._c.chain_use(5) == 0
+    assert made._c.chain_use(0) == 4  # that of the run around it
     summary = library.Figures(4, 2.0, 8, 1.0, threads=3).summary()
     assert (summary["factorization_ms"], summary["solve_ms"], summary["threads"]) == (500.0, 125.0, 3)
     wrong = Plan()
