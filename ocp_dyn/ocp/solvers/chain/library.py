@@ -135,7 +135,7 @@ class Library:
         """
 
         def called(what: int, n: int, nz: int, irn: Any, icn: Any, a: Any, negative: int, right: Any, x: Any) -> None:
-            rows, columns = (np.ctypeslib.as_array(index, (nz,)).astype(np.int64) - 1 for index in (irn, icn))
+            rows, columns = (np.ctypeslib.as_array(index, (nz,)).astype(np.int64) for index in (irn, icn))
             sides = [np.ctypeslib.as_array(v, (n,)).copy() if what == 1 else None for v in (right, x)]
             see(Seen(n, rows, columns, np.ctypeslib.as_array(a, (nz,)).copy(), negative, *sides))
 
