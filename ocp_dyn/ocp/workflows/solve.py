@@ -19,7 +19,7 @@ from ..guess.standing import initial_guess
 from ..nlp.machine_code import use_machine_code
 from ..nlp.program import Assembled
 from ..solution import Solution
-from ..solvers.by_name import check_options, check_solver, run
+from ..solvers.by_name import check_options, check_solver, prepare_solver, run
 from ..solvers.feasibility.linear_rows import contradiction
 from ..solvers.heap import kept_memory
 from ..solvers.interface import Orders, Settings, SolverResult, Start
@@ -108,14 +108,13 @@ def solve(
     """
     check_solver(solver)
     check_options(solver, options)
-    settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
+    settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options, compile)
     truth(progress, "progress")
     if not (isinstance(early_verdict, bool) or is_one_of(early_verdict, (SUSPICION,))):
         raise TypeError(f"early_verdict must be True, False or {SUSPICION!r}, got {shown(early_verdict)}")
     names, most = check_restarts(restarts, seed)
     known, say = by_name(values), Progress(progress)
-    once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, compile=compile,
-                   early_verdict=early_verdict)  # fmt: skip
+    once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, early_verdict=early_verdict)
     solution = once(problem, values=known, guess=guess, start=start)
     return restarted(solution, names, most, Attempt(once, problem, known, np.random.default_rng(seed)), say)
 
@@ -128,7 +127,6 @@ def _solve_once(
     settings: Settings,
     say: Progress,
     threads: int,
-    compile: bool | str,
     early_verdict: bool | str,
     guess: Solution | None = None,
     start: Solution | None = None,
@@ -136,9 +134,10 @@ def _solve_once(
 ) -> Solution:
     """One run of a solver; set_guess: sets the first values of the program if there is no `start`."""
     begin = time.perf_counter()
+    prepare_solver(solver, settings)
     t, program = prepare(problem, threads, say)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
-        say(f"evaluating by {use_machine_code(program, compile, say)}")
+        say(f"evaluating by {use_machine_code(program, settings.compile, say)}")
         begin_at = starting_point(t, guess, start, values, set_guess)
         built = time.perf_counter()
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
@@ -192,6 +191,9 @@ def collected(
         "converged": result.converged,
         "iterations": result.iterations,
         "retries": result.retries,
+        "linear_solver": result.linear_solver.name,
+        "linear_solver_reason": result.linear_solver.reason,
+        "linear_solver_figures": dict(result.linear_solver.figures),
         "infeasibility": violation(program, g),
         "variables": program.n,
         "constraints": int(program.row_lower.size),

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#pragma GCC visibility push(default) /* the functions of this file are called from outside; all others are hidden */
+
 /* Values of INFO(1), of which IPOPT knows the first two: singular; not to be solved. */
 enum { INFO_SINGULAR = -5, INFO_FAILED = -2 };
 
