@@ -66,7 +66,15 @@ static void add_pair(const instance *s, const layout *l, int number, int own, in
         }
 }
 
-/* Adds the Schur complement of a child; its delayed rows have the places from `delayed` on. */
+/* Adds column S[from..to) of a child's Schur complement, whose rows follow each other in the front, too. */
+static void add_run(double *F, const double *S, int from, int to)
+{
+    for (int i = from; i < to; i++) F[i - from] += S[i];
+}
+
+/* Adds the Schur complement of a child; its delayed rows have the places from `delayed` on.
+
+   Boundary rows have the same order in both fronts, so that they form a few runs of rows that follow each other. */
 static void add_child(const front *c, const factors *g, int own, int shift, int delayed, int *at, double *F, long ld)
 {
     int late = g->own - g->eliminated, count = late + c->boundary;
@@ -75,7 +83,11 @@ static void add_child(const front *c, const factors *g, int own, int shift, int 
     for (int j = 0; j < count; j++) {
         const double *S = g->F + (g->ld + 1) * g->eliminated + g->ld * j;
         int to = at[j];
-        for (int i = j; i < count; i++) F[at[i] > to ? at[i] + ld * to : to + ld * at[i]] += S[i];
+        for (int i = j, end; i < count; i = end) {
+            for (end = i + 1; end < count && at[end] == at[end - 1] + 1; end++) continue;
+            if (at[i] >= to) add_run(F + at[i] + ld * to, S, i, end);
+            else for (int k = i; k < end; k++) F[to + ld * at[k]] += S[k];
+        }
     }
 }
 
