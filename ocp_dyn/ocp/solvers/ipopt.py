@@ -150,10 +150,12 @@ def _first_run(
     with chosen.library.planned(chosen.plan) as figures_now:
         result = _run_once(program, start, settings, monitor)
         figures = figures_now()
-    if not 0 <= result.iterations <= monitor.iteration:  # an error leaves no count
-        result = replace(result, iterations=monitor.iteration)
+    if not figures.solves:  # IPOPT counts an attempt at the first step
+        result = replace(result, iterations=0)
     result = replace(result, linear_solver=LinearSolver(CHAIN, "", figures.summary()))
-    if result.converged or (result.status in (*GIVEN_UP, *VERDICTS) and not figures.failure):
+    of_the_model = result.status == "Invalid_Number_Detected" and not figures.factorizations
+    known = of_the_model or result.status in (*GIVEN_UP, *VERDICTS)
+    if result.converged or (known and not figures.failure):
         return result, ""
     fault = FAILURES.get(figures.failure, f"IPOPT ended with {result.status}")
     return result, f"the chain solver was given up: {fault}"

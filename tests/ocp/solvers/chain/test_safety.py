@@ -17,7 +17,6 @@ from ocp_dyn.problems import five_link
 from ocp_dyn.problems.small import brachiation, cart_pole, hopper, juggling, lift, slider_crank, throw
 from ocp_dyn.problems.small import pendulum as small_pendulum
 from tests.helpers import mostly_slow
-
 from tests.ocp.solvers.chain.kkt import SINGULAR, backward_error, dense, inertia, solver
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
