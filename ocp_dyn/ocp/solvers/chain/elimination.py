@@ -15,30 +15,29 @@ def own_and_boundary(pattern: Pattern, front: Indices, tile: Indices, parent: In
     boundary = np.zeros(parent.size, dtype=np.int64)
     table = couplings(pattern, front, parent.size)
     for f, up in enumerate(parent):
-        above = table[f] & (front > f)
-        boundary[f] = np.count_nonzero(above)
+        boundary[f] = np.count_nonzero(table[f])
         if up >= 0:
-            table[up] |= above
+            table[up] |= table[f] & (front > up)
     ordinary = (front >= 0) & (tile < 0)
     place, rest = rest_of_tiles(pattern, front, tile)
     own = np.bincount(front[ordinary], minlength=parent.size) + np.bincount(place, np.abs(rest), parent.size)
     return own.astype(np.int64), boundary
 
 
-def couplings(pattern: Pattern, group: Indices, groups: int) -> Mask:
-    """table[g, v]: whether a vertex of group g meets vertex v, slacks eliminated; -1: a vertex of no group.
-
-    Groups that share an inequality row: the lowest meets all entries of the row.
-    """
-    table = np.zeros((groups, group.size), dtype=bool)
-    for one, other in ((pattern.one, pattern.other), (pattern.other, pattern.one)):
-        inside = group[one] >= 0
-        table[group[one[inside]], other[inside]] = True
-    of_row = np.full(group.size, groups)
-    inside = group[pattern.member] >= 0
-    np.minimum.at(of_row, pattern.row[inside], group[pattern.member[inside]])
-    inside = of_row[pattern.row] < groups
-    table[of_row[pattern.row[inside]], pattern.member[inside]] = True
+def couplings(pattern: Pattern, front: Indices, fronts: int) -> Mask:
+    """table[f, v]: whether a vertex of front f meets vertex v of a higher front, slacks eliminated."""
+    table = np.zeros((fronts, front.size), dtype=bool)
+    f, g = front[pattern.one], front[pattern.other]
+    up, down = np.flatnonzero(f < g), np.flatnonzero(f > g)
+    flat = table.reshape(-1)
+    flat[f[up] * front.size + pattern.other[up]] = True
+    flat[g[down] * front.size + pattern.one[down]] = True
+    at = front[pattern.member]
+    of_row = np.full(front.size, fronts)
+    np.minimum.at(of_row, pattern.row, at)
+    deepest = of_row[pattern.row]
+    up = np.flatnonzero(deepest < at)
+    flat[deepest[up] * front.size + pattern.member[up]] = True
     return table
 
 

@@ -56,6 +56,22 @@ class Pattern:
             np.minimum.at(low, self.member, of_row[self.row])
         return low
 
+    def weights(self) -> tuple[Array, bool]:
+        """The work that each interval takes, up to a factor, and whether rows tie the ends of the motion together."""
+        first, last = np.full(self.size, self.intervals), np.full(self.size, -1)
+        np.minimum.at(first, self.used, self.interval)
+        np.maximum.at(last, self.used, self.interval)
+        near = (last >= 0) & (last - first <= 1)
+        one, other = self.one[near[self.other]], self.other[near[self.other]]
+        begin, end = np.full(self.size, self.intervals), np.full(self.size, -1)
+        row = one >= self.nx
+        np.minimum.at(begin, one[row], first[other[row]])
+        np.maximum.at(end, one[row], first[other[row]])
+        begin[: self.nx], end[: self.nx] = first[: self.nx], first[: self.nx]
+        known = (end >= 0) & (end < self.intervals)
+        count = np.bincount(end[known], minlength=self.intervals)
+        return count.astype(float) ** 2 + 1.0, bool(np.any((end - begin)[known] > self.intervals / 2))
+
 
 def pattern_of(program: Assembled, lower: Array, upper: Array) -> Pattern:
     """The structure of a program of which the entries with lower == upper are fixed."""

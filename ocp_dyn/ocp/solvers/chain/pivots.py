@@ -16,8 +16,9 @@ from .matching import unmatched
 from .pattern import Pattern
 from .tree import Tree
 
-GAIN = 0.95
-"""A leaf is made if the work of both fronts is less than this part of that of one."""
+GAIN, PER_FRONT = 0.95, 30_000.0
+"""A leaf is made if the work of both fronts is less than this part of that of one; and the multiply-adds that take as
+long as the assembly of a further front."""
 
 
 class Pivots:
@@ -33,7 +34,7 @@ class Pivots:
         self._direct = _grouped(front[row], fronts, ~inside & ~outside, row, entry)
         self._from_tile = _grouped(front[row], fronts, inside & ~outside, tile[row], entry)
         self._to_tile = _grouped(front[row], fronts, ~inside & outside, row, tile[entry])
-        place, self.rest = rest_of_tiles(pattern, front, tile)
+        place, self._rest = rest_of_tiles(pattern, front, tile)
         self.tiles = _grouped(place, fronts, place >= 0, np.arange(place.size))
         vertex, ordinary = np.arange(front.size), (front >= 0) & (tile < 0)
         self.rows = _grouped(front, fronts, ordinary & (vertex >= nx), vertex)
@@ -55,15 +56,11 @@ class Pivots:
         direct |= row_tile.astype(np.float32) @ tile_entry.astype(np.float32) > 0
         return direct, tile_entry, row_tile
 
-    def over(self, f: int) -> Indices:
-        """For every row that the tiles of front f leave: the tile, by its number in the front."""
-        rest = self.rest[self.tiles[f][0]]
-        return np.repeat(np.arange(rest.size), np.maximum(rest, 0))
-
-    def under(self, f: int) -> Indices:
-        """For every variable that the tiles of front f leave: the tile, by its number in the front."""
-        rest = self.rest[self.tiles[f][0]]
-        return np.repeat(np.arange(rest.size), np.maximum(-rest, 0))
+    def rest(self, f: int) -> tuple[Indices, Indices]:
+        """The tile, by its number in front f, for every row that the tiles leave, and for every variable."""
+        rest = self._rest[self.tiles[f][0]]
+        tile = np.arange(rest.size)
+        return np.repeat(tile, np.maximum(rest, 0)), np.repeat(tile, np.maximum(-rest, 0))
 
     def unmatched(self, meets: Mask) -> list[int]:
         """As the function `unmatched`; equal fronts are matched once."""
@@ -102,7 +99,7 @@ def shifted(pattern: Pattern, front: Indices, tile: Indices, tree: Tree, leaf: M
     for f, up in enumerate(tree.parent[:-1]):
         rows, entries = np.concatenate([pivots.rows[f][0], *late[f]]), pivots.entries[f][0]
         meets, from_tile, to_tile = pivots.meets(f, rows, entries)
-        over, under = pivots.over(f), pivots.under(f)
+        over, under = pivots.rest(f)
         rest = [from_tile[over]]
         for reached, leaves in below[f]:
             meets |= np.outer(reached[rows], reached[entries])
@@ -113,10 +110,10 @@ def shifted(pattern: Pattern, front: Indices, tile: Indices, tree: Tree, leaf: M
             all_meets = np.concatenate([np.concatenate([first, meets]), right], axis=1)
             left = rows[[i - len(first) for i in pivots.unmatched(all_meets) if i >= len(first)]]
             front[left] = up
+            table[f, left] = True
             late[up].append(left)
-        above = table[f] & (front > f)
-        table[up] |= above
-        below[up].append((above, over.size if leaf[f] else 0))
+        table[up] |= table[f] & (front > up)
+        below[up].append((table[f], over.size if leaf[f] else 0))
     return front
 
 
@@ -124,29 +121,31 @@ def with_leaves(pattern: Pattern, front: Indices, tile: Indices, tree: Tree) -> 
     """Fronts and their tree after leaves are split off where this saves work, and the mask of the leaves."""
     pivots = Pivots(pattern, front, tile, tree.size)
     local = pattern.lowest(front) >= front
-    group = np.full(pattern.size, -1)
-    for f in np.flatnonzero((np.bincount(tree.parent[:-1], minlength=tree.size) > 0) & (tree.thread >= 0)):
+    inside = np.zeros(pattern.size, dtype=bool)
+    has = (np.bincount(tree.parent[:-1], minlength=tree.size) > 0) & (tree.thread >= 0)
+    for f in np.flatnonzero(has):
         rows, entries = (part[local[part]] for part in (pivots.rows[f][0], pivots.entries[f][0]))
         meets, _, to_tile = pivots.meets(f, rows, entries)
-        left = pivots.unmatched(np.concatenate([meets, to_tile[:, pivots.under(f)]], axis=1))
-        group[entries] = f
-        group[np.delete(rows, left)] = f
-        members = np.isin(tile, pivots.tiles[f][0])
-        group[members] = f
+        left = pivots.unmatched(np.concatenate([meets, to_tile[:, pivots.rest(f)[1]]], axis=1))
+        inside[entries] = True
+        inside[np.delete(rows, left)] = True
+    inside |= (tile >= 0) & has[front]
     own, boundary = own_and_boundary(pattern, front, tile, tree.parent)
     place, rest = rest_of_tiles(pattern, front, tile)
-    n = np.bincount(group[(group >= 0) & (tile < 0)], minlength=tree.size)
-    n += np.bincount(place, np.maximum(-rest, 0), tree.size).astype(np.int64)
-    m = np.count_nonzero(couplings(pattern, group, tree.size) & (group != np.arange(tree.size)[:, None]), axis=1)
-    split = (n > 0) & (work(n, m) + work(own - n, boundary) < GAIN * work(own, boundary))
-    number = np.arange(tree.size) + np.cumsum(split)  # a leaf comes just before its front
-    moved = np.where(front >= 0, number[front], -1)
-    inside = (group >= 0) & split[group]
-    moved[inside] = number[group[inside]] - 1
-    return moved, tree.with_leaves(split), _mask(number[split] - 1, number[-1] + 1)
+    own_leaf = np.bincount(front[inside & (tile < 0)], minlength=tree.size)
+    own_leaf += np.bincount(place, np.maximum(-rest, 0), tree.size).astype(np.int64)
+    number, moved = _split(front, inside, has)
+    above = np.zeros(tree.size, dtype=np.int64)
+    above[has] = np.count_nonzero(couplings(pattern, moved, number[-1] + 1)[number[has] - 1], axis=1)
+    one, two = work(own, boundary), work(own_leaf, above) + work(own - own_leaf, boundary) + PER_FRONT
+    split = has & (own_leaf > 0) & (two < GAIN * one)
+    number, moved = _split(front, inside, split)
+    leaf = np.zeros(number[-1] + 1, dtype=bool)
+    leaf[number[split] - 1] = True
+    return moved, tree.with_leaves(split), leaf
 
 
-def _mask(members: Indices, size: int) -> Mask:
-    mask = np.zeros(size, dtype=bool)
-    mask[members] = True
-    return mask
+def _split(front: Indices, inside: Mask, split: Mask) -> tuple[Indices, Indices]:
+    """The new numbers of fronts, and the front of every vertex, when `inside` moves to leaves just before its fronts."""
+    number = np.arange(split.size) + np.cumsum(split)
+    return number, np.where(front >= 0, number[front] - (inside & split[front]), -1)

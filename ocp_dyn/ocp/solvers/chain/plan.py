@@ -26,7 +26,7 @@ from .fronts import fronts_of
 from .pattern import Pattern, pattern_of
 from .pivots import shifted, with_leaves
 from .tiles import tiles_of
-from .tree import Tree, tree_of
+from .tree import Tree, cuts_of, tree_of
 
 ORDINARY, PAIR, PRIMAL, DUAL = range(4)
 """Roles of rows: eliminated in a front, slack or inequality row, variable of a tile, equality row of a tile."""
@@ -81,8 +81,8 @@ def chain_plan(program: Assembled, lower: Array, upper: Array, threads: int = 2)
     intervals = pattern.intervals
     if not intervals:
         raise ValueError("no rows of the program lead from one state to the next")
-    pieces = min(2, intervals)
-    tree = tree_of([round(k * intervals / pieces) for k in range(pieces + 1)])
+    weights, closed = pattern.weights()
+    tree = tree_of(cuts_of(weights, threads, closed))
     front = fronts_of(pattern, tree)
     tile = tiles_of(pattern, front)
     front, tree, leaf = with_leaves(pattern, front, tile, tree)

@@ -15,8 +15,8 @@ from ...nlp.stage_orders import Mask
 from .matching import unmatched
 from .pattern import Pattern
 
-SPARSE = 16
-"""Largest number of entries of a row of a tile."""
+SPARSE = 16, 0.5
+"""Largest number of entries of a row of a tile, as a number and as a part of the entries that an interval uses."""
 
 LARGEST = 32
 """Largest number of variables of a tile."""
@@ -34,7 +34,8 @@ def tiles_of(pattern: Pattern, front: Indices) -> Indices:
     at = pattern.one >= pattern.nx
     row, column = pattern.one[at], pattern.other[at]
     count = np.bincount(row, minlength=size)
-    near = (front[row] == front[column]) & local[column] & (count[row] <= SPARSE)
+    most = min(SPARSE[0], SPARSE[1] * pattern.used.size / max(pattern.intervals, 1))
+    near = (front[row] == front[column]) & local[column] & (count[row] <= most)
     inside = np.concatenate([pattern.only, np.zeros(size - pattern.nx, dtype=bool)])
     # first accelerations and the like; then variables on both sides of a row that ties two intervals
     first = _components(size, row, column, near & inside[column], count)
