@@ -285,6 +285,8 @@ static void analyze(analysis *a, int strict)
     for (int f = 0; f < fronts; f++) {
         front *g = l->front + f;
         find_boundary(a, f, list);
+        double n = g->own, m = g->boundary;
+        l->work += (n * n * n / 3 + n * n * m + n * m * m) / 2, l->numbers += n * n / 2 + n * m;
         if (g->parent < 0) continue;
         g->sibling = l->front[g->parent].child;
         l->front[g->parent].child = f;

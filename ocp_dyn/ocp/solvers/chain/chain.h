@@ -83,10 +83,13 @@ typedef struct {
     size_t block_size, beyond_size;
 } front;
 
-/* entries: places of the matrix's values among the entries J of all pairs; corners: among the three numbers (d_s, link,
+/* work, numbers: estimates of the multiply-adds of a factorization, and of the numbers in its factors.
+
+   entries: places of the matrix's values among the entries J of all pairs; corners: among the three numbers (d_s, link,
    d_y) of all pairs. column: the row of the matrix on which each entry of J acts. */
 typedef struct layout {
     int n, fronts, pairs, entry_count, *column;
+    double work, numbers;
     front *front;
     pair *pair;
     places entries, corners;

@@ -12,6 +12,9 @@
 
 static const double LEAST_PIVOT = 1e-30;
 
+/* Multiply-adds from which on threads save more time than their start takes. */
+static const double WORTH_THREADS = 5e6;
+
 double chain_clock(void)
 {
     struct timespec now;
@@ -229,14 +232,15 @@ static void *work_through(void *argument)
     return NULL;
 }
 
-/* Runs `step` for every subtree, in several threads as far as they can be had. */
-void chain_in_threads(instance *s, void (*step)(worker *w))
+/* Runs `step` for every subtree, in several threads if that is worth it and as far as they can be had. */
+void chain_in_threads(instance *s, void (*step)(worker *w), int worth)
 {
     enum { MOST = 64 };
     pthread_t thread[MOST];
     share part[MOST];
     int threads = s->plan->threads < s->plan->subtrees ? s->plan->threads : s->plan->subtrees, started[MOST] = {0};
     if (threads > MOST) threads = MOST;
+    if (!worth) threads = 1;
     for (int k = 0; k < threads; k++) part[k] = (share){s, step, k, threads};
     for (int k = 1; k < threads; k++) started[k] = !pthread_create(thread + k, NULL, work_through, part + k);
     if (threads) work_through(part);
@@ -253,7 +257,7 @@ int chain_factor(instance *s, const layout *l, int *negative)
     if (failure) return failure;
     *negative = chain_set_pairs(s, l);
     if (*negative < 0) return SINGULAR;
-    chain_in_threads(s, factor_subtree);
+    chain_in_threads(s, factor_subtree, l->work > WORTH_THREADS);
     for (int k = 0; k < subtrees && !failure; k++) failure = s->workers[k].failure;
     if (failure) return failure;
     factor_subtree(s->workers + subtrees);

@@ -2,6 +2,9 @@
 #include "dense.h"
 #include "worker.h"
 
+/* Numbers in the factors from which on threads save more time than their start takes. */
+static const double WORTH_THREADS = 3e5;
+
 /* Adds to the right-hand side of a front what a child has left for its rows. */
 static void add_carry(const front *c, const factors *child, const factors *g, int own, int delayed, double *v)
 {
@@ -64,16 +67,17 @@ static void solve_pair(const double *d, double s, double y, double *solved_s, do
 void chain_solve(instance *s, const layout *l, double *x)
 {
     double first, second;
+    int worth = l->numbers > WORTH_THREADS;
     s->rhs = x;
     for (int p = 0; p < l->pairs; p++) {
         const pair *q = l->pair + p;
         solve_pair(s->corner + 3 * (size_t)p, x[q->s], x[q->y], &first, &second);
         for (int e = q->first; e < q->first + q->count; e++) x[l->column[e]] -= s->J[e] * second;
     }
-    chain_in_threads(s, forward_subtree);
+    chain_in_threads(s, forward_subtree, worth);
     forward_subtree(s->workers + s->plan->subtrees);
     backward_subtree(s->workers + s->plan->subtrees);
-    chain_in_threads(s, backward_subtree);
+    chain_in_threads(s, backward_subtree, worth);
     for (int p = 0; p < l->pairs; p++) {
         const pair *q = l->pair + p;
         double y = x[q->y];

@@ -37,6 +37,6 @@ void chain_eliminate_tiles(worker *w, const front *f, const parts *raw, tiles *t
 void chain_tiles_forward(const front *f, const tiles *t, const double *b, double *v);
 void chain_tiles_backward(const front *f, const tiles *t, double *x, const double *v);
 int chain_set_pairs(instance *s, const layout *l);
-void chain_in_threads(instance *s, void (*step)(worker *w));
+void chain_in_threads(instance *s, void (*step)(worker *w), int worth);
 
 #endif
