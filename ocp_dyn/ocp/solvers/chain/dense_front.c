@@ -22,27 +22,37 @@ struct front {
 static long round8(long n) { return rounded_up(n, 8); }
 static long own_ld(long n) { return round8(n) / 8 % 2 ? round8(n) : round8(n) + 8; }
 
-/* Sets the pointers into the work space; returns its size. */
-static long divide_work(struct front *f, double *work)
+/* Parts of the work space, in the order of the pointers that are set below. */
+enum { COPY, PACKED, LEFT, RIGHT, INVERSE, GROWTH, REST, PARTS };
+
+static void part_sizes(long n, long m, long size[PARTS])
 {
-    long n = f->n, m = f->m, used = 0, rest = elimination_work(n + m), update = dense_update_work(n, n, n);
-    f->lda = own_ld(n);
-    f->columns = rounded_up(n, WIDE);
-    f->A = work, used += f->lda * n;
-    f->packed = work + used, used += round8(packed_right(n, n));
-    f->W = work + used, used += round8(packed_left(m, f->columns));
-    f->L21 = work + used, used += round8(packed_right(rounded_up(m, LANES), n));
-    f->inverse = work + used, used += round8(2 * n);
-    f->growth = work + used, used += round8(n + m);
-    f->rest = work + used;
-    return used + round8(rest > update ? rest : update);
+    long elimination = elimination_work(n + m), update = dense_update_work(n, n, n);
+    size[COPY] = own_ld(n) * n;
+    size[PACKED] = round8(packed_right(n, n));
+    size[LEFT] = round8(packed_left(m, rounded_up(n, WIDE)));
+    size[RIGHT] = round8(packed_right(rounded_up(m, LANES), n));
+    size[INVERSE] = round8(2 * n);
+    size[GROWTH] = round8(n);
+    size[REST] = round8(elimination > update ? elimination : update);
 }
 
 long dense_work(long n, long m)
 {
-    static double nothing[1];
-    struct front f = {.n = n, .m = m};
-    return divide_work(&f, nothing);
+    long size[PARTS], total = 0;
+    part_sizes(n, m, size);
+    for (int part = 0; part < PARTS; part++) total += size[part];
+    return total;
+}
+
+static void divide_work(struct front *f, double *work)
+{
+    double **parts[PARTS] = {&f->A, &f->packed, &f->W, &f->L21, &f->inverse, &f->growth, &f->rest};
+    long size[PARTS];
+    part_sizes(f->n, f->m, size);
+    for (int part = 0; part < PARTS; work += size[part++]) *parts[part] = work;
+    f->lda = own_ld(f->n);
+    f->columns = rounded_up(f->n, WIDE);
 }
 
 /* Whether the lower triangle has only finite numbers: 0 x is zero only for these. */
@@ -188,6 +198,16 @@ static void withdraw(const struct front *f, struct elimination *own, long e)
     own->next = e;
 }
 
+/* Writes columns of L21, or of the boundary rows that are left, to F: `rows` rows of a packed sliver. */
+static void write_rows(const struct front *f, long rows, long columns, const double *packed, long height, double *to)
+{
+    if (rows == LANES)
+        for (long j = 0; j < columns; j++) store(to + j * f->ld, load(packed + j * height));
+    else
+        for (long j = 0; j < columns; j++)
+            for (long i = 0; i < rows; i++) to[i + j * f->ld] = packed[i + j * height];
+}
+
 /* Writes L, and what is left of the columns e to n-1, to F; then updates the boundary. */
 static void write_front(const struct front *f, long e)
 {
@@ -198,10 +218,9 @@ static void write_front(const struct front *f, long e)
         long height = vectors_of(m - i) * LANES, rows = smaller(m - i, height);
         const double *W = f->W + i * f->columns;
         for (long t = 0; t < rows; t += LANES) {
-            const double *l = boundary_rows(f, i + t), *w = W + t;
             double *to = f->F + n + i + t;
-            size_t bytes = (size_t)smaller(LANES, rows - t) * sizeof *to;
-            for (long j = 0; j < n; j++) memcpy(to + j * ld, j < e ? l + j * WIDE : w + j * height, bytes);
+            write_rows(f, smaller(LANES, rows - t), e, boundary_rows(f, i + t), WIDE, to);
+            write_rows(f, smaller(LANES, rows - t), n - e, W + t + e * height, height, to + e * ld);
         }
         multiply_sliver(height, rows, m, e, W, f->L21, n, f->F + n + i + n * ld, ld, i);
         i += height;

@@ -167,7 +167,7 @@ static int search(const struct elimination *f, const struct panel *panel, double
     }
 }
 
-/* The columns x, y (L D) of a pivot at `next` divided by D; false if D has a size of at most `tiny`. */
+/* Columns l, m of L: the columns x, y (L D) of a pivot at `next`, divided by D; false if D is not larger than `tiny`. */
 static int divide(const struct elimination *f, int size, const double *x, const double *y, double *l, double *m)
 {
     long k = f->next, begin = (k + size) / LANES * LANES;
@@ -198,6 +198,7 @@ void add_growth(const struct elimination *f, long k, int size, const double *l, 
     }
 }
 
+/* Whether column l of L is bounded below the pivot, in all rows. */
 static int bounded(const struct elimination *f, int size, const double *l)
 {
     double most;
@@ -278,7 +279,7 @@ void eliminate(struct elimination *f)
     panel.factors = f->work + panel.ld * (PANEL + 5);
     panel.rest = panel.factors + 2 * PANEL;
     panel.last = (f->next / PANEL + 1) * PANEL;
-    long untried = f->n, before = -1; /* rows from `untried` on have failed, and wait at the end */
+    long untried = f->n, before = f->next; /* rows from `untried` on have failed, and wait at the end */
     while (f->next < f->n) {
         if (f->next >= untried) { /* the others may be good now, after those that came in between */
             if (f->next == before) break;
