@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import casadi as ca
 import numpy as np
 
-from ..._types import Array
+from ..._types import Array, Indices
 from ...codegen.tapes.tape import Call, Run, Tape, work_array
 from .blocks import Block
 from .scatter import gradient_placement, hessian_placement, jacobian_placement
@@ -72,10 +72,9 @@ class Evaluator:
         self._x = np.full(n, np.nan)
         self._p = self._numbers[:parameters]
         first = parameters + np.cumsum([0, *(b.constant_count for b in blocks)])
-        self._gather = [b.gather for b in blocks]
-        self._gather_p = [b.gather_parameters(int(k)) for b, k in zip(blocks, first, strict=False)]
-        self._z = [np.zeros(gather.shape) for gather in self._gather]
-        self._local = [np.zeros(gather.shape) for gather in self._gather_p]
+        self._gather, self._all_z, self._z = _joined([b.gather for b in blocks])
+        constants_of = [b.gather_parameters(int(k)) for b, k in zip(blocks, first, strict=False)]
+        self._gather_p, self._all_local, self._local = _joined(constants_of)
         self._lam_f = [np.zeros((len(b.instances), 1)) for b in blocks]
         self._lam_g = [np.zeros((len(b.instances), b.lower.size)) for b in blocks]
         gradient, self._touched = gradient_placement(blocks, n)
@@ -158,9 +157,8 @@ class Evaluator:
             return
         self._fresh.clear()
         self._x[:], self._p[:] = x, p
-        for gather, z, gather_p, local in zip(self._gather, self._z, self._gather_p, self._local, strict=True):
-            np.take(self._x, gather, out=z, mode="clip")
-            np.take(self._numbers, gather_p, out=local, mode="clip")
+        np.take(self._x, self._gather, out=self._all_z, mode="clip")
+        np.take(self._numbers, self._gather_p, out=self._all_local, mode="clip")
 
     def _evaluate(self, level: str, x: Array, p: Array) -> list[Array]:
         self._at(x, p)
@@ -218,3 +216,11 @@ class Evaluator:
         for weight in self._lam_f:
             weight[:] = lam_f
         return self._run(level)[0]
+
+
+def _joined(tables: list[Indices]) -> tuple[Indices, Array, list[Array]]:
+    """The indices of all tables one after the other, an array for as many numbers, and its part for every table."""
+    indices = np.concatenate([np.zeros(0, dtype=int), *(table.ravel() for table in tables)])
+    numbers, ends = np.zeros(indices.size), np.cumsum([table.size for table in tables])
+    parts = [numbers[e - t.size : e].reshape(t.shape) for e, t in zip(ends.tolist(), tables, strict=True)]
+    return indices, numbers, parts

@@ -20,7 +20,7 @@ from ..._types import is_one_of, meant, shown
 from ...codegen.machine_code import cache
 from ...codegen.machine_code.compile import compiler_found
 from ...codegen.machine_code.identity import digest, made_by
-from ...codegen.tapes.library import library, version
+from ...codegen.tapes.library import build_aside, library, version
 from ...codegen.tapes.tape import Tape, tape_of
 from .assembled import Assembled
 from .blocks import Block
@@ -81,7 +81,8 @@ def use_machine_code(
         return "virtual machine; it is too small to gain from machine code"
     found = library(build=True) if compile is True else _library_there()
     if found is None:
-        return "virtual machine; the library for machine code is being built"
+        build_aside()
+        return "virtual machine; the library for machine code is being built for the next run"
     known = {} if program.tapes is None else dict(program.tapes.of)
     before, begin = len(known), time.perf_counter()
     make = compile is True or _instructions(program, wanted) > MANY_INSTRUCTIONS

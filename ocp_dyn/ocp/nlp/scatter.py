@@ -26,7 +26,7 @@ class Placement:
     def __call__(self, entries: Array) -> Array:
         if self.weights is not None:
             entries = entries * self.weights
-        return np.bincount(self.to, entries, self.size)
+        return np.asarray(np.bincount(self.to, entries, self.size), dtype=float)  # an empty sum would be of integers
 
 
 def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, Indices]:
