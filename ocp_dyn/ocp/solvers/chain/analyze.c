@@ -157,6 +157,9 @@ static void list_rows(analysis *a)
         home[t] = a->front[i];
         *(a->role[i] == TILE_PRIMAL ? &members[t] : &begin[t]) += 1;
     }
+    for (int f = 0, first = 0; f < fronts; first += l->front[f++].own) a->begin[f] = first;
+    for (int i = 0; i < a->n; i++)
+        if (a->role[i] == ORDINARY) a->rank[i] = a->begin[a->front[i]] + a->local[i], a->sequence[a->rank[i]] = i;
     for (int t = 0; t < tiles; t++)
         if (home[t] >= 0) l->front[home[t]].components++;
     for (int f = 0; f < fronts; f++) {
@@ -214,7 +217,9 @@ static void find_boundary(analysis *a, int f, int *list)
             if (is_tile(a, row)) chain_refuse(a);
             meet(a, f, row, list, &count);
         }
-    qsort(list, count, sizeof(int), ascending);
+    for (int k = 0; k < count; k++) list[k] = a->rank[list[k]];
+    qsort(list, count, sizeof(int), ascending); /* in the order of elimination: the order of the parent's front, too */
+    for (int k = 0; k < count; k++) list[k] = a->sequence[list[k]];
     if (count && g->parent < 0) chain_refuse(a); /* rows that no ancestor eliminates */
     if (g->own + count + g->primal + g->dual > MOST_ROWS) chain_refuse(a);
     g->boundary = count;
@@ -271,6 +276,7 @@ static void analyze(analysis *a, int strict)
     a->first = numbers(a, (size_t)fronts + 1), a->list = numbers(a, a->nz);
     a->local = numbers(a, a->n), a->of = numbers(a, a->n), a->where = numbers(a, a->n);
     a->near = numbers(a, a->n), a->seen = numbers(a, a->n);
+    a->rank = numbers(a, a->n), a->sequence = numbers(a, a->n), a->begin = numbers(a, fronts);
     sort_entries(a);
     list_rows(a);
     own_rows(a);
@@ -279,6 +285,8 @@ static void analyze(analysis *a, int strict)
     for (int f = 0; f < fronts; f++) {
         front *g = l->front + f;
         find_boundary(a, f, list);
+        double n = g->own, m = g->boundary;
+        l->work += (n * n * n / 3 + n * n * m + n * m * m) / 2, l->numbers += n * n / 2 + n * m;
         if (g->parent < 0) continue;
         g->sibling = l->front[g->parent].child;
         l->front[g->parent].child = f;

@@ -83,10 +83,13 @@ typedef struct {
     size_t block_size, beyond_size;
 } front;
 
-/* entries: places of the matrix's values among the entries J of all pairs; corners: among the three numbers (d_s, link,
+/* work, numbers: estimates of the multiply-adds of a factorization, and of the numbers in its factors.
+
+   entries: places of the matrix's values among the entries J of all pairs; corners: among the three numbers (d_s, link,
    d_y) of all pairs. column: the row of the matrix on which each entry of J acts. */
 typedef struct layout {
     int n, fronts, pairs, entry_count, *column;
+    double work, numbers;
     front *front;
     pair *pair;
     places entries, corners;
@@ -96,21 +99,21 @@ typedef struct layout {
 /* The factors of a front.
 
    rows: of the matrix: own rows in the order of their elimination (with leftover and delayed ones), then the boundary.
-   place: of every own row, as it was assembled, its place among `rows`. L: size x eliminated. carry: what a forward
-   substitution adds to the right-hand side of the rows that are left. left: these rows' Schur complement. */
+   place: of every own row, as it was assembled, its place among `rows`. F: as `dense_front` leaves it: L, and the Schur
+   complement of the rows that are left. carry: the front's right-hand side in a solve; of the rows that are left, what
+   the elimination of the others adds to it. */
 typedef struct {
     int own, size, eliminated, *rows, *place;
-    double *L, *D, *carry;
-    const double *left;
-    long ld, left_ld;
-    double *kept; /* a copy of `left`, where the parent does not follow at once */
+    double *F, *D, *carry;
+    long ld;
     struct tiles *tiles;
-    size_t room[6];
+    size_t room[5];
 } factors;
 
 struct instance {
     int id, n, nz, strict, factored, *irn, *icn;
-    double *values, *J, *corner, *rhs, threshold;
+    const double *values;
+    double *J, *corner, *rhs, threshold;
     plan *plan;
     layout *layouts[2]; /* the usual one, and the strict one, without pairs and tiles */
     factors *factors;

@@ -12,6 +12,9 @@
 
 static const double LEAST_PIVOT = 1e-30;
 
+/* Multiply-adds from which on threads save more time than their start takes. */
+static const double WORTH_THREADS = 5e6;
+
 double chain_clock(void)
 {
     struct timespec now;
@@ -66,16 +69,28 @@ static void add_pair(const instance *s, const layout *l, int number, int own, in
         }
 }
 
-/* Adds the Schur complement of a child; its delayed rows have the places from `delayed` on. */
+/* Adds column S[from..to) of a child's Schur complement, whose rows follow each other in the front, too. */
+static void add_run(double *F, const double *S, int from, int to)
+{
+    for (int i = from; i < to; i++) F[i - from] += S[i];
+}
+
+/* Adds the Schur complement of a child; its delayed rows have the places from `delayed` on.
+
+   Boundary rows have the same order in both fronts, so that they form a few runs of rows that follow each other. */
 static void add_child(const front *c, const factors *g, int own, int shift, int delayed, int *at, double *F, long ld)
 {
     int late = g->own - g->eliminated, count = late + c->boundary;
     for (int i = 0; i < late; i++) at[i] = delayed + i;
     for (int i = 0; i < c->boundary; i++) at[late + i] = c->up[i] < own ? c->up[i] : c->up[i] + shift;
     for (int j = 0; j < count; j++) {
-        const double *S = g->left + g->left_ld * j;
+        const double *S = g->F + (g->ld + 1) * g->eliminated + g->ld * j;
         int to = at[j];
-        for (int i = j; i < count; i++) F[at[i] > to ? at[i] + ld * to : to + ld * at[i]] += S[i];
+        for (int i = j, end; i < count; i = end) {
+            for (end = i + 1; end < count && at[end] == at[end - 1] + 1; end++) continue;
+            if (at[i] >= to) add_run(F + at[i] + ld * to, S, i, end);
+            else for (int k = i; k < end; k++) F[to + ld * at[k]] += S[k];
+        }
     }
 }
 
@@ -95,30 +110,31 @@ static double *assemble(worker *w, int number, factors *g)
     for (int c = f->child; c >= 0; c = w->l->front[c].sibling) late += s->factors[c].own - s->factors[c].eliminated;
     int left = t ? t->leftover : 0, shift = left + late, rows = f->own + shift + f->boundary;
     g->own = f->own + shift, g->size = rows, g->ld = rounded(rows);
-    double **F = &w->front[w->turn];
-    if (chain_reserve(F, &w->room[w->turn], (size_t)g->ld * rows + 8, sizeof(double)) ||
+    if (chain_reserve(&g->F, &g->room[3], (size_t)g->ld * rows + 8, sizeof(double)) ||
+        chain_reserve(&g->carry, &g->room[4], rows + 1, sizeof(double)) ||
         chain_reserve(&g->rows, &g->room[0], rows + 1, sizeof(int)) ||
         chain_reserve(&g->place, &g->room[1], rows + 1, sizeof(int)))
         return NULL;
+    double *F = g->F;
     memcpy(g->rows, f->rows, f->own * sizeof(int));
     for (int k = 0; k < left; k++) g->rows[f->own + k] = f->tile_rows[t->left[k]];
     memcpy(g->rows + g->own, f->rows + f->own, f->boundary * sizeof(int));
-    for (int j = 0; j < rows; j++) memset(*F + g->ld * j + j / 8 * 8, 0, (g->ld - j / 8 * 8) * sizeof(double));
+    for (int j = 0; j < rows; j++) memset(F + g->ld * j + j / 8 * 8, 0, (g->ld - j / 8 * 8) * sizeof(double));
     for (int k = 0; k < f->cell_count; k++) {
         cell e = f->cells[k];
         int r = e.row < f->own ? e.row : e.row + shift, c = e.column < f->own ? e.column : e.column + shift;
-        (*F)[r + g->ld * c] += s->values[e.source];
+        F[r + g->ld * c] += s->values[e.source];
     }
-    for (int k = 0; k < f->pair_count; k++) add_pair(s, w->l, f->pairs[k], f->own, shift, *F, g->ld);
+    for (int k = 0; k < f->pair_count; k++) add_pair(s, w->l, f->pairs[k], f->own, shift, F, g->ld);
     int delayed = f->own + left;
     for (int c = f->child; c >= 0; c = w->l->front[c].sibling) {
         const factors *h = s->factors + c;
         memcpy(g->rows + delayed, h->rows + h->eliminated, (h->own - h->eliminated) * sizeof(int));
-        add_child(w->l->front + c, h, f->own, shift, delayed, g->place, *F, g->ld);
+        add_child(w->l->front + c, h, f->own, shift, delayed, g->place, F, g->ld);
         delayed += h->own - h->eliminated;
     }
-    if (f->components) chain_eliminate_tiles(w, f, &raw, t, shift, *F, g->ld);
-    return w->failure ? NULL : *F;
+    if (f->components) chain_eliminate_tiles(w, f, &raw, t, shift, F, g->ld);
+    return w->failure ? NULL : F;
 }
 
 /* Writes the eliminated rows in their order, and the places to which rows have moved. */
@@ -130,27 +146,6 @@ static void reorder(worker *w, factors *g)
     tiles *t = g->tiles;
     for (int k = 0; t && k < t->neighbors; k++)
         if (t->at[k] < g->own) t->at[k] = g->place[t->at[k]];
-}
-
-/* Keeps L, and the Schur complement if the parent does not follow at once. */
-static int keep(worker *w, int number, factors *g, const double *F)
-{
-    const front *f = w->l->front + number;
-    int e = g->eliminated, left = g->size - e, last = f->parent < 0;
-    if (chain_reserve(&g->L, &g->room[3], (size_t)g->ld * e + 1, sizeof(double)) ||
-        chain_reserve(&g->carry, &g->room[4], 2 * (size_t)g->size + 1, sizeof(double)))
-        return NO_MEMORY;
-    for (int j = 0; j < e; j++) {
-        long from = j / 8 * 8;
-        memcpy(g->L + g->ld * j + from, F + g->ld * j + from, (g->ld - from) * sizeof(double));
-    }
-    g->left = F + g->ld * e + e, g->left_ld = g->ld;
-    w->turn = 1 - w->turn;
-    if (last || (f->parent == number + 1 && w->l->front[f->parent].thread == f->thread)) return NO_FAILURE;
-    if (chain_reserve(&g->kept, &g->room[5], (size_t)left * left + 1, sizeof(double))) return NO_MEMORY;
-    for (int j = 0; j < left; j++) memcpy(g->kept + (size_t)left * j + j, g->left + g->ld * j + j, (left - j) * sizeof(double));
-    g->left = g->kept, g->left_ld = left;
-    return NO_FAILURE;
 }
 
 static void count(worker *w, const factors *g)
@@ -171,8 +166,8 @@ static void factor_front(worker *w, int number)
         return;
     }
     long own = g->own, boundary = g->size - own, negative = 0;
-    if (chain_reserve(&w->work, &w->room[3], dense_work(own, boundary), sizeof(double)) ||
-        chain_reserve(&w->order, &w->room[5], 2 * own + 2, sizeof(int)) ||
+    if (chain_reserve(&w->work, &w->room[1], dense_work(own, boundary), sizeof(double)) ||
+        chain_reserve(&w->order, &w->room[3], 2 * own + 2, sizeof(int)) ||
         chain_reserve(&g->D, &g->room[2], 2 * own + 2, sizeof(double))) {
         w->failure = NO_MEMORY;
         return;
@@ -190,7 +185,6 @@ static void factor_front(worker *w, int number)
     }
     reorder(w, g);
     count(w, g);
-    w->failure = keep(w, number, g, F);
 }
 
 /* Factors the fronts of the worker's thread; those of thread -1 are at the top of the tree. */
@@ -238,14 +232,15 @@ static void *work_through(void *argument)
     return NULL;
 }
 
-/* Runs `step` for every subtree, in several threads as far as they can be had. */
-void chain_in_threads(instance *s, void (*step)(worker *w))
+/* Runs `step` for every subtree, in several threads if that is worth it and as far as they can be had. */
+void chain_in_threads(instance *s, void (*step)(worker *w), int worth)
 {
     enum { MOST = 64 };
     pthread_t thread[MOST];
     share part[MOST];
     int threads = s->plan->threads < s->plan->subtrees ? s->plan->threads : s->plan->subtrees, started[MOST] = {0};
     if (threads > MOST) threads = MOST;
+    if (!worth) threads = 1;
     for (int k = 0; k < threads; k++) part[k] = (share){s, step, k, threads};
     for (int k = 1; k < threads; k++) started[k] = !pthread_create(thread + k, NULL, work_through, part + k);
     if (threads) work_through(part);
@@ -262,7 +257,7 @@ int chain_factor(instance *s, const layout *l, int *negative)
     if (failure) return failure;
     *negative = chain_set_pairs(s, l);
     if (*negative < 0) return SINGULAR;
-    chain_in_threads(s, factor_subtree);
+    chain_in_threads(s, factor_subtree, l->work > WORTH_THREADS);
     for (int k = 0; k < subtrees && !failure; k++) failure = s->workers[k].failure;
     if (failure) return failure;
     factor_subtree(s->workers + subtrees);
@@ -284,13 +279,13 @@ void chain_release(instance *s)
     for (int f = 0; s->factors && f < s->plan->fronts; f++) {
         factors *g = s->factors + f;
         tiles *t = g->tiles;
-        free(g->rows), free(g->place), free(g->L), free(g->D), free(g->carry), free(g->kept);
+        free(g->rows), free(g->place), free(g->F), free(g->D), free(g->carry);
         if (t) free(t->primal), free(t->H), free(t->C), free(t->inverse), free(t->Z), free(t->w);
         free(t);
     }
     for (int k = 0; s->workers && k <= s->plan->subtrees; k++) {
         worker *w = s->workers + k;
-        free(w->front[0]), free(w->front[1]), free(w->raw), free(w->work), free(w->scratch), free(w->order);
+        free(w->raw), free(w->work), free(w->scratch), free(w->order);
     }
     free(s->factors), free(s->workers);
     s->factors = NULL, s->workers = NULL;

@@ -60,7 +60,7 @@ static void free_plan(plan *p)
         p->instances = s->next;
         chain_release(s);
         chain_forget(s->layouts[0]), chain_forget(s->layouts[1]);
-        free(s->irn), free(s->icn), free(s->values), free(s->J), free(s->corner), free(s);
+        free(s->irn), free(s->icn), free(s->J), free(s->corner), free(s);
     }
     free(p->front), free(p->role), free(p->tile), free(p->parent), free(p->thread);
     free(p);
@@ -143,13 +143,12 @@ static instance *new_instance(plan *p, int nz, const int *irn, const int *icn)
     if (!s) return NULL;
     s->plan = p, s->n = p->n, s->nz = nz;
     s->irn = copied(irn, nz), s->icn = copied(icn, nz);
-    s->values = calloc((size_t)nz + 1, sizeof(double));
     pthread_mutex_lock(&lock);
     s->id = ++last_number;
     s->next = p->instances;
     p->instances = s;
     pthread_mutex_unlock(&lock);
-    if (!s->irn || !s->icn || !s->values) return NULL;
+    if (!s->irn || !s->icn) return NULL;
     for (int k = 0; k < nz; k++) s->irn[k]--, s->icn[k]--;
     return s;
 }
@@ -226,7 +225,7 @@ void ma27bd_(const int *n, const int *nz, const int *irn, const int *icn, double
         return;
     }
     iw[0] = s->id;
-    memcpy(s->values, a, (size_t)*nz * sizeof(double));
+    s->values = a; /* IPOPT leaves it as it is until the next factorization */
     int negative = 0, demanding = cntl[0] > 1.5 * USUAL_PIVOT; /* IPOPT raises it where residuals are too large */
     info[0] = factor(s, demanding, &negative);
     info[14] = negative;

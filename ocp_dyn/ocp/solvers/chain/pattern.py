@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...._types import Array, Indices
 from ...nlp.assembled import Assembled
@@ -13,70 +13,116 @@ from ...nlp.stage_orders import GAPS, Mask
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
-    """The instances of one kind of block.
-
-    entries[i, j]: number among the free entries of the j-th variable of instance i, -1 if it is fixed; row: the first
-    row of the first instance; rows: number of rows of each instance; jacobian: pairs (row, variable) of one instance;
-    interval: whether its rows lead from one state to the next.
-    """
-
-    entries: Indices
-    row: int
-    rows: int
-    jacobian: tuple[Indices, Indices]
-    interval: bool
-
-
-@dataclass(frozen=True, eq=False)
 class Pattern:
-    """The structure of a program whose fixed entries are taken out.
+    """The structure of a program without its fixed entries, over vertices: the free entries of x, 0, ..., nx - 1, and
+    after them the rows of the program, in order.
 
-    nx: number of free entries; equal: mask of the rows whose bounds are equal; row, column: entries of the Jacobian;
-    one, other: pairs of different entries with a second derivative; all as numbers of rows, or among the free entries.
+    equal: mask of the rows whose bounds are equal. one, other: pairs of vertices with an entry in the KKT matrix: two
+    different entries of x with a second derivative, or an equality row and an entry of x. row, member: pairs of an
+    inequality row and an entry of x; the entries of such a row meet each other once the row is eliminated. interval:
+    number of the interval, in time, that a use of an entry belongs to, and used: the entry, for all uses in intervals;
+    only: mask of the entries that one instance of one block alone uses.
     """
 
     nx: int
     equal: Mask
-    row: Indices
-    column: Indices
     one: Indices
     other: Indices
-    kinds: list[Kind]
+    row: Indices
+    member: Indices
+    interval: Indices
+    used: Indices
+    only: Mask
+
+    @property
+    def size(self) -> int:
+        """Number of vertices."""
+        return self.nx + int(self.equal.size)
+
+    @property
+    def intervals(self) -> int:
+        """Number of intervals."""
+        return int(self.interval.max(initial=-1)) + 1
+
+    def lowest(self, front: Indices, over: bool = True) -> Indices:
+        """The lowest number among the fronts of the vertices that each vertex meets (`over`: and those it meets in an
+        inequality row); the number of vertices if there is none."""
+        low = np.full(self.size, self.size)
+        np.minimum.at(low, self.one, front[self.other])
+        np.minimum.at(low, self.other, front[self.one])
+        if over:
+            of_row = np.full(self.size, self.size)
+            np.minimum.at(of_row, self.row, front[self.member])
+            np.minimum.at(low, self.member, of_row[self.row])
+        return low
+
+    def weights(self) -> tuple[Array, bool]:
+        """The work that each interval takes, up to a factor, and whether rows tie the ends of the motion together."""
+        first, last = np.full(self.size, self.intervals), np.full(self.size, -1)
+        np.minimum.at(first, self.used, self.interval)
+        np.maximum.at(last, self.used, self.interval)
+        near = (last >= 0) & (last - first <= 1)
+        one, other = self.one[near[self.other]], self.other[near[self.other]]
+        begin, end = np.full(self.size, self.intervals), np.full(self.size, -1)
+        row = one >= self.nx
+        np.minimum.at(begin, one[row], first[other[row]])
+        np.maximum.at(end, one[row], first[other[row]])
+        begin[: self.nx], end[: self.nx] = first[: self.nx], first[: self.nx]
+        known = (end >= 0) & (end < self.intervals)
+        count = np.bincount(end[known], minlength=self.intervals)
+        return count.astype(float) ** 2 + 1.0, bool(np.any((end - begin)[known] > self.intervals / 2))
 
 
 def pattern_of(program: Assembled, lower: Array, upper: Array) -> Pattern:
     """The structure of a program of which the entries with lower == upper are fixed."""
     free = np.asarray(lower) != np.asarray(upper)
     number = np.where(free, np.cumsum(free) - 1, -1)
-    kinds, first = [], 0
-    row, column, one, other = [], [], [], []
+    nx, equal = int(free.sum()), program.row_lower == program.row_upper
+    first, begun, parts = nx, 0, _Parts()
+    uses = np.zeros(nx, dtype=np.int64)
     for b in program.blocks:
-        if not b.instances:
+        count, rows = len(b.instances), int(b.lower.size)
+        if not count:
             continue
-        entries, rows = number[b.gather], int(b.lower.size)
+        entries = number[b.gather]
         i, j = _pairs(b.jacobian_pattern)
-        kinds.append(Kind(entries, first, rows, (i, j), any(name in GAPS for name in b.row_names)))
-        count = len(b.instances)
-        row.append((first + rows * np.arange(count)[:, None] + i[None, :]).ravel())
-        column.append(entries[:, j].ravel())
+        at = (first + rows * np.arange(count)[:, None] + i).ravel()
+        parts.rows(at, entries[:, j].ravel(), equal[at - nx])
         i, j = _pairs(b.hessian_pattern)
-        one.append(entries[:, i].ravel())
-        other.append(entries[:, j].ravel())
+        off = i < j
+        parts.squares(entries[:, i[off]].ravel(), entries[:, j[off]].ravel())
+        np.add.at(uses, entries[entries >= 0], 1)
+        if any(name in GAPS for name in b.row_names):
+            parts.uses(np.repeat(begun + np.arange(count), entries.shape[1]), entries.ravel())
+            begun += count
         first += rows * count
-    at, to = _joined(row, column, 1)
-    i, j = _joined(one, other, 2)
-    off = i < j
-    return Pattern(int(free.sum()), program.row_lower == program.row_upper, at, to, i[off], j[off], kinds)
+    joined = [np.concatenate([np.zeros(0, dtype=np.int64), *part]) for part in parts.all]
+    return Pattern(nx, equal, *joined, uses == 1)
 
 
-def _pairs(sparsity: object) -> tuple[Indices, Indices]:
-    row, column = sparsity.get_triplet()  # type: ignore[attr-defined]
-    return np.array(row, dtype=np.int64), np.array(column, dtype=np.int64)
+class _Parts:
+    """Collects pairs of vertices, of free entries only."""
+
+    def __init__(self) -> None:
+        self.all: list[list[Indices]] = [[] for _ in range(6)]
+
+    def _add(self, kind: int, first: Indices, second: Indices, keep: Mask) -> None:
+        self.all[2 * kind].append(first[keep])
+        self.all[2 * kind + 1].append(second[keep])
+
+    def rows(self, row: Indices, entry: Indices, equal: Mask) -> None:
+        """Adds entries of the Jacobian."""
+        self._add(0, row, entry, (entry >= 0) & equal)
+        self._add(1, row, entry, (entry >= 0) & ~equal)
+
+    def squares(self, one: Indices, other: Indices) -> None:
+        """Adds second derivatives."""
+        self._add(0, one, other, (one >= 0) & (other >= 0) & (one != other))
+
+    def uses(self, interval: Indices, entry: Indices) -> None:
+        """Adds uses of entries in intervals."""
+        self._add(2, interval, entry, entry >= 0)
 
 
-def _joined(first: list[Indices], second: list[Indices], free: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All pairs whose second (free=1), or both (free=2), are free entries."""
-    a, b = (np.concatenate([np.zeros(0, dtype=np.int64), *parts]) for parts in (first, second))
-    keep = (b >= 0) if free == 1 else (a >= 0) & (b >= 0)
-    return a[keep], b[keep]
+def _pairs(sparsity: Any) -> tuple[Indices, Indices]:
+    return np.array(sparsity.row(), dtype=np.int64), np.array(sparsity.get_col(), dtype=np.int64)

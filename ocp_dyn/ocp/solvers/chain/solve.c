@@ -2,6 +2,9 @@
 #include "dense.h"
 #include "worker.h"
 
+/* Numbers in the factors from which on threads save more time than their start takes. */
+static const double WORTH_THREADS = 3e5;
+
 /* Adds to the right-hand side of a front what a child has left for its rows. */
 static void add_carry(const front *c, const factors *child, const factors *g, int own, int delayed, double *v)
 {
@@ -25,7 +28,7 @@ static void forward(const layout *l, factors *all, int number, const double *x)
     for (int i = 0; i < g->own; i++) v[i] += x[g->rows[i]];
     chain_tiles_forward(f, g->tiles, x, v);
     for (int i = g->eliminated; i < g->own; i++) v[i] -= x[g->rows[i]]; /* the parent adds it again */
-    dense_forward(g->size, g->eliminated, g->L, g->ld, v);
+    dense_forward(g->size, g->eliminated, g->F, g->ld, v);
 }
 
 static void backward(const layout *l, factors *all, int number, double *x)
@@ -35,7 +38,7 @@ static void backward(const layout *l, factors *all, int number, double *x)
     double *v = g->carry;
     dense_diagonal(g->eliminated, g->D, v);
     for (int i = g->eliminated; i < g->size; i++) v[i] = x[g->rows[i]];
-    dense_backward(g->size, g->eliminated, g->L, g->ld, v);
+    dense_backward(g->size, g->eliminated, g->F, g->ld, v);
     for (int i = 0; i < g->eliminated; i++) x[g->rows[i]] = v[i];
     chain_tiles_backward(f, g->tiles, x, v);
 }
@@ -64,16 +67,17 @@ static void solve_pair(const double *d, double s, double y, double *solved_s, do
 void chain_solve(instance *s, const layout *l, double *x)
 {
     double first, second;
+    int worth = l->numbers > WORTH_THREADS;
     s->rhs = x;
     for (int p = 0; p < l->pairs; p++) {
         const pair *q = l->pair + p;
         solve_pair(s->corner + 3 * (size_t)p, x[q->s], x[q->y], &first, &second);
         for (int e = q->first; e < q->first + q->count; e++) x[l->column[e]] -= s->J[e] * second;
     }
-    chain_in_threads(s, forward_subtree);
+    chain_in_threads(s, forward_subtree, worth);
     forward_subtree(s->workers + s->plan->subtrees);
     backward_subtree(s->workers + s->plan->subtrees);
-    chain_in_threads(s, backward_subtree);
+    chain_in_threads(s, backward_subtree, worth);
     for (int p = 0; p < l->pairs; p++) {
         const pair *q = l->pair + p;
         double y = x[q->y];

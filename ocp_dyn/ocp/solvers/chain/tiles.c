@@ -28,7 +28,7 @@ void chain_assemble_tiles(worker *w, const front *f, parts *raw)
     size_t p = f->primal, sizes[] = {p * p, f->near_count * p, f->block_size, f->beyond_size, f->dual}, total = 0;
     double **at[] = {&raw->H, &raw->C, &raw->B, &raw->Q, &raw->E};
     for (int k = 0; k < 5; k++) total += sizes[k];
-    if (chain_reserve(&w->raw, &w->room[2], total, sizeof(double))) {
+    if (chain_reserve(&w->raw, &w->room[0], total, sizeof(double))) {
         w->failure = NO_MEMORY;
         return;
     }
@@ -187,8 +187,8 @@ static double between(const front *f, const parts *raw, int i, int j)
 int chain_choose_tiles(worker *w, const front *f, const parts *raw, tiles *t)
 {
     size_t most = f->block_size + 1, p = f->primal;
-    if (allot(f, t) || chain_reserve(&w->scratch, &w->room[4], most, sizeof(double)) ||
-        chain_reserve(&w->order, &w->room[5], p + f->dual + 1, sizeof(int)))
+    if (allot(f, t) || chain_reserve(&w->scratch, &w->room[2], most, sizeof(double)) ||
+        chain_reserve(&w->order, &w->room[3], p + f->dual + 1, sizeof(int)))
         return NO_MEMORY;
     int exact = 1;
     for (int i = 0; i < f->dual; i++) exact &= raw->E[i] == 0;
@@ -241,8 +241,8 @@ void chain_eliminate_tiles(worker *w, const front *f, const parts *raw, tiles *t
     if (!r) return;
     size_t total = 0;
     for (int c = 0; c < f->components; c++) total += (size_t)t->ranks[c] * t->touched[c];
-    if (chain_reserve(&w->scratch, &w->room[4], (size_t)n * (r + 1) + total, sizeof(double)) ||
-        chain_reserve(&w->order, &w->room[5], 2 * (size_t)n + 2 + total, sizeof(int))) {
+    if (chain_reserve(&w->scratch, &w->room[2], (size_t)n * (r + 1) + total, sizeof(double)) ||
+        chain_reserve(&w->order, &w->room[3], 2 * (size_t)n + 2 + total, sizeof(int))) {
         w->failure = NO_MEMORY;
         return;
     }

@@ -1,7 +1,9 @@
-"""Tiles: small groups of variables of one interval and of equality rows that determine them from one another.
+"""Tiles: small groups of variables and of the equality rows that determine them, eliminated before their front.
 
 The accelerations of an interval meet the rows that lead from one state to the next dof by dof: the Jacobian of these
-rows by the accelerations consists of many small blocks. Each is eliminated for little work before its front is factored.
+rows by the accelerations consists of many small blocks B. With P the variables and Q the rows of a block, and R all
+other rows of the KKT matrix K, the elimination of (P, Q) leaves K_RR - C_P Z - Z' C_P' + Z' H_PP Z with Z = B^-1 C_Q',
+for little work, because Z is sparse.
 """
 
 from __future__ import annotations
@@ -10,64 +12,99 @@ import numpy as np
 
 from ...._types import Indices
 from ...nlp.stage_orders import Mask
-from .pattern import Kind, Pattern
+from .matching import unmatched
+from .pattern import Pattern
 
-SPARSE = 16
-"""Largest number of entries of a row of a tile."""
+SPARSE = 16, 0.5
+"""Largest number of entries of a row of a tile, as a number and as a part of the entries that an interval uses."""
 
-LARGEST = 12
+LARGEST = 32
 """Largest number of variables of a tile."""
 
 
-def tiles_of(pattern: Pattern, kind: Kind, interior: Mask) -> list[tuple[Indices, Indices, Indices]]:
-    """Tiles of the instances of one kind: instances with the same structure, and for them the tile of every variable of
-    an instance and of every row, -1 where there is none.
+def tiles_of(pattern: Pattern, front: Indices) -> Indices:
+    """The number of the tile of every vertex, -1 for most.
 
-    interior: mask of the free entries that one instance alone uses.
+    A variable of a tile meets nothing that is eliminated in a deeper front. A tile may have more variables than rows,
+    or, where the pattern does not tell which rows determine the variables (the four rows of a quaternion), more rows:
+    the factorization chooses, and eliminates the rest in the front.
     """
-    entries = kind.entries
-    own = (entries >= 0) & interior[np.maximum(entries, 0)]
-    equal = pattern.equal[kind.row + np.arange(entries.shape[0] * kind.rows)].reshape(-1, kind.rows)
-    masks = np.concatenate([own, entries >= 0, equal], axis=1)
-    alike, which = np.unique(masks, axis=0, return_inverse=True)
-    found, width = [], entries.shape[1]
-    for number, mask in enumerate(alike):
-        inside, free, equality = mask[:width], mask[width : 2 * width], mask[2 * width :]
-        tiles = _tiles(kind, inside, free, equality)
-        found.append((np.flatnonzero(which.ravel() == number), *tiles))
-    return found
+    size = pattern.size
+    local = pattern.lowest(front) >= front
+    at = pattern.one >= pattern.nx
+    row, column = pattern.one[at], pattern.other[at]
+    count = np.bincount(row, minlength=size)
+    most = min(SPARSE[0], SPARSE[1] * pattern.used.size / max(pattern.intervals, 1))
+    near = (front[row] == front[column]) & local[column] & (count[row] <= most)
+    inside = np.concatenate([pattern.only, np.zeros(size - pattern.nx, dtype=bool)])
+    # first accelerations and the like; then variables on both sides of a row that ties two intervals
+    first = _components(size, row, column, near & inside[column], count)
+    taken = np.bincount(column, first[row] >= 0, size) > 0  # variables that meet rows of these tiles, and rows that
+    taken |= np.bincount(row, first[column] >= 0, size) > 0  # meet their variables
+    second = _components(size, row, column, near & ~taken[column] & ~taken[row], count)
+    tile = np.where(first >= 0, first, np.where(second >= 0, second + first.max(initial=-1) + 1, -1))
+    return np.asarray(np.where(tile >= 0, np.unique(tile, return_inverse=True)[1].ravel() - int(np.any(tile < 0)), -1))
 
 
-def _tiles(kind: Kind, interior: Mask, free: Mask, equal: Mask) -> tuple[Indices, Indices]:
-    """The tile of every variable and of every row of one instance."""
-    row, column = kind.jacobian
-    count = np.bincount(row[free[column]], minlength=kind.rows)
-    sparse = equal & (count <= SPARSE)
-    # rows with many interior variables would join what is small: they are left out until all tiles are small
-    inside = np.bincount(row[interior[column]], minlength=kind.rows)
-    for most in sorted(set(inside[sparse].tolist()), reverse=True):
-        rows = sparse & (inside <= most) & (inside > 0)
-        edge = rows[row] & interior[column]
-        of_column, of_row = _components(row[edge], column[edge], kind.rows, interior.size)
-        if of_column.size and np.bincount(of_column[of_column >= 0], minlength=1).max() <= LARGEST:
-            return of_column, of_row
-    return np.full(interior.size, -1), np.full(kind.rows, -1)
+def _components(size: int, row: Indices, column: Indices, chosen: Mask, count: Indices) -> Indices:
+    """Tiles of the chosen entries of the Jacobian: connected components without rows that the rest already determine.
 
-
-def _components(row: Indices, column: Indices, rows: int, columns: int) -> tuple[Indices, Indices]:
-    """Connected components of a bipartite graph, numbered from 0, of the columns and of the rows; -1 without edges."""
-    of_column, of_row = np.arange(columns), np.full(rows, columns)
+    Rows that meet many of the variables are left out where a component would be too large. count: entries of every row.
+    """
+    row, column = row[chosen], column[chosen]
     while True:
-        before = of_column.copy()
-        np.minimum.at(of_row, row, of_column[column])
-        np.minimum.at(of_column, column, of_row[row])
-        if np.array_equal(before, of_column):
+        label = _labels(size, row, column)
+        columns = np.unique(column)
+        large = np.bincount(label[columns], minlength=size) > LARGEST
+        if not np.any(large):
             break
-    used = np.zeros(columns, dtype=bool)
-    used[column] = True
-    members, dense = np.unique(of_column[used], return_inverse=True)
-    number = np.full(columns + 1, -1)
-    number[members] = np.arange(members.size)
-    found = np.full(columns, -1)
-    found[used] = dense.ravel()
-    return found, np.asarray(number[of_row])
+        inside = np.bincount(row, minlength=size)
+        most = np.zeros(size, dtype=np.int64)
+        np.maximum.at(most, label[row], inside[row])
+        keep = ~large[label[row]] | (inside[row] < most[label[row]])
+        row, column = row[keep], column[keep]
+    rows = np.unique(row)
+    tile = np.full(size, -1)
+    tile[columns], tile[rows] = label[columns], label[rows]
+    tile[_determined(size, row, column, label, count)] = -1
+    return tile
+
+
+def _labels(size: int, row: Indices, column: Indices) -> Indices:
+    """The same number for all vertices of a connected component."""
+    label = np.arange(size)
+    while True:
+        before = label.copy()
+        np.minimum.at(label, row, label[column])
+        np.minimum.at(label, column, label[row])
+        if np.array_equal(before, label):
+            return label
+
+
+def _determined(size: int, row: Indices, column: Indices, label: Indices, count: Indices) -> Indices:
+    """The rows of a component with more rows than variables that are not needed: those with few entries determine the
+    variables. A row that is like one of these, by its variables and its number of entries, is kept beside it."""
+    rows, columns = np.unique(row), np.unique(column)
+    over = np.bincount(label[rows], minlength=size) > np.bincount(label[columns], minlength=size)
+    one = over & (np.bincount(label[columns], minlength=size) == 1)
+    least = np.full(size, np.iinfo(np.int64).max)
+    np.minimum.at(least, label[rows], count[rows])
+    spare = [rows[one[label[rows]] & (count[rows] > least[label[rows]])]]
+    several = np.flatnonzero((over & ~one)[label[row]])
+    several = several[np.argsort(label[row[several]], kind="stable")]
+    starts = np.flatnonzero(np.diff(label[row[several]], prepend=-1))
+    for edges in np.split(several, starts[1:]) if several.size else []:
+        spare.append(_spare(row[edges], column[edges], count))
+    return np.concatenate(spare)
+
+
+def _spare(row: Indices, column: Indices, count: Indices) -> Indices:
+    """The rows of one component that are neither needed nor like those needed."""
+    rows, at = np.unique(row, return_inverse=True)
+    columns, to = np.unique(column, return_inverse=True)
+    meets = np.zeros((rows.size, columns.size), dtype=bool)
+    meets[at, to] = True
+    order = np.argsort(count[rows], kind="stable")
+    left = order[unmatched(meets[order])]
+    needed = {(meets[i].tobytes(), count[rows[i]]) for i in np.setdiff1d(order, left)}
+    return rows[[i for i in left if (meets[i].tobytes(), count[rows[i]]) not in needed]]

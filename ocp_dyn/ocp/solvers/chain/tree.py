@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...._types import Indices
+from ...._types import Array, Indices
+from ...nlp.stage_orders import Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,47 @@ class Tree:
             if not np.any(apart):
                 return high
             high[apart] = self.parent[high[apart]]
+
+    def with_leaves(self, split: Mask) -> Tree:
+        """The tree with a further child, just before it, for every front of `split`."""
+        number = np.arange(self.size) + np.cumsum(split)
+        size = int(number[-1]) + 1
+        parent, thread, first = (np.zeros(size, dtype=np.int64) for _ in range(3))
+        parent[number] = np.where(self.parent >= 0, number[self.parent], -1)
+        thread[number] = self.thread
+        leaf = number[split] - 1
+        parent[leaf], thread[leaf] = leaf + 1, self.thread[split]
+        first[number] = number[self.first] - split[self.first]
+        first[leaf] = leaf
+        return Tree(number[self.front], parent, thread, first, _mirrored(parent, first))
+
+
+INNER = 2.2
+"""Work in a piece of a chain with borders at both ends, relative to one with a border at one end."""
+
+FEWEST = 4
+"""Fewest intervals of a piece if there are more than two pieces."""
+
+
+def cuts_of(weights: Array, threads: int, closed: bool) -> list[int]:
+    """The first interval of every piece, and the number of intervals, so that all pieces are about the same work.
+
+    weights: work of every interval; closed: whether the last interval is tied to the first. Two pieces at least (one
+    thread works through both), and a power of two.
+    """
+    pieces = 2
+    while 2 * pieces <= threads and 2 * pieces * FEWEST <= weights.size:
+        pieces *= 2
+    if weights.size < 2:
+        return [0, weights.size]
+    share = np.full(pieces, 1.0)
+    if not closed and pieces > 2:
+        share[1:-1] /= INNER
+    done = np.cumsum(weights) / np.sum(weights)
+    cuts = [0, *(int(np.argmin(np.abs(done - part))) + 1 for part in np.cumsum(share / share.sum())[:-1]), weights.size]
+    for k in range(1, pieces):  # no piece is empty
+        cuts[k] = min(max(cuts[k], cuts[k - 1] + 1), weights.size - pieces + k)
+    return cuts
 
 
 def tree_of(cuts: list[int]) -> Tree:

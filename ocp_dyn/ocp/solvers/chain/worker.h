@@ -12,7 +12,7 @@
 typedef struct tiles {
     int rank, neighbors, leftover, *primal, *dual, *at, *left, *ranks, *touched, *touch;
     double *H, *C, *inverse, *Z, *w, *t, *y;
-    size_t room[12];
+    size_t room[6];
 } tiles;
 
 /* The parts of the matrix on the rows of a front's tiles, as they are assembled. */
@@ -20,14 +20,14 @@ typedef struct {
     double *H, *C, *B, *Q, *E;
 } parts;
 
-/* A thread's buffers: two fronts by turns, so that a Schur complement outlives the assembly of the next front. */
+/* A thread's buffers, and what it counts. */
 typedef struct worker {
     instance *s;
     const layout *l;
-    int number, turn, failure, negative;
-    double *front[2], *raw, *work, *scratch, delayed, multiply_adds, entries, largest;
+    int number, failure, negative;
+    double *raw, *work, *scratch, delayed, multiply_adds, entries, largest;
     int *order;
-    size_t room[6];
+    size_t room[4];
 } worker;
 
 int chain_reserve(void *memory, size_t *room, size_t count, size_t size);
@@ -37,6 +37,6 @@ void chain_eliminate_tiles(worker *w, const front *f, const parts *raw, tiles *t
 void chain_tiles_forward(const front *f, const tiles *t, const double *b, double *v);
 void chain_tiles_backward(const front *f, const tiles *t, double *x, const double *v);
 int chain_set_pairs(instance *s, const layout *l);
-void chain_in_threads(instance *s, void (*step)(worker *w));
+void chain_in_threads(instance *s, void (*step)(worker *w), int worth);
 
 #endif
