@@ -22,6 +22,8 @@ from .interface import Orders, Settings, SolverResult, Start
 from .ipopt import check_ipopt_options, solve_by_ipopt
 from .monitor import Monitor
 from .nlpsol import solve_by_plugin
+from .plugins.uno import solve_by_uno
+from .plugins.uno_options import check_uno_options
 from .sqp import check_sqp_options, solve_by_sqp
 
 Solve = Callable[[Assembled, Orders, Start, Settings, Monitor], SolverResult]
@@ -47,6 +49,7 @@ class Solver(NamedTuple):
 SOLVERS = {
     "ipopt": Solver(solve_by_ipopt, check_ipopt_options, plugin=True, prepare=request),
     "fatrop": Solver(solve_by_fatrop, plugin=True),
+    "uno": Solver(solve_by_uno, check_uno_options, plugin=True),
     "sqp": Solver(solve_by_sqp, check_sqp_options),
 }
 """The solvers that this library adapts to its programs, by name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import casadi as ca
@@ -11,6 +12,13 @@ from ..._types import Array
 from ..nlp.assembled import Assembled
 from .interface import Orders, Settings, SolverResult, Start
 from .monitor import Monitor
+
+StatusOf = Callable[[Mapping[str, Any]], str]
+"""The status of a run, from the statistics of its plugin."""
+
+
+class Failed(ValueError):
+    """Raised if a plugin fails while it runs."""
 
 
 def solve_by_plugin(
@@ -27,8 +35,10 @@ def run_nlpsol(
     options: dict[str, Any],
     rows: tuple[Array, Array],
     start: Start,
+    status_of: StatusOf | None = None,
 ) -> SolverResult:
-    """Makes a plugin's solver for a problem (x, p, f, g) and runs it; rows: bounds of g.
+    """Makes a plugin's solver for a problem (x, p, f, g) and runs it; rows: bounds of g; status_of: the status from the
+    plugin's statistics (default: the plugin's own).
 
     ValueError if the plugin refuses the options or the problem.
     """
@@ -41,11 +51,9 @@ def run_nlpsol(
     try:
         result = solver(x0=start.x, p=start.p, **bounds, **{key: v for key, v in multipliers.items() if v is not None})
     except RuntimeError as error:
-        raise ValueError(
-            f"the solver {name!r} cannot take this problem: {str(error).strip().splitlines()[-1]}"
-        ) from error
+        raise Failed(f"the solver {name!r} cannot take this problem: {str(error).strip().splitlines()[-1]}") from error
     stats = solver.stats()
-    status = str(stats["return_status"])
+    status = status_of(stats) if status_of else str(stats.get("return_status", stats["unified_return_status"]))
     if status.lstrip("-").isdigit():  # fatrop gives a number
         status = "Solve_Succeeded" if stats["success"] else f"{name} status {status}"
     x, lam_x, lam_g = (np.array(result[key]).ravel() for key in ("x", "lam_x", "lam_g"))

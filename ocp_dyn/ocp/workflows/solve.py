@@ -13,10 +13,12 @@ import numpy as np
 from ..._arguments import positive, truth, whole
 from ..._display import Progress
 from ..._types import is_one_of, shown
+from ...codegen.tapes.library import build_aside
 from ..analysis.summary import DECIDE, bounds_of
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
-from ..nlp.machine_code import use_machine_code
+from ..nlp.evaluator import FUNCTION_LEVELS
+from ..nlp.machine_code import SOLVED_WITH, use_machine_code
 from ..nlp.program import Assembled
 from ..solution import Solution
 from ..solvers.by_name import check_options, check_solver, prepare_solver, run
@@ -136,9 +138,12 @@ def _solve_once(
     """One run of a solver; set_guess: sets the first values of the program if there is no `start`."""
     begin = time.perf_counter()
     prepare_solver(solver, settings)
+    levels = FUNCTION_LEVELS if settings.options.get("hessian") == "gauss-newton" else SOLVED_WITH
+    if settings.compile is not False:
+        build_aside()  # done before the blocks are built, except for small problems
     t, program = prepare(problem, threads, say)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
-        say(f"evaluating by {use_machine_code(program, settings.compile, say)}")
+        say(f"evaluating by {use_machine_code(program, settings.compile, say, levels)}")
         begin_at = starting_point(t, guess, start, values, set_guess)
         built = time.perf_counter()
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
