@@ -1,121 +1,161 @@
-"""Machine code of blocks: selects the functions worth compiling, looks them up in the cache, compiles them, and
-estimates the gain."""
+"""Evaluation of blocks by machine code: their functions become tapes, which are kept on disk for later problems.
+
+A tape is a table of operations (`ocp_dyn.codegen.tapes`): it is made in a microsecond per instruction, without a compiler,
+and evaluated by a small library that is compiled once per machine.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import casadi as ca
+import numpy as np
 
 from ..._types import is_one_of, meant, shown
-from ...codegen.machine_code.batch import CompiledFunction
-from ...codegen.machine_code.compile import cached, compiler_found
-from ...codegen.machine_code.compile import compile as compile_functions
+from ...codegen.machine_code import cache
+from ...codegen.machine_code.compile import compiler_found
+from ...codegen.machine_code.identity import digest, made_by
+from ...codegen.tapes.library import build_aside, library, version
+from ...codegen.tapes.tape import Tape, tape_of
 from .assembled import Assembled
-from .evaluator import FUNCTION_LEVELS, Key
+from .blocks import Block
+from .evaluator import FUNCTION_LEVELS, Key, Tapes
 
 LEAST_INSTRUCTIONS = 20_000
-"""Least number of instructions, of all instances together, that is worth compiling: with fewer, CasADi's virtual
+"""Least number of instructions, of all instances together, that machine code is worth: with fewer, CasADi's virtual
 machine takes no more than about 0.1 ms."""
 
-CODE_LANES = 8
-"""Number of instances that the compiled code evaluates at once."""
+MANY_INSTRUCTIONS = 1_000_000
+"""Number of instructions, of all instances together, from which on tapes that are missing are made at once: in forty
+evaluations they save the time that it takes to make them."""
 
-SECONDS_PER_INSTRUCTION = 1.5e-4
-"""Time to compile one instruction [s], on one processor."""
+KEPT_ON_DISK = 5_000
+"""Number of instructions from which on a tape is kept on disk: smaller ones are made in a few milliseconds."""
+
+TAPES_KEPT = 256
+"""Number of tapes that one process keeps for further problems."""
+
+SECONDS_PER_INSTRUCTION = 1.2e-6
+"""Time to make the table of one instruction [s]."""
+
+SOLVED_WITH = FUNCTION_LEVELS[:3]
+"""Levels of functions that a solver with exact Hessians needs."""
+
+SUFFIX = ".tape"
+
+_kept: OrderedDict[str, Tape] = OrderedDict()
+
+_refused: set[str] = set()
+"""Names of functions with operations that tapes do not have."""
 
 
-def use_machine_code(program: Assembled, compile: bool | str, tell: Callable[[str], None]) -> str:
+def use_machine_code(
+    program: Assembled, compile: bool | str, tell: Callable[[str], None], levels: Sequence[str] = FUNCTION_LEVELS
+) -> str:
     """Selects machine code for the blocks and returns a sentence about the way in which they are evaluated now.
 
-    compile: "auto" uses the machine code in the cache; True uses machine code for all functions that are worth it, and
-    compiles those that are missing; False uses none. Raises ValueError for anything else, RuntimeError if there is no
-    compiler and `compile` is True.
+    compile: "auto" uses the tables on disk, and makes missing ones for a large program; it never waits for a compiler.
+    True makes all that are missing; False uses no machine code. levels: levels of the functions that will be needed.
+    Raises ValueError for anything else, RuntimeError if there is no compiler and `compile` is True.
     """
     if compile is not True and compile is not False and not is_one_of(compile, ("auto",)):
         raise ValueError(f'compile is True, False or "auto", got {shown(compile)}{meant(compile, ["auto"])}')
     if compile is False:
-        if program.compiled:
-            program.use({})
+        if program.tapes is not None:
+            program.use(None)
         return "virtual machine"
-    wanted = _wanted(program)
-    missing = {key: f for key, f in wanted.items() if key not in program.compiled}
-    if missing and compiler_found():
-        compiled = _from_cache(program, missing)
-        rest = {key: f for key, f in missing.items() if key not in compiled}
-        if compile is True and rest:
-            compiled |= _build(program, rest, tell)
-        if compiled:
-            program.use({**program.compiled, **compiled})
-    elif missing and compile is True:
-        raise RuntimeError(
-            "compile=True needs a C compiler, and none was found: install gcc or clang, name one in the environment "
-            'variable CC, or leave compile="auto" for CasADi\'s virtual machine'
-        )
+    if not compiler_found():
+        if compile is True and _wanted(program, levels):
+            raise RuntimeError(
+                "compile=True needs a C compiler, and none was found: install gcc or clang, name one in the environment "
+                'variable CC, or leave compile="auto" for CasADi\'s virtual machine'
+            )
+        return "virtual machine"
+    wanted = _wanted(program, levels)
     if not wanted:
         return "virtual machine; it is too small to gain from machine code"
-    return _say(program, [f for key, f in wanted.items() if key not in program.compiled])
+    found = library(build=True) if compile is True else _library_there()
+    if found is None:
+        build_aside()
+        return "virtual machine; the library for machine code is being built for the next run"
+    known = {} if program.tapes is None else dict(program.tapes.of)
+    before, begin = len(known), time.perf_counter()
+    make = compile is True or _instructions(program, wanted) > MANY_INSTRUCTIONS
+    for key in wanted:
+        tape = known.get(key) or _tape(found, program.blocks[key[0]], key[1], make)
+        if tape is not None:
+            known[key] = tape
+    if len(known) > before:
+        program.use(Tapes(found, known))
+        tell(f"{len(known) - before} functions as tables in {time.perf_counter() - begin:.1f} s")
+    return _say(program, [key for key in wanted if key not in known], len(known))
 
 
-def _say(program: Assembled, left: list[ca.Function]) -> str:
-    if not left:
+def _library_there() -> ctypes.CDLL | None:
+    with contextlib.suppress(OSError, RuntimeError):
+        return library(build=False)
+    return None
+
+
+def _say(program: Assembled, missing: list[Key], known: int) -> str:
+    if not missing:
         return "machine code"
-    how = f"{len(program.compiled)} functions as machine code, {len(left)} in the virtual machine"
-    if not program.compiled:
-        how = "virtual machine"
-    if not compiler_found():
-        return how
-    seconds = sum(f.n_instructions() for f in {f.name(): f for f in left}.values()) * SECONDS_PER_INSTRUCTION
-    return (
-        f"{how}; compile=True would build them once, in some {max(1.0, seconds):.0f} processor seconds, for "
-        "derivatives in a tenth of the time"
-    )
+    how = f"{known} functions as machine code, {len(missing)} in the virtual machine" if known else "virtual machine"
+    left = {f.name(): f.n_instructions() for f in (_function(program, key) for key in missing)}
+    seconds = SECONDS_PER_INSTRUCTION * sum(count for name, count in left.items() if name not in _refused)
+    return f"{how}; compile=True would build the tables of these once, in {max(0.1, seconds):.1f} s" if seconds else how
 
 
-def _wanted(program: Assembled) -> dict[Key, ca.Function]:
-    functions = {
-        (k, level): getattr(b, f"{level}_function") for k, b in enumerate(program.blocks) for level in FUNCTION_LEVELS
-    }
-    return {
-        key: f
-        for key, f in functions.items()
-        if f.n_instructions() * len(program.blocks[key[0]].instances) > LEAST_INSTRUCTIONS
-    }
+def _function(program: Assembled, key: Key) -> ca.Function:
+    f: ca.Function = getattr(program.blocks[key[0]], f"{key[1]}_function")
+    return f
 
 
-def _grouped(program: Assembled, functions: dict[Key, ca.Function]) -> list[tuple[int, dict[Key, ca.Function]]]:
-    """Groups functions by their number of lanes; a kind of block with one instance gains nothing from lanes."""
-    groups: dict[int, dict[Key, ca.Function]] = {1: {}, CODE_LANES: {}}
-    for key, f in functions.items():
-        groups[1 if len(program.blocks[key[0]].instances) == 1 else CODE_LANES][key] = f
-    return [(lanes, members) for lanes, members in groups.items() if members]
+def _instructions(program: Assembled, keys: Sequence[Key]) -> int:
+    """Instructions of these functions, for all instances together."""
+    return sum(_function(program, key).n_instructions() * len(program.blocks[key[0]].instances) for key in keys)
 
 
-def _options(program: Assembled, members: Mapping[Key, ca.Function], lanes: int) -> dict[str, Any]:
-    """Options of a compilation, with a key for every function; blocks that are equal share theirs."""
-    keys = list(dict.fromkeys(f"{program.blocks[k].key} {level}" for k, level in members))
-    return {"lanes": lanes, "threads": program.threads, "single": lanes == 1, "keys": keys}
+def _wanted(program: Assembled, levels: Sequence[str]) -> list[Key]:
+    """The functions of a program that is large enough; none of a smaller one."""
+    keys = [(k, level) for k, _ in enumerate(program.blocks) for level in levels]
+    return keys if _instructions(program, keys) > LEAST_INSTRUCTIONS else []
 
 
-def _from_cache(program: Assembled, functions: dict[Key, ca.Function]) -> dict[Key, CompiledFunction]:
-    compiled: dict[Key, CompiledFunction] = {}
-    for lanes, members in _grouped(program, functions):
-        known = cached(members.values(), **_options(program, members, lanes))
-        compiled |= {key: known[f.name()] for key, f in members.items() if f.name() in known}
-    return compiled
+def _tape(found: ctypes.CDLL, block: Block, level: str, make: bool) -> Tape | None:
+    """The tape of a block's function: kept in this process, or on disk, or made now if `make`; else None."""
+    f = getattr(block, f"{level}_function")
+    name = digest(block.key, level, version(), made_by(tape_of.__module__))
+    large = f.n_instructions() >= KEPT_ON_DISK
+    tape = _kept.pop(name, None)
+    if tape is None and large:
+        path = cache.find(cache.directory(), name, SUFFIX)
+        tape = None if path is None else Tape(np.fromfile(path, np.uint8))
+    if tape is None and (make or not large) and f.name() not in _refused:
+        try:
+            tape = tape_of(found, f)
+        except ValueError:  # an operation that tapes do not have
+            _refused.add(f.name())
+            return None
+        if large:
+            _keep_on_disk(name, tape)
+    if tape is not None:
+        _kept[name] = tape
+        while len(_kept) > TAPES_KEPT:
+            _kept.popitem(last=False)
+    return tape
 
 
-def _build(
-    program: Assembled, functions: dict[Key, ca.Function], tell: Callable[[str], None]
-) -> dict[Key, CompiledFunction]:
-    begin = time.perf_counter()
-    count = sum(f.n_instructions() for f in functions.values())
-    tell(f"compiling {len(functions)} functions of {count} instructions ...")
-    compiled: dict[Key, CompiledFunction] = {}
-    for lanes, members in _grouped(program, functions):
-        built = compile_functions(members.values(), **_options(program, members, lanes))
-        compiled |= {key: built[f.name()] for key, f in members.items()}
-    tell(f"compiled in {time.perf_counter() - begin:.0f} s")
-    return compiled
+def _keep_on_disk(name: str, tape: Tape) -> None:
+    """Stores a tape for other processes, if there is room on the disk."""
+    place = cache.directory()
+    with contextlib.suppress(OSError), cache.stage(place) as stage:
+        path = Path(stage, name).with_suffix(SUFFIX)
+        tape.memory.tofile(path)
+        cache.store(place, name, path)
+        cache.prune(place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..._types import Array
@@ -42,11 +42,22 @@ class Orders:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run; options: those of the solver, by the solver's names."""
+    """Settings of a run; options: those of the solver, by the solver's names; compile: as in `ocp.solve`."""
 
     tolerance: float
     max_iterations: int
     options: Mapping[str, Any]
+    compile: bool | str = "auto"
+
+
+@dataclass(frozen=True)
+class LinearSolver:
+    """The solver of the linear equations of a run, as `stats` tells it: its name; the reason why it is not the chain
+    solver, or why that was given up; and the figures of the chain solver."""
+
+    name: str = ""
+    reason: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +65,7 @@ class SolverResult:
     """Result of a solver, with the multipliers of bounds and rows in CasADi's signs.
 
     retries: number of times that the solver gave up and went on from its best iterate; iterations: their number in all
-    attempts together.
+    attempts together. linear_solver: that of the last attempt, for solvers that have a choice.
     """
 
     x: Array
@@ -64,3 +75,4 @@ class SolverResult:
     converged: bool
     iterations: int
     retries: int = 0
+    linear_solver: LinearSolver = field(default_factory=LinearSolver)

@@ -15,7 +15,9 @@ import numpy as np
 
 from ..._types import meant, shown
 from ..nlp.assembled import Assembled
-from .interface import Orders, Settings, SolverResult, Start
+from .chain.choice import AUTO, CHAIN, FOREIGN, MUMPS, Chosen, choose, options_of
+from .chain.library import FAILURES
+from .interface import LinearSolver, Orders, Settings, SolverResult, Start
 from .monitor import Monitor, violation
 from .nlpsol import run_nlpsol
 
@@ -47,6 +49,16 @@ RETRY_OPTIONS: tuple[dict[str, Any], ...] = tuple({"mu_init": mu, "perturb_alway
 GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
 """Statuses when rows are nearly dependent and the multipliers have grown without bound."""
 
+VERDICTS = (
+    *("Solve_Succeeded", "Solved_To_Acceptable_Level", "Feasible_Point_Found", "Infeasible_Problem_Detected"),
+    *("Diverging_Iterates", "User_Requested_Stop", "Maximum_Iterations_Exceeded", "Maximum_CpuTime_Exceeded"),
+    "Maximum_WallTime_Exceeded",
+)
+"""Statuses that no other linear solver would change."""
+
+FALLBACK_OPTIONS: dict[str, Any] = {"mu_init": 1e-2}
+"""Options of MUMPS where it goes on after the chain solver: a fresh barrier."""
+
 NOT_BEGUN = ("Invalid_Option", "Invalid_Problem_Definition", "Internal_Error", "NonIpopt_Exception_Thrown")
 """Statuses of a run that has not begun."""
 
@@ -60,10 +72,18 @@ PRINTING_OPTIONS = ("output_file", "print_user_options", "print_options_document
 
 
 def check_ipopt_options(options: Mapping[str, Any]) -> None:
-    """Raises ValueError for options that IPOPT refuses.
+    """Raises ValueError for options that IPOPT refuses, TypeError for a linear_solver that is no name.
 
-    IPOPT loads its linear solver only when it runs, so a program of one variable is solved with these options.
+    IPOPT loads its linear solver only when it runs, so a program of one variable is solved with these options; by MUMPS
+    where the chain solver may be chosen, which needs a plan.
     """
+    named = options.get("linear_solver", AUTO)
+    if not isinstance(named, str):
+        raise TypeError(f"linear_solver must be the name of a linear solver, such as {CHAIN!r}, got {shown(named)}")
+    if named not in (AUTO, CHAIN, *FOREIGN):
+        hint = meant(named, (AUTO, CHAIN, *FOREIGN))
+        raise ValueError(f"IPOPT has no linear solver {shown(named)}: use {CHAIN!r} or {MUMPS!r}{hint}")
+    options = {key: value for key, value in options.items() if key != "linear_solver" or value not in (AUTO, CHAIN)}
     if not options:
         return
     x = ca.MX.sym("x")
@@ -92,21 +112,53 @@ def check_ipopt_options(options: Mapping[str, Any]) -> None:
 def solve_by_ipopt(
     program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor
 ) -> SolverResult:
-    """Runs IPOPT; if its linear algebra fails, again from the best iterate, at most once for every entry of
-    RETRY_OPTIONS."""
-    result = _run_once(program, start, settings, monitor)
-    used = result.iterations
-    for retries, options in enumerate(RETRY_OPTIONS, 1):
-        left = settings.max_iterations - used
-        if result.status not in GIVEN_UP or monitor.stop or not monitor.best or left < 1:
+    """Runs IPOPT with the linear solver that `choose` gives.
+
+    If the chain solver fails, or IPOPT ends with an error, MUMPS goes on from the best iterate. If IPOPT's linear algebra
+    has given up, IPOPT goes on from there by MUMPS with a fresh barrier, at most once for every entry of RETRY_OPTIONS.
+    """
+    chosen = choose(program, start, settings)
+    monitor.say(f"linear solver: {chosen.name}{f' ({chosen.reason})' if chosen.reason else ''}")
+    result, fault = _first_run(program, start, settings, monitor, chosen)
+    for retries, options in enumerate(((FALLBACK_OPTIONS,) if fault else ()) + RETRY_OPTIONS, 1):
+        left = settings.max_iterations - result.iterations
+        if not (fault or (result.status in GIVEN_UP and monitor.best)) or monitor.stop or left < 1:
             break
-        monitor.say(f"{result.status} after {used} iterations: goes on from the best iterate with a fresh barrier")
-        fresh = replace(start, x=monitor.best["x"], lam_x=None, lam_g=None)
-        again = replace(settings, max_iterations=left, options=options | dict(settings.options))
-        result = _run_once(program, fresh, again, monitor)
-        used += result.iterations
-        result = replace(result, iterations=used, retries=retries)
+        begun = bool(monitor.best) and not (fault and result.iterations == 0)
+        how = "from the best iterate with a fresh barrier" if begun else "from the start"
+        monitor.say(f"{fault or result.status} after {result.iterations} iterations: goes on {how}")
+        fresh = replace(start, x=monitor.best["x"], lam_x=None, lam_g=None) if begun else start
+        used = result.linear_solver
+        if used.name == CHAIN:
+            used = replace(used, name=MUMPS, reason=fault or f"the chain solver ended with {result.status}")
+        own = {key: value for key, value in settings.options.items() if key != "linear_solver"}
+        again = {"linear_solver": used.name} | (options if begun else {}) | own
+        found = _run_once(program, fresh, replace(settings, max_iterations=left, options=again), monitor)
+        iterations, fault = result.iterations + found.iterations, ""
+        result = replace(found, iterations=iterations, retries=retries, linear_solver=used)
     return result if monitor.iteration else replace(result, iterations=0)  # IPOPT sets no count if it never ran
+
+
+def _first_run(
+    program: Assembled, start: Start, settings: Settings, monitor: Monitor, chosen: Chosen
+) -> tuple[SolverResult, str]:
+    """The result of the chosen linear solver, and what is wrong with it, so that MUMPS is to go on; "" if nothing."""
+    settings = replace(settings, options=options_of(chosen, settings.options))
+    if chosen.library is None or chosen.plan is None:
+        result = _run_once(program, start, settings, monitor)
+        return replace(result, linear_solver=LinearSolver(chosen.name, chosen.reason)), ""
+    with chosen.library.planned(chosen.plan) as figures_now:
+        result = _run_once(program, start, settings, monitor)
+        figures = figures_now()
+    if not figures.solves:  # IPOPT counts an attempt at the first step
+        result = replace(result, iterations=0)
+    result = replace(result, linear_solver=LinearSolver(CHAIN, "", figures.summary()))
+    of_the_model = result.status == "Invalid_Number_Detected" and not figures.factorizations
+    known = of_the_model or result.status in (*GIVEN_UP, *VERDICTS)
+    if result.converged or (known and not figures.failure):
+        return result, ""
+    fault = FAILURES.get(figures.failure, f"IPOPT ended with {result.status}")
+    return result, f"the chain solver was given up: {fault}"
 
 
 def _run_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:

@@ -58,9 +58,19 @@ class Monitor(ca.Callback):
     def get_sparsity_in(self, i: int) -> ca.Sparsity:
         return ca.Sparsity.dense(self._shapes[i], 1)
 
-    def eval(self, arguments: Any) -> list[int]:
-        x, f, g, lam_x, lam_g = (np.array(argument).ravel() for argument in arguments[:5])
-        return [int(self.see(x, float(f[0]), g, lam_x, lam_g))]
+    def has_eval_buffer(self) -> bool:
+        return True
+
+    def eval_buffer(self, arguments: Any, results: Any) -> int:
+        """Sees an iterate in the solver's memory; without a copy to CasADi's matrices, which would take a millisecond."""
+        x, f, g, lam_x, lam_g = (
+            np.zeros(size) if view is None or not len(view) else np.frombuffer(view).copy()
+            for view, size in zip(arguments, self._shapes[:5], strict=False)
+        )
+        stop = self.see(x, float(f[0]), g, lam_x, lam_g)
+        if results[0] is not None and len(results[0]):
+            np.frombuffer(results[0])[:] = stop
+        return 0
 
     def see(self, x: Array, f: float, g: Array, lam_x: Array, lam_g: Array) -> bool:
         """Records an iterate; True if the solver is to stop."""

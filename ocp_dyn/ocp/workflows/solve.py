@@ -13,13 +13,15 @@ import numpy as np
 from ..._arguments import positive, truth, whole
 from ..._display import Progress
 from ..._types import is_one_of, shown
+from ...codegen.tapes.library import build_aside
 from ..analysis.summary import DECIDE, bounds_of
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
-from ..nlp.machine_code import use_machine_code
+from ..nlp.evaluator import FUNCTION_LEVELS
+from ..nlp.machine_code import SOLVED_WITH, use_machine_code
 from ..nlp.program import Assembled
 from ..solution import Solution
-from ..solvers.by_name import check_options, check_solver, run
+from ..solvers.by_name import check_options, check_solver, prepare_solver, run
 from ..solvers.feasibility.linear_rows import contradiction
 from ..solvers.heap import kept_memory
 from ..solvers.interface import Orders, Settings, SolverResult, Start
@@ -89,7 +91,8 @@ def solve(
     that has been solved before is not built again, for any guess, start and values.
 
     compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
-    functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
+    functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only. linear_solver, an
+    option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
     early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence in
     `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion": the run ends so as soon as a search finds no feasible point nearby,
@@ -100,22 +103,21 @@ def solve(
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
     best iterate and the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation",
-    "Restoration_Failed"), IPOPT continues from the best iterate, with a fresh barrier, at most twice:
-    `solution.stats["retries"]` is the number of times.
+    "Restoration_Failed"), IPOPT continues by MUMPS from the best iterate, with a fresh barrier, at most twice, and once
+    more after a failure of the chain solver: `solution.stats["retries"]` is the number of times.
 
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
     """
     check_solver(solver)
     check_options(solver, options)
-    settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
+    settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options, compile)
     truth(progress, "progress")
     if not (isinstance(early_verdict, bool) or is_one_of(early_verdict, (SUSPICION,))):
         raise TypeError(f"early_verdict must be True, False or {SUSPICION!r}, got {shown(early_verdict)}")
     names, most = check_restarts(restarts, seed)
     known, say = by_name(values), Progress(progress)
-    once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, compile=compile,
-                   early_verdict=early_verdict)  # fmt: skip
+    once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, early_verdict=early_verdict)
     solution = once(problem, values=known, guess=guess, start=start)
     return restarted(solution, names, most, Attempt(once, problem, known, np.random.default_rng(seed)), say)
 
@@ -128,7 +130,6 @@ def _solve_once(
     settings: Settings,
     say: Progress,
     threads: int,
-    compile: bool | str,
     early_verdict: bool | str,
     guess: Solution | None = None,
     start: Solution | None = None,
@@ -136,9 +137,13 @@ def _solve_once(
 ) -> Solution:
     """One run of a solver; set_guess: sets the first values of the program if there is no `start`."""
     begin = time.perf_counter()
+    prepare_solver(solver, settings)
+    levels = FUNCTION_LEVELS if settings.options.get("hessian") == "gauss-newton" else SOLVED_WITH
+    if settings.compile is not False:
+        build_aside()  # done before the blocks are built, except for small problems
     t, program = prepare(problem, threads, say)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
-        say(f"evaluating by {use_machine_code(program, compile, say)}")
+        say(f"evaluating by {use_machine_code(program, settings.compile, say, levels)}")
         begin_at = starting_point(t, guess, start, values, set_guess)
         built = time.perf_counter()
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
@@ -192,6 +197,9 @@ def collected(
         "converged": result.converged,
         "iterations": result.iterations,
         "retries": result.retries,
+        "linear_solver": result.linear_solver.name,
+        "linear_solver_reason": result.linear_solver.reason,
+        "linear_solver_figures": dict(result.linear_solver.figures),
         "infeasibility": violation(program, g),
         "variables": program.n,
         "constraints": int(program.row_lower.size),

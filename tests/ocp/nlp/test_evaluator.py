@@ -9,6 +9,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.casadi_functions.differentiated_dynamics import differentiated
+from ocp_dyn.codegen.tapes import library
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.nlp import derivative_cache, evaluator, machine_code
 from ocp_dyn.ocp.nlp.program import Program
@@ -19,6 +20,7 @@ from tests.helpers import close
 def cache(tmp_path, monkeypatch):
     """An empty cache of one's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(machine_code, "_kept", OrderedDict())
     return tmp_path / "ocp_dyn"
 
 
@@ -95,8 +97,9 @@ def test_solvers_ask_for_many_things_at_one_point(rng):
 
         return call
 
-    e._runs = {level: [counted(level, run) for run in runs] for level, runs in e._runs.items()}
     x, none = rng.normal(size=built.n), np.zeros(0)
+    e.objective(x - 1, none), e.gradient(x - 1, none)  # prepares the calls
+    e._runs = {level: [counted(level, run) for run in runs] for level, runs in e._runs.items()}
     for _ in range(2):
         e.objective(x, none), e.constraints(x, none), e.gradient(x, none), e.jacobian(x, none)
     assert counts == {"values": 1, "first": 1, "second": 0, "gauss": 0}
@@ -144,17 +147,66 @@ def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances)
         return [float(e.objective(x, none)), *(np.array(part) for part in found)]
 
     machine = numbers()
+    library.library()
+    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
     assert machine_code.use_machine_code(built, "auto", lambda line: None).startswith(
         "virtual machine; compile=True would build"
     )
     assert machine_code.use_machine_code(built, True, lambda line: None) == "machine code"
-    assert len(built.compiled) == 4
+    assert len(built.tapes.of) == 4
     for one, other in zip(numbers(), machine, strict=True):
         close(one, other, 1e-12)
+    monkeypatch.setattr(machine_code, "_kept", OrderedDict())
     again = dynamic(pendulum(1), no_derivatives, instances).assemble()
     assert machine_code.use_machine_code(again, "auto", lambda line: None) == "machine code"  # the cache has it
     assert machine_code.use_machine_code(again, False, lambda line: None) == "virtual machine"
-    assert not again.compiled
+    assert again.tapes is None
+    for one, other in zip(numbers(), machine, strict=True):
+        close(one, other, 1e-12)
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_what_tapes_do_not_have_stays_in_the_virtual_machine(rng, cache, monkeypatch):
+    """The inverse error function has no counterpart in C."""
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    program = Program(1)
+    x = program.variable("x", 2, -0.5, 0.5, 0.1)
+
+    def body(z, rows):
+        rows.cost("bent", ca.erfinv(z["x"][0]) ** 2 + z["x"][1] ** 2)
+
+    program.block("cost", {"x": x}, body).add({"x": x})
+    program.block("plain", {"x": x}, lambda z, rows: rows.cost("plain", ca.sumsqr(z["x"]))).add({"x": x})
+    built = program.assemble()
+    before = built.evaluator.gradient([0.2, 0.3], np.zeros(0)).copy()
+    how = machine_code.use_machine_code(built, True, lambda line: None, machine_code.SOLVED_WITH)
+    assert how == "3 functions as machine code, 3 in the virtual machine"
+    close(built.evaluator.gradient([0.2, 0.3], np.zeros(0)), before, 1e-14)
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_large_programs_make_their_tapes_without_being_asked(cache, monkeypatch):
+    library.library()
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
+    built = dynamic(pendulum(1), no_derivatives).assemble()
+    assert machine_code.use_machine_code(built, "auto", lambda line: None).startswith("virtual machine")
+    assert not list(cache.glob("*.tape"))
+    monkeypatch.setattr(machine_code, "MANY_INSTRUCTIONS", 0)
+    assert machine_code.use_machine_code(built, "auto", lambda line: None) == "machine code"
+    assert len(list(cache.glob("*.tape"))) == 4
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_the_first_solve_does_not_wait_for_the_compiler(cache, monkeypatch):
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(library, "_loaded", {})
+    begun = []
+    monkeypatch.setattr(machine_code, "build_aside", lambda: begun.append(True))
+    built = dynamic(pendulum(1), no_derivatives).assemble()
+    assert machine_code.use_machine_code(built, "auto", lambda line: None).endswith("being built for the next run")
+    assert begun
+    assert not list(cache.glob("*.so"))
 
 
 def test_compile_is_checked(walker, monkeypatch):
@@ -203,8 +255,7 @@ def test_equal_blocks_of_a_program_share_their_functions(rng, monkeypatch):
     assert all(
         getattr(one, f"{level}_function") is getattr(other, f"{level}_function") for level in evaluator.FUNCTION_LEVELS
     )
-    members = {(k, "second"): block.second_function for k, block in enumerate(built.blocks)}
-    assert machine_code._options(built, members, 1)["keys"] == [f"{one.key} second"]
+    assert one.key == other.key
     x = rng.normal(size=built.n)
     alone = dynamic(pendulum(1), no_derivatives, instances=1).assemble()
     assert built.objective(x, []) == pytest.approx(2 * alone.objective(x, []))

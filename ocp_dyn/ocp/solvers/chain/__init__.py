@@ -1,0 +1,1 @@
+"""Linear algebra of a chain of stages under IPOPT: an LDL' factorization along a tree of fronts known from the start."""
