@@ -72,7 +72,8 @@ class Solver:
 
     def factor(self, values: np.ndarray) -> int:
         """The number of negative eigenvalues, or the negative code of a failure."""
-        a, front = values.copy(), ctypes.byref(ctypes.c_int())
+        self._a = a = values.copy()  # IPOPT too keeps the values until the next factorization
+        front = ctypes.byref(ctypes.c_int())
         self._c.ma27bd_(self._n(), self._count(), _i(self._irn), _i(self._icn), _d(a), self._count(), _i(self._iw),
                         self._one, _i(self._ikeep), self._one, front, _i(self._iw.copy()), _i(self._icntl),
                         _d(self._cntl), _i(self._info))  # fmt: skip
