@@ -17,7 +17,6 @@ from ...codegen.tapes.library import build_aside
 from ..analysis.summary import DECIDE, bounds_of
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
-from ..nlp.evaluator import FUNCTION_LEVELS
 from ..nlp.machine_code import SOLVED_WITH, use_machine_code
 from ..nlp.program import Assembled
 from ..solution import Solution
@@ -137,7 +136,7 @@ def _solve_once(
     """One run of a solver; set_guess: sets the first values of the program if there is no `start`."""
     begin = time.perf_counter()
     prepare_solver(solver, settings)
-    levels = FUNCTION_LEVELS if settings.options.get("hessian") == "gauss-newton" else SOLVED_WITH
+    levels = SOLVED_WITH["gauss-newton" if settings.options.get("hessian") == "gauss-newton" else "exact"]
     if settings.compile is not False:
         build_aside()  # done before the blocks are built, except for small problems
     t, program = prepare(problem, threads, say)
