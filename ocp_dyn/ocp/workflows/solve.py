@@ -90,7 +90,8 @@ def solve(
     that has been solved before is not built again, for any guess, start and values.
 
     compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
-    functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
+    functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only. linear_solver, an
+    option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
     early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence in
     `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion": the run ends so as soon as a search finds no feasible point nearby,
@@ -101,8 +102,8 @@ def solve(
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
     best iterate and the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation",
-    "Restoration_Failed"), IPOPT continues from the best iterate, with a fresh barrier, at most twice:
-    `solution.stats["retries"]` is the number of times.
+    "Restoration_Failed"), IPOPT continues by MUMPS from the best iterate, with a fresh barrier, at most twice, and once
+    more after a failure of the chain solver: `solution.stats["retries"]` is the number of times.
 
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'

@@ -1,4 +1,17 @@
-"""The choice of IPOPT's linear solver: the chain solver of this library where it fits, else MUMPS, with the reason."""
+"""The choice of IPOPT's linear solver: the chain solver of this library where it fits, else MUMPS, with the reason.
+
+The option linear_solver of `ocp.solve` is
+
+- "auto", the default: the chain solver if its library is there and a plan fits the program, else MUMPS;
+- "chain": waits for the compiler if the library is missing; an error if there is none or no plan fits;
+- "mumps", or another name that IPOPT knows: IPOPT's solver; those of HSL need the option hsllib=PATH.
+
+`solution.stats["linear_solver"]` is the name of the one that was used last, `stats["linear_solver_reason"]` tells why it
+is not the chain solver, and `stats["linear_solver_figures"]` has the counts and times of the chain solver.
+
+The library is compiled once for every machine, beside the first solve, which does not wait for it and may run with MUMPS.
+With compile=True a solve waits; with compile=False nothing is compiled, and the library is used if the cache has it.
+"""
 
 from __future__ import annotations
 

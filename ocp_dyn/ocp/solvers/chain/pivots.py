@@ -7,6 +7,8 @@ the chain adds to a front: in a leaf of their own, below the front, they cost le
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ...._types import Indices
@@ -16,7 +18,7 @@ from .matching import unmatched
 from .pattern import Pattern
 from .tree import Tree
 
-GAIN, PER_FRONT = 0.95, 30_000.0
+GAIN, PER_FRONT = 0.75, 30_000.0
 """A leaf is made if the work of both fronts is less than this part of that of one; and the multiply-adds that take as
 long as the assembly of a further front."""
 
@@ -75,7 +77,7 @@ def _grouped(group: Indices, groups: int, chosen: Mask, *values: Indices) -> lis
     at = np.flatnonzero(chosen)
     at = at[np.argsort(group[at], kind="stable")]
     bounds = np.searchsorted(group[at], np.arange(groups + 1))
-    return [tuple(v[at[a:b]] for v in values) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [tuple(v[at[a:b]] for v in values) for a, b in pairwise(bounds)]
 
 
 def _matrix(at: Indices, to: Indices, pairs: tuple[Indices, ...], shape: tuple[int, int]) -> Mask:

@@ -56,7 +56,9 @@ def _check_roles(plan: ChainPlan, nx: int, nd: int, nc: int, row: np.ndarray, en
     role = plan.role
     pairs = np.concatenate([np.arange(nx, nx + nd), np.arange(nx + nd + nc, nx + 2 * nd + nc)])
     assert np.all(role[pairs] == PAIR) and np.all(plan.front[pairs] == -1) and np.all(plan.tile[pairs] == -1)
-    assert np.all(np.isin(role[:nx], (ORDINARY, PRIMAL))) and np.all(np.isin(role[nx + nd : nx + nd + nc], (ORDINARY, DUAL)))
+    assert np.all(np.isin(role[:nx], (ORDINARY, PRIMAL))) and np.all(
+        np.isin(role[nx + nd : nx + nd + nc], (ORDINARY, DUAL))
+    )
     assert np.array_equal(plan.tile >= 0, np.isin(role, (PRIMAL, DUAL)))
     rest = np.setdiff1d(np.arange(role.size), pairs)
     assert np.all(plan.front[rest] >= 0)
