@@ -24,7 +24,7 @@ REMEDIES = {
     "scpgen": "it needs a QP solver, such as qpsol='qrqp'",
     "sqpmethod": "its QPs must be convex; solver='sqp' makes them so",
 }
-"""What to do about plugins that often refuse a problem, by their names."""
+"""Reasons why plugins refuse problems, and what to use instead, by their names."""
 
 
 class Failed(ValueError):
