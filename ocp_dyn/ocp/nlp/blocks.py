@@ -7,6 +7,7 @@ one interval, whatever the horizon.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -133,6 +134,9 @@ def numbers_of(what: str, value: Any, size: int) -> Array:
 TAG = 16
 """Number of letters of a block's key that the names of its functions have."""
 
+FUNCTIONS_KEPT = 8
+"""Number of called functions whose digests are kept."""
+
 Body = Callable[[dict[str, SX], Rows], None]
 """Writes the costs and rows of a block, from the expressions of its slots by name."""
 
@@ -195,16 +199,17 @@ class Block:
         # Merging common subexpressions pays before differentiation; on the derivatives it only costs time.
         ys, of_z = (ca.vertcat(SX(0, 1), *(pair[k] for pair in rows.inners)) for k in (0, 1))
         es = ca.vertcat(SX(0, 1), *(call.e for call in rows.calls))
-        called = ca.Function("called", [zs, ys, ps], [ca.vertcat(SX(0, 1), *(call.value() for call in rows.calls))])
         try:
             outer = ca.Function("outer", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
         except RuntimeError:
             self._refuse_strangers(rows, ca.vertcat(zs, ys, es, ps))
             raise
-        whole = outer(zs, of_z, called(zs, of_z, ps), ps)
-        values = ca.Function("values", [zs, ps], [*whole[:2]])
+        wiring = ca.Function("wiring", [zs, ys, es, ps], [of_z, *(x for call in rows.calls for x in call.arguments)])
 
         def derive() -> BlockDerivatives:
+            values = ca.vertcat(SX(0, 1), *(call.value() for call in rows.calls))
+            called = ca.Function("called", [zs, ys, ps], [values])
+            whole = outer(zs, of_z, called(zs, of_z, ps), ps)
             terms, g, _, _ = outer(zs, ys, es, ps)
             f = ca.sum1(terms) if rows.costs else SX(0)
             lam_f, lam_g = SX.sym("lam_f"), SX.sym("lam_g", g.shape[0])
@@ -224,9 +229,9 @@ class Block:
                 pattern,
             )
 
-        least_squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
         makers = made_by(*DERIVATIVE_MAKERS, *sorted({call.maker for call in rows.calls}))
-        self.key = digest(values.serialize(), least_squares.serialize(), makers)
+        graphs = outer.serialize(), wiring.serialize(), *(_digest_of(call.f) for call in rows.calls)
+        self.key = digest(*graphs, repr([bool(squares) for squares in rows.squares]), makers)
         kept = kinds[self.key] = kinds.get(self.key) or derived(self.key, derive)
         self.values_function, self.first_function, self.second_function, self.gauss_function = kept[:4]
         self.jacobian_pattern, self.hessian_pattern = kept[4:]
@@ -262,6 +267,19 @@ class Block:
         constants = first + np.arange(len(self.values) * size).reshape(len(self.values), size)
         pairs = zip(self.parameters, constants, strict=True)
         return np.array([np.concatenate([*(p.index for p in parameters), c]) for parameters, c in pairs], dtype=int)
+
+
+_digests: OrderedDict[int, tuple[ca.Function, str]] = OrderedDict()
+"""Functions that blocks have called last and digests of their graphs, by hash; Functions that exist have different
+hashes."""
+
+
+def _digest_of(f: ca.Function) -> str:
+    found = _digests.pop(hash(f), None) or (f, digest(f.serialize()))
+    _digests[hash(f)] = found
+    while len(_digests) > FUNCTIONS_KEPT:
+        _digests.popitem(last=False)
+    return found[1]
 
 
 def _nonzeros(x: SX) -> SX:
