@@ -78,9 +78,9 @@ def solve(
 ) -> Solution:
     """Solves a problem with exact derivatives and returns the solution.
 
-    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models whose stages share few variables
-    (figures in `ocp_dyn.ocp.transcription.shared_stage_order`: not for whole-body gaits); "sqp"; or the name of another
-    of CasADi's nlpsol plugins. options: those of the solver; sqp takes qp="piqp", hessian="exact" or "gauss-newton".
+    solver: "ipopt"; "fatrop", a Riccati recursion for small models (on whole-body gaits it may not return, see
+    `ocp_dyn.ocp.transcription.shared_stage_order`); "sqp"; "uno"; or the name of another of CasADi's nlpsol plugins.
+    options: those of the solver; sqp takes qp="piqp", hessian="exact" or "gauss-newton", uno preset="ipopt" or another.
     ValueError if the solver is not installed or cannot take the problem.
 
     guess: another solution, which may have another grid, other phases or another model, see
