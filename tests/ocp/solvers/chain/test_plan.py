@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from ocp_dyn import ocp
-from ocp_dyn.ocp.solvers.chain import plan as plans
-from ocp_dyn.ocp.solvers.chain.plan import DUAL, PRIMAL, ChainPlan, chain_plan
-from ocp_dyn.ocp.solvers.chain.planning.matching import unmatched
-from ocp_dyn.ocp.solvers.chain.planning.tree import cuts_of, tree_of
+from ocp_dyn.ocp.solvers.chain.plan import PRIMAL, ChainPlan, chain_plan
 from ocp_dyn.ocp.workflows.solve import prepare
-from problems import five_link, four_bar_leg, human_walk, jump, many_steps, rabbit, robot_trot, robot_walk, run, stairs
+from problems import five_link, four_bar_leg, rabbit, robot_trot, stairs
 from problems.small import hopper, juggling, slider_crank
 from tests import hopper as monopod
 from tests.ocp.solvers.chain.plan_checks import check_plan
@@ -58,7 +53,7 @@ def planned(problem: ocp.Problem, threads: int = 2) -> tuple[ChainPlan, object]:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_plans_of_all_kinds_of_problems(name):
-    plan, program = planned(SMALL[name]())
+    plan, _program = planned(SMALL[name]())
     assert plan.own.sum() >= plan.nx_free + plan.nc - np.sum(plan.role >= PRIMAL)
     assert f"{plan.parent.size} fronts" in plan.describe()
     assert np.all(plan.own + np.bincount(plan.front[plan.role >= PRIMAL], minlength=plan.own.size) > 0)
