@@ -94,17 +94,16 @@ def solve(
     second or two for a whole body, see `ocp_dyn.codegen.tapes`; False uses CasADi's virtual machine only. linear_solver,
     an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
-    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence in
-    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion": the run ends so as soon as a search finds no feasible point nearby,
-    although that proves nothing; False: the solver runs to its own end. restarts: number or names of other first guesses, tried with `seed` until a run converges, see
-    `ocp_dyn.ocp.workflows.restarts`; `solution.stats["guess"]` and `solution.stats["restarts"]` tell of them.
+    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
+    in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
+    finds no feasible point nearby, although that proves nothing; False: the solver runs to its own end. restarts: number
+    or names of other first guesses, tried with `seed` until a run converges, see `ocp_dyn.ocp.workflows.restarts`.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
-    best iterate and the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation",
-    "Restoration_Failed"), IPOPT continues by MUMPS from the best iterate, with a fresh barrier, at most twice, and once
-    more after a failure of the chain solver: `solution.stats["retries"]` is the number of times.
+    best iterate and the status "Interrupted". If IPOPT's linear algebra fails, it continues by MUMPS from the best
+    iterate, with a fresh barrier: `solution.stats["retries"]` is the number of times, at most three.
 
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
