@@ -39,6 +39,7 @@ from ..dynamics.rnea_crba_aba import forward_dynamics, inverse_dynamics, mass_ma
 from ..mechanism import Model
 from ..mechanism.loads import JOINT_LOADS, Loads
 from ..mechanism.reduction import reduce
+from ..mechanism.twins import twin
 from .nlp.blocks import Rows as BlockRows
 from .statement.footholds import CompliantFoothold
 from .statement.statement import Statement
@@ -254,7 +255,7 @@ def _in_order(contacts: Contacts, lam: Expr, laws: Expr) -> Expr:
 def equations_of(problem: Statement) -> Equations:
     """The equations of motion of a problem; passive forces and rotor inertia of the joints are included unless the
     problem leaves them out."""
-    return Equations(problem.model, problem.loads)
+    return Equations(twin(problem.model), problem.loads)
 
 
 _reduced: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
@@ -262,9 +263,10 @@ _reduced: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
 
 def reduced(model: Model) -> Model:
     """A model with the same joint-space dynamics in fewer operations, or the model itself if `reduce` refuses it."""
-    if model not in _reduced:
+    same = twin(model)
+    if same not in _reduced:
         try:
-            _reduced[model] = reduce(model)
+            _reduced[same] = reduce(model)
         except ModelError:
             return model
-    return _reduced[model]
+    return _reduced[same]

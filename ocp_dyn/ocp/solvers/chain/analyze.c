@@ -113,6 +113,32 @@ static void make_strict(analysis *a)
     a->l->pairs = a->l->entries.count = a->l->corners.count = a->l->entry_count = 0;
 }
 
+/* Marks the component of a tile's row that meets a row of a front below. */
+static void mark(const analysis *a, int row, int front, char *marked)
+{
+    if (a->role[row] != PAIRED && is_tile(a, row) && front < a->front[row]) marked[a->plan->tile[row]] = 1;
+}
+
+/* Makes the rows of those tiles ordinary that rows of fronts below meet: their blocks would be filled. */
+static void dissolve_tiles(analysis *a)
+{
+    int tiles = 1;
+    for (int i = 0; i < a->n; i++) tiles = high(tiles, a->plan->tile[i] + 1);
+    char *marked = chain_take(a, tiles, 1);
+    for (int k = 0; k < a->nz; k++) {
+        int i = a->irn[k], j = a->icn[k];
+        if (a->role[i] == PAIRED || a->role[j] == PAIRED) continue;
+        mark(a, i, a->front[j], marked);
+        mark(a, j, a->front[i], marked);
+    }
+    for (int p = 0; p < a->l->pairs; p++) {
+        const pair *q = a->l->pair + p;
+        for (int e = q->first; e < q->first + q->count; e++) mark(a, a->l->column[e], q->front, marked);
+    }
+    for (int i = 0; i < a->n; i++)
+        if (is_tile(a, i) && marked[a->plan->tile[i]]) a->role[i] = ORDINARY;
+}
+
 /* The front in which entry k is assembled: that of the row that is eliminated first. -1 if it belongs to a pair. */
 static int front_of(const analysis *a, int k)
 {
@@ -271,6 +297,7 @@ static void analyze(analysis *a, int strict)
     else find_pairs(a), place_pairs(a);
     for (int i = 0; i < a->n; i++)
         if (a->role[i] != PAIRED && (a->front[i] < 0 || a->front[i] >= fronts)) chain_refuse(a);
+    dissolve_tiles(a);
     l->front = chain_take(a, fronts, sizeof(front));
     l->fronts = fronts;
     a->first = numbers(a, (size_t)fronts + 1), a->list = numbers(a, a->nz);

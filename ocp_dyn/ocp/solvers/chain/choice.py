@@ -1,4 +1,17 @@
-"""The choice of IPOPT's linear solver: the chain solver of this library where it fits, else MUMPS, with the reason."""
+"""The choice of IPOPT's linear solver: the chain solver of this library where it fits, else MUMPS, with the reason.
+
+The option linear_solver of `ocp.solve` is
+
+- "auto", the default: the chain solver if its library is there and a plan fits the program, else MUMPS;
+- "chain": waits for the compiler if the library is missing; an error if there is none or no plan fits;
+- "mumps", or another name that IPOPT knows: IPOPT's solver; those of HSL need the option hsllib=PATH.
+
+`solution.stats["linear_solver"]` is the name of the one that was used last, `stats["linear_solver_reason"]` tells why it
+is not the chain solver, and `stats["linear_solver_figures"]` has the counts and times of the chain solver.
+
+The library is compiled once for every machine, beside the first solve, which does not wait for it and may run with MUMPS.
+With compile=True a solve waits; with compile=False nothing is compiled, and the library is used if the cache has it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +59,7 @@ class Chosen(NamedTuple):
     plan: ChainPlan | None = None
 
 
-_plans: WeakKeyDictionary[Assembled, dict[tuple[bytes, int], Planned]] = WeakKeyDictionary()
+_plans: WeakKeyDictionary[Assembled, dict[bytes, Planned]] = WeakKeyDictionary()
 
 
 def choose(program: Assembled, start: Start, settings: Settings) -> Chosen:
@@ -96,7 +109,7 @@ def _fitting(program: Assembled, start: Start, options: Mapping[str, Any]) -> Pl
         if name in options and options[name] not in allowed:
             return f"the option {name}={options[name]!r} changes IPOPT's matrix"
     kept = _plans.setdefault(program, {})
-    key = (np.packbits(start.lower == start.upper).tobytes(), program.threads)
+    key = np.packbits(start.lower == start.upper).tobytes()
     if key not in kept:
         kept.clear()  # one plan for every program: other fixed variables are rare
         kept[key] = _planned(program, start)

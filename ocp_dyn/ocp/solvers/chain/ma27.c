@@ -225,7 +225,7 @@ void ma27bd_(const int *n, const int *nz, const int *irn, const int *icn, double
         return;
     }
     iw[0] = s->id;
-    s->values = a; /* IPOPT leaves it as it is until the next factorization */
+    s->values = a;
     int negative = 0, demanding = cntl[0] > 1.5 * USUAL_PIVOT; /* IPOPT raises it where residuals are too large */
     info[0] = factor(s, demanding, &negative);
     info[14] = negative;
@@ -271,7 +271,7 @@ static double solve(instance *s, const double *b, double *x, double *r)
 void ma27cd_(const int *n, const double *a, const int *la, const int *iw, const int *liw, double *w, const int *maxfrt,
              double *rhs, const int *iw1, const int *nsteps, const int *icntl, const double *cntl)
 {
-    (void)a, (void)la, (void)liw, (void)w, (void)maxfrt, (void)iw1, (void)nsteps, (void)icntl, (void)cntl;
+    (void)la, (void)liw, (void)w, (void)maxfrt, (void)iw1, (void)nsteps, (void)icntl, (void)cntl;
     instance *s = find_instance(iw[0]);
     if (!s || s->n != *n) return;
     statistics *figures = &s->plan->figures;
@@ -281,6 +281,7 @@ void ma27cd_(const int *n, const double *a, const int *la, const int *iw, const 
         free(b);
         return;
     }
+    s->values = a; /* as it was factored: MA27 keeps its factors there, this library leaves it as it is */
     memcpy(b, rhs, (size_t)s->n * sizeof(double));
     left = solve(s, b, x, r);
     if (!(left <= ENOUGH) && !s->strict) {

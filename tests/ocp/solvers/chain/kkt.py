@@ -72,15 +72,15 @@ class Solver:
 
     def factor(self, values: np.ndarray) -> int:
         """The number of negative eigenvalues, or the negative code of a failure."""
-        a, front = values.copy(), ctypes.byref(ctypes.c_int())
-        self._c.ma27bd_(self._n(), self._count(), _i(self._irn), _i(self._icn), _d(a), self._count(), _i(self._iw),
+        self._a, front = values.copy(), ctypes.byref(ctypes.c_int())
+        self._c.ma27bd_(self._n(), self._count(), _i(self._irn), _i(self._icn), _d(self._a), self._count(), _i(self._iw),
                         self._one, _i(self._ikeep), self._one, front, _i(self._iw.copy()), _i(self._icntl),
                         _d(self._cntl), _i(self._info))  # fmt: skip
         return int(self._info[14]) if self._info[0] == 0 else int(self._info[0])
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         x = b.copy()
-        self._c.ma27cd_(self._n(), _d(self._work), self._one, _i(self._iw), self._one, _d(self._work), self._one, _d(x),
+        self._c.ma27cd_(self._n(), _d(self._a), self._one, _i(self._iw), self._one, _d(self._work), self._one, _d(x),
                         _i(self._iw.copy()), self._one, _i(self._icntl), _d(self._cntl))  # fmt: skip
         return x
 

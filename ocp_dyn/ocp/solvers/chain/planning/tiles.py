@@ -25,7 +25,7 @@ LARGEST = 32
 def tiles_of(pattern: Pattern, front: Indices) -> Indices:
     """The number of the tile of every vertex, -1 for most.
 
-    A variable of a tile meets nothing that is eliminated in a deeper front. A tile may have more variables than rows,
+    A vertex of a tile meets nothing that is eliminated in a deeper front. A tile may have more variables than rows,
     or, where the pattern does not tell which rows determine the variables (the four rows of a quaternion), more rows:
     the factorization chooses, and eliminates the rest in the front.
     """
