@@ -18,8 +18,9 @@ from .matching import unmatched
 from .pattern import Pattern
 from .tree import Tree
 
-GAIN, PER_FRONT = 0.95, 30_000.0
-"""A leaf is made if the work of both fronts is less than this part of that of one; and the multiply-adds that take as
+GAIN, PER_FRONT = 0.75, 30_000.0
+"""A leaf is made if the work of both fronts is less than this part of that of one, because its rows have fewer pivots to
+choose from, and solutions are less accurate for it; and the multiply-adds that take as
 long as the assembly of a further front."""
 
 
