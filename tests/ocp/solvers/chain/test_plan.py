@@ -10,6 +10,7 @@ import pytest
 from ocp_dyn import ocp
 from ocp_dyn.ocp.solvers.chain import plan as plans
 from ocp_dyn.ocp.solvers.chain.plan import DUAL, PRIMAL, ChainPlan, chain_plan
+from ocp_dyn.ocp.solvers.chain.planning import pivots
 from ocp_dyn.ocp.solvers.chain.planning.matching import unmatched
 from ocp_dyn.ocp.solvers.chain.planning.tree import cuts_of, tree_of
 from ocp_dyn.ocp.workflows.solve import prepare
@@ -95,21 +96,43 @@ def _untiled(plan: ChainPlan) -> ChainPlan:
 
 
 @pytest.mark.slow
-def test_the_human_and_its_tiles_and_leaves():
-    """Two subtrees meet in the middle; forces leave in leaves below the states; a quaternion keeps all its rows."""
+def test_the_human_and_its_tiles_and_leaves(monkeypatch):
+    """Two subtrees meet in the middle; a quaternion keeps all its rows; forces may leave in leaves below the states."""
     problem = human_walk.problem(intervals=human_walk.QUICK)
-    plan, _ = planned(problem)
+    transcription, program = prepare(problem)
+    bounds = transcription.program.x_lower, transcription.program.x_upper
+    plan = chain_plan(program, *bounds)
+    check_plan(plan, program, *bounds)
     intervals = sum(phase.intervals for phase in problem.phases)
-    leaves = np.setdiff1d(np.arange(plan.parent.size), plan.parent)
-    assert leaves.size == intervals
-    assert plan.parent.size == 2 * intervals - 1
-    assert np.median(plan.own[plan.parent[leaves]]) < 160
-    assert np.median(plan.own[leaves]) < 60
-    assert plan.work < 5.5e6 * 2 * intervals
+    assert plan.parent.size == intervals + 1
+    assert plan.work < 11.5e6 * intervals
     pairs = np.stack([np.bincount(plan.tile[plan.role == kind]) for kind in (PRIMAL, DUAL)], axis=1).tolist()
     assert pairs.count([2, 2]) == 26 * intervals  # dof by dof
     assert pairs.count([6, 7]) == intervals  # rotation of the base: three rates, four rows
     assert pairs.count([1, 1]) == 3 * 23  # torques that phases share
+    monkeypatch.setattr(pivots, "GAIN", 0.95)
+    leafy = chain_plan(program, *bounds)
+    check_plan(leafy, program, *bounds)
+    leaves = np.setdiff1d(np.arange(leafy.parent.size), leafy.parent)
+    assert leaves.size == intervals  # and two subtrees begin without one
+    assert np.median(leafy.own[leafy.parent[leaves]]) < 160
+    assert np.median(leafy.own[leaves]) < 60
+    assert leafy.work < 0.92 * plan.work
+
+
+@pytest.mark.parametrize("name", ["periodic", "five links", "free duration"])
+def test_leaves_leave_nothing_out(monkeypatch, name):
+    monkeypatch.setattr(pivots, "GAIN", 100.0)
+    transcription, program = prepare(SMALL[name]())
+    bounds = transcription.program.x_lower, transcription.program.x_upper
+    plan = chain_plan(program, *bounds)
+    check_plan(plan, program, *bounds)
+    leaves = np.setdiff1d(np.arange(plan.parent.size), plan.parent)
+    assert leaves.size > 4
+    untiled = _untiled(plan)
+    for f, (own, boundary, rank) in enumerate(eliminate(untiled, program, *bounds)):
+        assert (own, boundary) == (untiled.own[f], plan.boundary[f])
+        assert rank == own
 
 
 def test_a_tile_of_one_variable_takes_the_row_that_determines_it_directly():
