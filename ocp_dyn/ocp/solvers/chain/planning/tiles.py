@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._types import Indices
-from ...nlp.stage_orders import Mask
+from ....._types import Indices
+from ....nlp.stage_orders import Mask
 from .matching import unmatched
 from .pattern import Pattern
 
