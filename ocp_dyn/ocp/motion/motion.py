@@ -119,7 +119,8 @@ class Motion:
     terrain: that of the problem's `Clearance`, if it has one, which pictures draw.
 
     stats: figures of the solver's run, such as "converged", "status", "iterations", "infeasibility", "solve_seconds",
-    and, if it did not converge, "faults"; also the settings of the transcription, such as "form" and "integrator".
+    "linear_solver" and, if it did not converge, "faults"; also the settings of the transcription, such as "form" and
+    "integrator".
     iterate: the scaled variables "x" of the solver and the multipliers "lam_x" and "lam_g", for
     `solve(start=solution)`. record: names, bounds and values of these variables and rows. loads: the passive joint
     forces and rotor inertias that the equations of motion contain, as in `Problem`.
