@@ -52,6 +52,9 @@ GRID = ([0.9, 1.1, 1.3, 1.5], [-0.1, 0.0, 0.1], [None, 0.6])
 """Speeds, slopes and step lengths of the 24 gaits: those of `problems.gait_library`."""
 
 QUICK_GRID = ([1.1, 1.3], [0.0], [None])
+SAME = 1e-8
+"""Relative difference of two costs that count as the same."""
+
 SPEEDS = (1.1, 1.3)
 """Speeds of the neighbors [m/s]; they begin at 1.2."""
 
@@ -94,6 +97,9 @@ def _options() -> Options:
     for table in options.tables:
         if table not in TABLES:
             arguments.error(f"there is no table {table!r}: choose from {', '.join(TABLES)}")
+    for name in (options.only or []) if "same" in options.tables else []:
+        if name not in names() and "solvers" not in options.tables:
+            arguments.error(f"there is no problem {name!r}: choose from {', '.join(names())}")
     options.tables = options.tables or ["linear", "solvers"]
     if options.quick:
         options.interpreted, options.repeats = True, 1
@@ -177,6 +183,7 @@ def _same(options: Options) -> Iterator[Row]:
     """Cost and iterations of every problem by every linear solver; the first is compared with the last."""
     _header("problem", "", *(f"{s}" for s in options.linear_solvers), *("iterations" for _ in options.linear_solvers),
             "rel. diff.", "  status")  # fmt: skip
+    rows: list[tuple[float, bool]] = []
     for name in options.only or names():
         ways = {s: {"solver": "ipopt", "options": {"linear_solver": s}} for s in options.linear_solvers}
         task = _task(options, "solve", case=name, ready=True, ways=ways) | {"repeats": 1}
@@ -191,7 +198,12 @@ def _same(options: Options) -> Iterator[Row]:
         status = ", ".join(dict.fromkeys(r["status"] for r in records))
         cells = [*(f"{cost:.7g}" for cost in costs), *(r["iterations"] for r in records)]
         _print(name, "", [*cells, f"{difference:.1e}", f"  {status}"])
+        counts = [int(r["iterations"]) for r in records]
+        rows.append((difference, abs(counts[0] - counts[-1]) <= 0.1 * counts[-1]))
         yield {"case": name, "difference": difference, "records": found}
+    close = sum(difference <= SAME for difference, _ in rows)
+    alike = sum(alike for _, alike in rows)
+    print(f"{close} of {len(rows)} costs within {SAME:g}, iterations within 10 %: {alike} of {len(rows)}")
 
 
 def _neighbors(options: Options) -> Iterator[Row]:

@@ -78,9 +78,9 @@ def solve(
 ) -> Solution:
     """Solves a problem with exact derivatives and returns the solution.
 
-    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models whose stages share few variables
-    (figures in `ocp_dyn.ocp.transcription.shared_stage_order`: not for whole-body gaits); "sqp"; or the name of another
-    of CasADi's nlpsol plugins. options: those of the solver; sqp takes qp="piqp", hessian="exact" or "gauss-newton".
+    solver: "ipopt"; "fatrop", a Riccati recursion for small models (on whole-body gaits it may not return, see
+    `ocp_dyn.ocp.transcription.shared_stage_order`); "sqp"; "uno"; or the name of another of CasADi's nlpsol plugins.
+    options: those of the solver; sqp takes qp="piqp", hessian="exact" or "gauss-newton", uno preset="ipopt" or another.
     ValueError if the solver is not installed or cannot take the problem.
 
     guess: another solution, which may have another grid, other phases or another model, see
@@ -93,17 +93,16 @@ def solve(
     waits for no compiler; True makes all tables, in a second or two for a whole body; False uses CasADi's virtual machine.
     linear_solver, an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
-    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence in
-    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion": the run ends so as soon as a search finds no feasible point nearby,
-    although that proves nothing; False: the solver runs to its own end. restarts: number or names of other first guesses, tried with `seed` until a run converges, see
-    `ocp_dyn.ocp.workflows.restarts`; `solution.stats["guess"]` and `solution.stats["restarts"]` tell of them.
+    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
+    in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
+    finds no feasible point nearby, although that proves nothing; False: the solver runs to its own end. restarts: number
+    or names of other first guesses, tried with `seed` until a run converges, see `ocp_dyn.ocp.workflows.restarts`.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
-    best iterate and the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation",
-    "Restoration_Failed"), IPOPT continues by MUMPS from the best iterate, with a fresh barrier, at most twice, and once
-    more after a failure of the chain solver: `solution.stats["retries"]` is the number of times.
+    best iterate and the status "Interrupted". If IPOPT's linear algebra fails, it continues by MUMPS from the best
+    iterate, with a fresh barrier: `solution.stats["retries"]` is the number of times, at most three.
 
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
