@@ -89,10 +89,9 @@ def solve(
     iterations are needed. values: of parameters, by name; all other parameters have their declared values. A problem
     that has been solved before is not built again, for any guess, start and values.
 
-    compile: "auto" evaluates by machine code, from tables of operations that earlier solves have left in the cache or
-    that are made if they pay in this solve; it does not wait for a compiler. True makes all tables that are missing, in a
-    second or two for a whole body, see `ocp_dyn.codegen.tapes`; False uses CasADi's virtual machine only. linear_solver,
-    an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
+    compile: "auto" evaluates by machine code from tables in the cache, or that are made now if they pay in this solve, and
+    waits for no compiler; True makes all tables, in a second or two for a whole body; False uses CasADi's virtual machine.
+    linear_solver, an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
     early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
     in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
