@@ -38,7 +38,7 @@ def twin(model: Model) -> Model:
 def _found(model: Model) -> Model:
     try:
         data = pickle.dumps(model)
-    except Exception:  # parts of a user may raise anything
+    except Exception:  # noqa: BLE001  (parts of a user may raise anything)
         return model
     # a class that was defined again has the same name, and other code
     classes = [id(type(part)) for part in (model, *model.joints, *model.passive)]

@@ -51,7 +51,7 @@ class PassiveTorqueSquared(LeastSquares):
         if model.has_symbols:
             force = passive_force(model, instant.q, rest)
         else:  # made once for all stages, and for the equations of motion
-            options = {"signature": "q qd -> tau_p", "slip_speed": SLIP_SPEED}
-            force = function(passive_force, model, **options)(instant.q, rest)
+            made = function(passive_force, model, signature="q qd -> tau_p", slip_speed=SLIP_SPEED)
+            force = made(instant.q, rest)
         scaled = force / ca.DM(per_dof(self.scale, model.nv, "PassiveTorqueSquared scale"))
         return scaled[base_size(model) :]

@@ -14,10 +14,6 @@ from ...codegen.tapes.tape import Call, Run, Tape, work_array
 from .blocks import Block
 from .scatter import gradient_placement, hessian_placement, jacobian_placement
 
-FUNCTION_LEVELS = ("values", "first", "second", "gauss")
-"""Names of a block's functions: costs and rows; gradient and Jacobian; Hessian of the Lagrangian; Gauss-Newton Hessian
-of the objective."""
-
 Key = tuple[int, str]
 """A function of a block: the number of the block in the program, and the function's level."""
 
@@ -110,7 +106,7 @@ class Evaluator:
             if tape is not None:
                 taped.append((tape, self._inputs(k, level), outputs))
             elif any(output.size for output in outputs):
-                f = getattr(b, f"{level}_function")
+                f = b.derivatives.function(level)
                 runs.append(run_in_machine(f, self._inputs(k, level), outputs, self._threads))
         if taped and self._tapes is not None:
             need = work_array(taped)

@@ -16,7 +16,8 @@ def check_plan(plan: ChainPlan, program: Assembled, lower: np.ndarray, upper: np
     assert (plan.nx_free, plan.ns, plan.nc, plan.nd) == (nx, nd, nc, nd)
     size = nx + 2 * nd + nc
     for array in (plan.front, plan.role, plan.tile):
-        assert array.dtype == np.int32 and array.shape == (size,)
+        assert array.dtype == np.int32
+        assert array.shape == (size,)
     _check_tree(plan)
     x = np.where(free, np.cumsum(free) - 1, -1)
     row = np.where(equal, nx + nd + np.cumsum(equal) - 1, nx + nd + nc + np.cumsum(~equal) - 1)
@@ -40,14 +41,16 @@ def check_plan(plan: ChainPlan, program: Assembled, lower: np.ndarray, upper: np
 
 def _check_tree(plan: ChainPlan) -> None:
     parent, thread = plan.parent, plan.thread
-    assert parent.dtype == thread.dtype == np.int32 and parent.shape == thread.shape
+    assert parent.dtype == thread.dtype == np.int32
+    assert parent.shape == thread.shape
     child = np.flatnonzero(parent >= 0)
     assert np.all(parent[child] > child)
     assert np.all((thread[parent[child]] == thread[child]) | (thread[parent[child]] == -1))
     for t in range(thread.max() + 1):  # one subtree each
         members = np.flatnonzero(thread == t)
         tops = members[(parent[members] < 0) | (thread[parent[members]] == -1)]
-        assert tops.size <= 1 and members.size
+        assert tops.size <= 1
+        assert members.size
     used = plan.front[plan.front >= 0]
     assert used.max(initial=0) < parent.size
 
@@ -55,10 +58,11 @@ def _check_tree(plan: ChainPlan) -> None:
 def _check_roles(plan: ChainPlan, nx: int, nd: int, nc: int, row: np.ndarray, entry: np.ndarray, i: np.ndarray, j: np.ndarray) -> None:  # fmt: skip
     role = plan.role
     pairs = np.concatenate([np.arange(nx, nx + nd), np.arange(nx + nd + nc, nx + 2 * nd + nc)])
-    assert np.all(role[pairs] == PAIR) and np.all(plan.front[pairs] == -1) and np.all(plan.tile[pairs] == -1)
-    assert np.all(np.isin(role[:nx], (ORDINARY, PRIMAL))) and np.all(
-        np.isin(role[nx + nd : nx + nd + nc], (ORDINARY, DUAL))
-    )
+    assert np.all(role[pairs] == PAIR)
+    assert np.all(plan.front[pairs] == -1)
+    assert np.all(plan.tile[pairs] == -1)
+    assert np.all(np.isin(role[:nx], (ORDINARY, PRIMAL)))
+    assert np.all(np.isin(role[nx + nd : nx + nd + nc], (ORDINARY, DUAL)))
     assert np.array_equal(plan.tile >= 0, np.isin(role, (PRIMAL, DUAL)))
     rest = np.setdiff1d(np.arange(role.size), pairs)
     assert np.all(plan.front[rest] >= 0)

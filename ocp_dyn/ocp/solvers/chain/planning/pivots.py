@@ -7,19 +7,20 @@ the chain adds to a front: in a leaf of their own, below the front, they cost le
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
 
 import numpy as np
 
-from ...._types import Indices
-from ...nlp.stage_orders import Mask
+from ....._types import Indices
+from ....nlp.stage_orders import Mask
 from .elimination import couplings, own_and_boundary, rest_of_tiles, work
 from .matching import unmatched
 from .pattern import Pattern
 from .tree import Tree
 
 GAIN, PER_FRONT = 0.75, 30_000.0
-"""A leaf is made if the work of both fronts is less than this part of that of one; and the multiply-adds that take as
+"""A leaf is made if the work of both fronts is less than this part of that of one, because its rows have fewer pivots to
+choose from, and solutions are less accurate for it; and the multiply-adds that take as
 long as the assembly of a further front."""
 
 
@@ -77,7 +78,7 @@ def _grouped(group: Indices, groups: int, chosen: Mask, *values: Indices) -> lis
     at = np.flatnonzero(chosen)
     at = at[np.argsort(group[at], kind="stable")]
     bounds = np.searchsorted(group[at], np.arange(groups + 1))
-    return [tuple(v[at[a:b]] for v in values) for a, b in pairwise(bounds)]
+    return [tuple(v[at[a:b]] for v in values) for a, b in itertools.pairwise(bounds)]
 
 
 def _matrix(at: Indices, to: Indices, pairs: tuple[Indices, ...], shape: tuple[int, int]) -> Mask:
@@ -125,7 +126,7 @@ def with_leaves(pattern: Pattern, front: Indices, tile: Indices, tree: Tree) -> 
     local = pattern.lowest(front) >= front
     inside = np.zeros(pattern.size, dtype=bool)
     has = (np.bincount(tree.parent[:-1], minlength=tree.size) > 0) & (tree.thread >= 0)
-    for f in np.flatnonzero(has):
+    for f in np.flatnonzero(has).tolist():
         rows, entries = (part[local[part]] for part in (pivots.rows[f][0], pivots.entries[f][0]))
         meets, _, to_tile = pivots.meets(f, rows, entries)
         left = pivots.unmatched(np.concatenate([meets, to_tile[:, pivots.rest(f)[1]]], axis=1))
