@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .processes import Group
@@ -30,6 +30,9 @@ _SKIPPED_PASSES = (
 )
 """Flags against GCC's passes that cannot improve code in which every value is assigned once; they save a quarter of the
 compile time."""
+
+WRITTEN = ("-O3", "-pthread")
+"""Flags for C that was written by hand: all optimizations, and threads."""
 
 _NATIVE = (("-march=native",), ("-mcpu=native",), ())
 _HEADERS = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -54,9 +57,14 @@ class Compiler:
         """Compiles a C file to an object file; instructions: size of the function that it belongs to."""
         self._run(group, *(OPTIMIZED_LARGE if instructions > LARGE else OPTIMIZED), "-c", str(source), "-o", str(made))
 
-    def link(self, group: Group, objects: list[Path], made: Path) -> None:
-        """Links object files to a shared library."""
-        self._run(group, "-shared", *map(str, objects), "-o", str(made), "-lm")
+    def compile_written(self, group: Group, source: Path, made: Path) -> None:
+        """Compiles a C file that was written by hand to an object file, by the flags WRITTEN and with all passes."""
+        flags = tuple(flag for flag in self.flags if flag not in _SKIPPED_PASSES)
+        replace(self, flags=flags)._run(group, *WRITTEN, "-c", str(source), "-o", str(made))
+
+    def link(self, group: Group, objects: list[Path], made: Path, *libraries: str) -> None:
+        """Links object files to a shared library; libraries: flags of libraries that it needs beside that of math."""
+        self._run(group, "-shared", *map(str, objects), "-o", str(made), "-lm", *libraries)
 
     def _run(self, group: Group, *arguments: str) -> None:
         status, words = group.run([*self.command, *self.flags, *arguments])

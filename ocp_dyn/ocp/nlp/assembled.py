@@ -11,9 +11,8 @@ import numpy as np
 from casadi import MX
 
 from ..._types import Array
-from ...codegen.machine_code.batch import CompiledFunction
 from .blocks import Block
-from .evaluator import Evaluator, Key
+from .evaluator import Evaluator, Tapes
 
 Outputs = Callable[[list[Array]], Sequence[Callable[[], Any]]]
 
@@ -87,18 +86,15 @@ class Assembled:
         self.cost_names = [name for b in self.blocks for name in b.cost_names]
         self.constants = np.concatenate([np.zeros(0), *(value for b in self.blocks for value in b.values)])
         self.lock = threading.RLock()
-        self.compiled: Mapping[Key, CompiledFunction] = {}
-        self.evaluator = self._evaluator()
+        self.tapes: Tapes | None = None
+        self.evaluator = Evaluator(self.blocks, self.n, self.constants, self.parameters, self.threads)
         self._make_functions()
 
-    def _evaluator(self) -> Evaluator:
-        return Evaluator(self.blocks, self.n, self.constants, self.parameters, self.threads, self.compiled)
-
-    def use(self, compiled: Mapping[Key, CompiledFunction]) -> None:
+    def use(self, tapes: Tapes | None) -> None:
         """Evaluates these functions of blocks by machine code from now on, and all others by CasADi's virtual
         machine."""
-        self.compiled = dict(compiled)
-        self.evaluator = self._evaluator()
+        self.tapes = tapes
+        self.evaluator.use(tapes)
 
     def _make_functions(self) -> None:
         dense = ca.Sparsity.dense

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from functools import cached_property
+from typing import Any, NamedTuple, cast
 
 import casadi as ca
 import numpy as np
 
-from ..._types import Array
-from ...codegen.machine_code.batch import CompiledFunction
+from ..._types import Array, Indices
+from ...codegen.tapes.tape import Call, Run, Tape, work_array
 from .blocks import Block
 from .scatter import gradient_placement, hessian_placement, jacobian_placement
-
-FUNCTION_LEVELS = ("values", "first", "second", "gauss")
-"""Names of a block's functions: costs and rows; gradient and Jacobian; Hessian of the Lagrangian; Gauss-Newton Hessian
-of the objective."""
 
 Key = tuple[int, str]
 """A function of a block: the number of the block in the program, and the function's level."""
@@ -43,18 +41,18 @@ def run_in_machine(
     return run
 
 
-def run_compiled(f: CompiledFunction, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-    """The same by machine code, several instances at once in the lanes of a vector."""
-    if len(inputs[0]) == 1:
-        inputs, outputs = [x[0] for x in inputs], [y[0] for y in outputs]
-    return f.runner(inputs, outputs)
+class Tapes(NamedTuple):
+    """Functions of blocks as tapes, and the library that evaluates them."""
+
+    library: ctypes.CDLL
+    of: Mapping[Key, Tape]
 
 
 class Evaluator:
     """f, g, their first and second derivatives at (x, p): flat arrays, matrices by their nonzeros.
 
     Solvers need several of them at one point, so results are kept until the point changes. The arrays returned are
-    overwritten by the next call. compiled: machine code of blocks; CasADi's virtual machine computes all other blocks.
+    overwritten by the next call. Tapes of a level are evaluated in one call, see `use`.
     """
 
     def __init__(
@@ -64,51 +62,77 @@ class Evaluator:
         constants: Array,
         parameters: int,
         threads: int = 1,
-        compiled: Mapping[Key, CompiledFunction] | None = None,
     ) -> None:
         self.n, self.rows = n, sum(len(b.instances) * b.lower.size for b in blocks)
-        self._blocks, self._threads, self._compiled = blocks, threads, compiled or {}
+        self._blocks, self._threads = blocks, threads
         self._numbers = np.concatenate([np.zeros(parameters), constants])
         self._x = np.full(n, np.nan)
         self._p = self._numbers[:parameters]
         first = parameters + np.cumsum([0, *(b.constant_count for b in blocks)])
-        self._gather = [b.gather for b in blocks]
-        self._gather_p = [b.gather_parameters(int(k)) for b, k in zip(blocks, first, strict=False)]
-        self._z = [np.zeros(gather.shape) for gather in self._gather]
-        self._local = [np.zeros(gather.shape) for gather in self._gather_p]
+        self._gather, self._all_z, self._z = _joined([b.gather for b in blocks])
+        constants_of = [b.gather_parameters(int(k)) for b, k in zip(blocks, first, strict=False)]
+        self._gather_p, self._all_local, self._local = _joined(constants_of)
         self._lam_f = [np.zeros((len(b.instances), 1)) for b in blocks]
         self._lam_g = [np.zeros((len(b.instances), b.lower.size)) for b in blocks]
         gradient, self._touched = gradient_placement(blocks, n)
         jacobian, self.jacobian_pattern = jacobian_placement(blocks, self.rows, n)
         hessian, self.hessian_pattern = hessian_placement(blocks, n)
         self._placements = gradient, jacobian, hessian
+        self.use(None)
+
+    @cached_property
+    def jacobian_entries(self) -> tuple[Indices, Indices]:
+        """Row and column of every nonzero of the Jacobian."""
+        row, column = self.jacobian_pattern.get_triplet()
+        return np.array(row, dtype=int), np.array(column, dtype=int)
+
+    def use(self, tapes: Tapes | None) -> None:
+        """Evaluates the functions of these tapes by machine code from now on, and all others by CasADi's virtual
+        machine."""
+        self._tapes = tapes
         self._fresh: set[str] = set()
-        self._prepare()
-
-    def _prepare(self) -> None:
-        """Allocates the arrays of results once, and makes the calls that fill them."""
-        sizes = {"values": (self._terms_of, self._rows_of), "first": (self._gradient_of, self._jacobian_of)}
         self._flat: dict[str, list[Array]] = {}
-        self._runs: dict[str, list[Callable[[], object]]] = {level: [] for level in FUNCTION_LEVELS}
-        for level, counts in (sizes | {"second": (self._hessian_of,), "gauss": (self._hessian_of,)}).items():
-            flats = [np.zeros(sum(len(b.instances) * size(b) for b in self._blocks)) for size in counts]
-            begin = [0] * len(counts)
-            for k, b in enumerate(self._blocks):
-                outputs = []
-                for j, size in enumerate(counts):
-                    length = len(b.instances) * size(b)
-                    outputs.append(flats[j][begin[j] : begin[j] + length].reshape(len(b.instances), size(b)))
-                    begin[j] += length
-                self._runs[level].append(self._run_of(k, level, outputs))
-            self._flat[level] = flats
+        self._runs: dict[str, list[Callable[[], object]]] = {}
+        self._work: list[Array] = []
 
-    def _run_of(self, k: int, level: str, outputs: list[Array]) -> Callable[[], object]:
+    def _prepare(self, level: str) -> None:
+        """Allocates the arrays of a level's results once, and makes the calls that fill them."""
+        sizes = {"values": (self._terms_of, self._rows_of), "first": (self._gradient_of, self._jacobian_of)}
+        counts = sizes.get(level, (self._hessian_of,))
+        flats = [np.zeros(sum(len(b.instances) * size(b) for b in self._blocks)) for size in counts]
+        begin = [0] * len(counts)
+        runs: list[Callable[[], object]] = []
+        taped: list[Call] = []
+        for k, b in enumerate(self._blocks):
+            outputs = []
+            for j, size in enumerate(counts):
+                length = len(b.instances) * size(b)
+                outputs.append(flats[j][begin[j] : begin[j] + length].reshape(len(b.instances), size(b)))
+                begin[j] += length
+            tape = None if self._tapes is None else self._tapes.of.get((k, level))
+            if tape is not None:
+                taped.append((tape, self._inputs(k, level), outputs))
+            elif any(output.size for output in outputs):
+                f = b.derivatives.function(level)
+                runs.append(run_in_machine(f, self._inputs(k, level), outputs, self._threads))
+        if taped and self._tapes is not None:
+            need = work_array(taped)
+            if not self._work or self._work[0].size < need.size:
+                self._work = [need, *(work_array(taped) for _ in range(1, self._threads))]
+            runs.append(Run(self._tapes.library, taped, self._work))
+        self._flat[level], self._runs[level] = flats, runs
+
+    def _inputs(self, k: int, level: str) -> list[Array]:
         weights = {"second": [self._lam_f[k], self._lam_g[k]], "gauss": [self._lam_f[k]]}
-        inputs = [self._z[k], self._local[k], *weights.get(level, [])]
-        compiled = self._compiled.get((k, level))
-        if compiled is not None:
-            return run_compiled(compiled, inputs, outputs)
-        return run_in_machine(getattr(self._blocks[k], f"{level}_function"), inputs, outputs, self._threads)
+        return [self._z[k], self._local[k], *weights.get(level, [])]
+
+    def _run(self, level: str) -> list[Array]:
+        """The results of a level, computed now."""
+        if level not in self._runs:
+            self._prepare(level)
+        for run in self._runs[level]:
+            run()
+        return self._flat[level]
 
     @staticmethod
     def _terms_of(b: Block) -> int:
@@ -136,15 +160,13 @@ class Evaluator:
             return
         self._fresh.clear()
         self._x[:], self._p[:] = x, p
-        for gather, z, gather_p, local in zip(self._gather, self._z, self._gather_p, self._local, strict=True):
-            np.take(self._x, gather, out=z, mode="clip")
-            np.take(self._numbers, gather_p, out=local, mode="clip")
+        np.take(self._x, self._gather, out=self._all_z, mode="clip")
+        np.take(self._numbers, self._gather_p, out=self._all_local, mode="clip")
 
     def _evaluate(self, level: str, x: Array, p: Array) -> list[Array]:
         self._at(x, p)
         if level not in self._fresh:
-            for run in self._runs[level]:
-                run()
+            self._run(level)
             self._fresh.add(level)
         return self._flat[level]
 
@@ -196,6 +218,12 @@ class Evaluator:
         self._at(x, p)
         for weight in self._lam_f:
             weight[:] = lam_f
-        for run in self._runs[level]:
-            run()
-        return self._flat[level][0]
+        return self._run(level)[0]
+
+
+def _joined(tables: list[Indices]) -> tuple[Indices, Array, list[Array]]:
+    """The indices of all tables one after the other, an array for as many numbers, and its part for every table."""
+    indices = np.concatenate([np.zeros(0, dtype=int), *(table.ravel() for table in tables)])
+    numbers, ends = np.zeros(indices.size), np.cumsum([table.size for table in tables])
+    parts = [numbers[e - t.size : e].reshape(t.shape) for e, t in zip(ends.tolist(), tables, strict=True)]
+    return indices, numbers, parts

@@ -1,121 +1,193 @@
-"""Machine code of blocks: selects the functions worth compiling, looks them up in the cache, compiles them, and
-estimates the gain."""
+"""Evaluation of blocks by machine code: their functions become tapes, which are kept on disk for later problems.
+
+A tape is a table of operations (`ocp_dyn.codegen.tapes`): it is made in a microsecond per instruction, without a compiler,
+and evaluated by a small library that is compiled once per machine.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
-import casadi as ca
+import numpy as np
 
 from ..._types import is_one_of, meant, shown
-from ...codegen.machine_code.batch import CompiledFunction
-from ...codegen.machine_code.compile import cached, compiler_found
-from ...codegen.machine_code.compile import compile as compile_functions
+from ...codegen.machine_code import cache
+from ...codegen.machine_code.compile import compiler_found
+from ...codegen.machine_code.identity import digest, made_by
+from ...codegen.tapes.library import build_aside, library, version
+from ...codegen.tapes.tape import Tape, tape_of
 from .assembled import Assembled
-from .evaluator import FUNCTION_LEVELS, Key
+from .blocks import Block
+from .derivative_cache import FUNCTION_LEVELS, keep_patterns
+from .evaluator import Key, Tapes
 
 LEAST_INSTRUCTIONS = 20_000
-"""Least number of instructions, of all instances together, that is worth compiling: with fewer, CasADi's virtual
+"""Least number of instructions, of all instances together, that machine code is worth: with fewer, CasADi's virtual
 machine takes no more than about 0.1 ms."""
 
-CODE_LANES = 8
-"""Number of instances that the compiled code evaluates at once."""
+MANY_INSTRUCTIONS = 1_000_000
+"""Number of instructions, of all instances together, from which on missing tapes are made without being asked for: in
+forty evaluations they save the time that it takes to make them."""
 
-SECONDS_PER_INSTRUCTION = 1.5e-4
-"""Time to compile one instruction [s], on one processor."""
+MANY_INSTANCES = 8
+"""Number of instances of a block from which on the same holds for its functions; those of other blocks are made in a
+later run, which finds the first ones."""
+
+KEPT_ON_DISK = 5_000
+"""Number of instructions from which on a tape is kept on disk: smaller ones are made in a few milliseconds."""
+
+TAPES_KEPT = 256
+"""Number of tapes that one process keeps for further problems."""
+
+SECONDS_PER_INSTRUCTION = 1.2e-6
+"""Time to make the table of one instruction [s]."""
+
+SOLVED_WITH = {"exact": ("values", "first", "second"), "gauss-newton": ("values", "first", "gauss")}
+"""Levels of functions that a solver with these Hessians needs."""
+
+SUFFIX = ".tape"
+
+_kept: OrderedDict[str, Tape] = OrderedDict()
+
+_refused: set[str] = set()
+"""Names, as of tapes, of functions with operations that tapes do not have."""
 
 
-def use_machine_code(program: Assembled, compile: bool | str, tell: Callable[[str], None]) -> str:
+def use_machine_code(
+    program: Assembled, compile: bool | str, tell: Callable[[str], None], levels: Sequence[str] = FUNCTION_LEVELS
+) -> str:
     """Selects machine code for the blocks and returns a sentence about the way in which they are evaluated now.
 
-    compile: "auto" uses the machine code in the cache; True uses machine code for all functions that are worth it, and
-    compiles those that are missing; False uses none. Raises ValueError for anything else, RuntimeError if there is no
-    compiler and `compile` is True.
+    compile: "auto" uses the tables on disk, and makes missing ones for a large program; it never waits for a compiler.
+    True makes all that are missing; False uses no machine code. levels: levels of the functions that will be needed.
+    Raises ValueError for anything else, RuntimeError if there is no compiler and `compile` is True.
     """
     if compile is not True and compile is not False and not is_one_of(compile, ("auto",)):
         raise ValueError(f'compile is True, False or "auto", got {shown(compile)}{meant(compile, ["auto"])}')
     if compile is False:
-        if program.compiled:
-            program.use({})
+        if program.tapes is not None:
+            program.use(None)
         return "virtual machine"
-    wanted = _wanted(program)
-    missing = {key: f for key, f in wanted.items() if key not in program.compiled}
-    if missing and compiler_found():
-        compiled = _from_cache(program, missing)
-        rest = {key: f for key, f in missing.items() if key not in compiled}
-        if compile is True and rest:
-            compiled |= _build(program, rest, tell)
-        if compiled:
-            program.use({**program.compiled, **compiled})
-    elif missing and compile is True:
-        raise RuntimeError(
-            "compile=True needs a C compiler, and none was found: install gcc or clang, name one in the environment "
-            'variable CC, or leave compile="auto" for CasADi\'s virtual machine'
-        )
+    if not compiler_found():
+        if compile is True and _wanted(program, levels):
+            raise RuntimeError(
+                "compile=True needs a C compiler, and none was found: install gcc or clang, name one in the environment "
+                'variable CC, or leave compile="auto" for CasADi\'s virtual machine'
+            )
+        return "virtual machine"
+    wanted = _wanted(program, levels)
     if not wanted:
         return "virtual machine; it is too small to gain from machine code"
-    return _say(program, [f for key, f in wanted.items() if key not in program.compiled])
-
-
-def _say(program: Assembled, left: list[ca.Function]) -> str:
-    if not left:
-        return "machine code"
-    how = f"{len(program.compiled)} functions as machine code, {len(left)} in the virtual machine"
-    if not program.compiled:
-        how = "virtual machine"
-    if not compiler_found():
-        return how
-    seconds = sum(f.n_instructions() for f in {f.name(): f for f in left}.values()) * SECONDS_PER_INSTRUCTION
-    return (
-        f"{how}; compile=True would build them once, in some {max(1.0, seconds):.0f} processor seconds, for "
-        "derivatives in a tenth of the time"
+    found = library(build=True) if compile is True else _library_there()
+    if found is None:
+        build_aside()
+        return "virtual machine; the library for machine code is being built for the next run"
+    known = {} if program.tapes is None else dict(program.tapes.of)
+    begin, more = (
+        time.perf_counter(),
+        _tapes(found, program, [key for key in wanted if key not in known], compile is True),
     )
+    if more:
+        program.use(Tapes(found, known | more))
+        tell(f"{len(more)} functions as tables in {time.perf_counter() - begin:.1f} s")
+    return _say(program, [key for key in wanted if key not in known | more], len(known | more))
 
 
-def _wanted(program: Assembled) -> dict[Key, ca.Function]:
-    functions = {
-        (k, level): getattr(b, f"{level}_function") for k, b in enumerate(program.blocks) for level in FUNCTION_LEVELS
-    }
-    return {
-        key: f
-        for key, f in functions.items()
-        if f.n_instructions() * len(program.blocks[key[0]].instances) > LEAST_INSTRUCTIONS
-    }
+def _tapes(found: ctypes.CDLL, program: Assembled, wanted: list[Key], all_of_them: bool) -> dict[Key, Tape]:
+    """Tapes of these functions: those that are kept, and those that are worth making now."""
+    tapes: dict[Key, Tape] = {}
+    blocks = program.blocks
+    for k, level in wanted:
+        tape = _kept_tape(blocks[k], level)
+        tapes |= {} if tape is None else {(k, level): tape}
+    large = _instructions(program, wanted) > MANY_INSTRUCTIONS
+    again = any(blocks[k].derivatives.size(level) >= KEPT_ON_DISK for k, level in tapes)
+    for k, level in (key for key in wanted if key not in tapes):
+        small = blocks[k].derivatives.size(level) < KEPT_ON_DISK
+        pays = large and (again or len(blocks[k].instances) >= MANY_INSTANCES)
+        if all_of_them or small or pays:
+            tape = _made_tape(found, blocks[k], level)
+            tapes |= {} if tape is None else {(k, level): tape}
+    return tapes
 
 
-def _grouped(program: Assembled, functions: dict[Key, ca.Function]) -> list[tuple[int, dict[Key, ca.Function]]]:
-    """Groups functions by their number of lanes; a kind of block with one instance gains nothing from lanes."""
-    groups: dict[int, dict[Key, ca.Function]] = {1: {}, CODE_LANES: {}}
-    for key, f in functions.items():
-        groups[1 if len(program.blocks[key[0]].instances) == 1 else CODE_LANES][key] = f
-    return [(lanes, members) for lanes, members in groups.items() if members]
+def _library_there() -> ctypes.CDLL | None:
+    with contextlib.suppress(OSError, RuntimeError):
+        return library(build=False)
+    return None
 
 
-def _options(program: Assembled, members: Mapping[Key, ca.Function], lanes: int) -> dict[str, Any]:
-    """Options of a compilation, with a key for every function; blocks that are equal share theirs."""
-    keys = list(dict.fromkeys(f"{program.blocks[k].key} {level}" for k, level in members))
-    return {"lanes": lanes, "threads": program.threads, "single": lanes == 1, "keys": keys}
+def _say(program: Assembled, missing: list[Key], known: int) -> str:
+    if not missing:
+        return "machine code"
+    how = f"{known} functions as machine code, {len(missing)} in the virtual machine" if known else "virtual machine"
+    left = {(program.blocks[k].key, level): program.blocks[k].derivatives.size(level) for k, level in missing}
+    seconds = SECONDS_PER_INSTRUCTION * sum(size for key, size in left.items() if _name(*key) not in _refused)
+    return f"{how}; compile=True would build the tables of these once, in {max(0.1, seconds):.1f} s" if seconds else how
 
 
-def _from_cache(program: Assembled, functions: dict[Key, ca.Function]) -> dict[Key, CompiledFunction]:
-    compiled: dict[Key, CompiledFunction] = {}
-    for lanes, members in _grouped(program, functions):
-        known = cached(members.values(), **_options(program, members, lanes))
-        compiled |= {key: known[f.name()] for key, f in members.items() if f.name() in known}
-    return compiled
+def _name(key: str, level: str) -> str:
+    """Name of a function's tape in the caches."""
+    return digest(key, level, version(), made_by(tape_of.__module__))
 
 
-def _build(
-    program: Assembled, functions: dict[Key, ca.Function], tell: Callable[[str], None]
-) -> dict[Key, CompiledFunction]:
-    begin = time.perf_counter()
-    count = sum(f.n_instructions() for f in functions.values())
-    tell(f"compiling {len(functions)} functions of {count} instructions ...")
-    compiled: dict[Key, CompiledFunction] = {}
-    for lanes, members in _grouped(program, functions):
-        built = compile_functions(members.values(), **_options(program, members, lanes))
-        compiled |= {key: built[f.name()] for key, f in members.items()}
-    tell(f"compiled in {time.perf_counter() - begin:.0f} s")
-    return compiled
+def _instructions(program: Assembled, keys: Sequence[Key]) -> int:
+    """Instructions of these functions, for all instances together."""
+    blocks = program.blocks
+    return sum(blocks[k].derivatives.size(level) * len(blocks[k].instances) for k, level in keys)
+
+
+def _wanted(program: Assembled, levels: Sequence[str]) -> list[Key]:
+    """The functions of a program that is large enough; none of a smaller one."""
+    keys = [(k, level) for k, _ in enumerate(program.blocks) for level in levels]
+    return keys if _instructions(program, keys) > LEAST_INSTRUCTIONS else []
+
+
+def _kept_tape(block: Block, level: str) -> Tape | None:
+    """The tape of a block's function that this process or the disk has; else None."""
+    name = _name(block.key, level)
+    tape = _kept.get(name)
+    if tape is None and block.derivatives.size(level) >= KEPT_ON_DISK:
+        path = cache.find(cache.directory(), name, SUFFIX)
+        tape = None if path is None else Tape(np.fromfile(path, np.uint8))
+    return tape if tape is None else _keep(name, tape)
+
+
+def _made_tape(found: ctypes.CDLL, block: Block, level: str) -> Tape | None:
+    """The tape of a block's function, made now; None if it has operations that tapes do not have."""
+    name = _name(block.key, level)
+    if name in _refused:
+        return None
+    try:
+        tape = tape_of(found, block.derivatives.function(level))
+    except ValueError:
+        _refused.add(name)
+        return None
+    if block.derivatives.size(level) >= KEPT_ON_DISK:
+        _keep_on_disk(name, tape)
+        keep_patterns(block.key, block.derivatives)
+    return _keep(name, tape)
+
+
+def _keep(name: str, tape: Tape) -> Tape:
+    """Keeps a tape for further problems of this process."""
+    _kept.pop(name, None)
+    _kept[name] = tape
+    while len(_kept) > TAPES_KEPT:
+        _kept.popitem(last=False)
+    return tape
+
+
+def _keep_on_disk(name: str, tape: Tape) -> None:
+    """Stores a tape for other processes, if there is room on the disk."""
+    place = cache.directory()
+    with contextlib.suppress(OSError), cache.stage(place) as stage:
+        path = Path(stage, name).with_suffix(SUFFIX)
+        tape.memory.tofile(path)
+        cache.store(place, name, path)
+        cache.prune(place)

@@ -16,31 +16,27 @@ from .blocks import Block
 class Placement:
     """Maps the entries of all blocks, one after the other, to the `size` numbers of a vector or of a matrix's nonzeros.
 
-    order: the entries sorted by the number to which they belong; starts: index, in this order, of the first entry of
-    every number. Entries of one number are summed, each multiplied by its weight.
+    to: the number to which every entry belongs. Entries of one number are summed, each multiplied by its weight.
     """
 
     size: int
-    order: Indices
-    starts: Indices
+    to: Indices
     weights: Array | None = None
 
     def __call__(self, entries: Array) -> Array:
         if self.weights is not None:
             entries = entries * self.weights
-        sorted_entries = entries[self.order]
-        if self.size == sorted_entries.size:
-            return sorted_entries
-        return np.add.reduceat(sorted_entries, self.starts) if self.size else np.zeros(0)
+        return np.asarray(np.bincount(self.to, entries, self.size), dtype=float)  # an empty sum would be of integers
 
 
 def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, Indices]:
     """The placement of entries, where entries with the same key (not negative) belong to one number, and the distinct
     keys, ascending."""
     order = np.argsort(keys, kind="stable")
-    sorted_keys = keys[order]
-    starts = np.flatnonzero(np.diff(sorted_keys, prepend=-1))
-    return Placement(starts.size, order, starts, weights), sorted_keys[starts]
+    begins = np.diff(keys[order], prepend=-1) > 0
+    to = np.empty(keys.size, dtype=np.intp)
+    to[order] = np.cumsum(begins) - 1
+    return Placement(int(np.count_nonzero(begins)), to, weights), keys[order[begins]]
 
 
 def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, Indices]:

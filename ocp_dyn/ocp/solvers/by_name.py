@@ -16,11 +16,14 @@ import casadi as ca
 
 from ..._types import meant, shown
 from ..nlp.assembled import Assembled
+from .chain.choice import request
 from .fatrop import solve_by_fatrop
 from .interface import Orders, Settings, SolverResult, Start
 from .ipopt import check_ipopt_options, solve_by_ipopt
 from .monitor import Monitor
 from .nlpsol import solve_by_plugin
+from .plugins.uno import solve_by_uno
+from .plugins.uno_options import check_uno_options
 from .sqp import check_sqp_options, solve_by_sqp
 
 Solve = Callable[[Assembled, Orders, Start, Settings, Monitor], SolverResult]
@@ -30,17 +33,23 @@ CheckOptions = Callable[[Mapping[str, Any]], None]
 """Raises ValueError for options that the solver refuses."""
 
 
+Prepare = Callable[[Settings], None]
+"""Starts what a run needs, beside the building of the program."""
+
+
 class Solver(NamedTuple):
     """A solver; plugin: whether it needs CasADi's `nlpsol` plugin of the same name."""
 
     solve: Solve
     check_options: CheckOptions | None = None
     plugin: bool = False
+    prepare: Prepare | None = None
 
 
 SOLVERS = {
-    "ipopt": Solver(solve_by_ipopt, check_ipopt_options, plugin=True),
+    "ipopt": Solver(solve_by_ipopt, check_ipopt_options, plugin=True, prepare=request),
     "fatrop": Solver(solve_by_fatrop, plugin=True),
+    "uno": Solver(solve_by_uno, check_uno_options, plugin=True),
     "sqp": Solver(solve_by_sqp, check_sqp_options),
 }
 """The solvers that this library adapts to its programs, by name."""
@@ -71,6 +80,13 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         check(options)
 
 
+def prepare_solver(name: str, settings: Settings) -> None:
+    """Starts what a run of this solver needs, before the program is built, and does not wait for it."""
+    prepare = _solver(name).prepare
+    if prepare is not None:
+        prepare(settings)
+
+
 def run(
     name: str, program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor
 ) -> SolverResult:
@@ -78,8 +94,9 @@ def run(
     check_solver(name)
     result = _solver(name).solve(program, orders, start, settings, monitor)
     if monitor.stop and monitor.best and not result.converged:
-        best = monitor.best
-        return SolverResult(best["x"], best["lam_x"], best["lam_g"], "Interrupted", False, monitor.iteration)
+        best, done = monitor.best, monitor.iteration
+        result = replace(result, x=best["x"], lam_x=best["lam_x"], lam_g=best["lam_g"])
+        return replace(result, status="Interrupted", converged=False, iterations=done)
     most = max(dict(settings.options).get("max_iter", settings.max_iterations), monitor.iteration)
     if not 0 <= result.iterations <= most:  # some solvers set no count if they do not begin
         result = replace(result, iterations=monitor.iteration)

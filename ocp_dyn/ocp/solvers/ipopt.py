@@ -11,13 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from ..._types import meant, shown
 from ..nlp.assembled import Assembled
-from .interface import Orders, Settings, SolverResult, Start
-from .monitor import Monitor, violation
+from .chain.choice import AUTO, CHAIN, FOREIGN, MUMPS, Chosen, choose, options_of
+from .chain.library import FAILURES
+from .interface import Iterate, LinearSolver, Orders, Settings, SolverResult, Start
+from .monitor import Monitor
 from .nlpsol import run_nlpsol
+from .warm_start import Path, begin, carried, first_barrier, options_at
 
 IPOPT_OPTIONS = {
     "print_level": 0,
@@ -27,25 +29,21 @@ IPOPT_OPTIONS = {
 }
 """Options of every run; options of the user come before them."""
 
-WARM_START_OPTIONS = {
-    "warm_start_init_point": "yes",
-    "warm_start_bound_push": 1e-8,
-    "warm_start_bound_frac": 1e-8,
-    "warm_start_slack_bound_push": 1e-8,
-    "warm_start_slack_bound_frac": 1e-8,
-    "warm_start_mult_bound_push": 1e-8,
-}
-"""Options for a start from a solution with its multipliers: the iterates stay near the bounds that are active."""
-
-WARM_START_BARRIER = (1e-6, 1e-3)
-"""Smallest and largest barrier parameter of a warm start: for a start that is still a solution, and for one far from a
-solution, where a small barrier would lead to many short steps along the bounds."""
-
 RETRY_OPTIONS: tuple[dict[str, Any], ...] = tuple({"mu_init": mu, "perturb_always_cd": "yes"} for mu in (1e-2, 1e-1))
 """Options of every further attempt: a fresh barrier, no multipliers, every factorization perturbed alike."""
 
 GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
 """Statuses when rows are nearly dependent and the multipliers have grown without bound."""
+
+VERDICTS = (
+    *("Solve_Succeeded", "Solved_To_Acceptable_Level", "Feasible_Point_Found", "Infeasible_Problem_Detected"),
+    *("Diverging_Iterates", "User_Requested_Stop", "Maximum_Iterations_Exceeded", "Maximum_CpuTime_Exceeded"),
+    "Maximum_WallTime_Exceeded",
+)
+"""Statuses that no other linear solver would change."""
+
+FALLBACK_OPTIONS: dict[str, Any] = {"mu_init": 1e-2}
+"""Options of MUMPS where it goes on after the chain solver: a fresh barrier."""
 
 NOT_BEGUN = ("Invalid_Option", "Invalid_Problem_Definition", "Internal_Error", "NonIpopt_Exception_Thrown")
 """Statuses of a run that has not begun."""
@@ -60,10 +58,18 @@ PRINTING_OPTIONS = ("output_file", "print_user_options", "print_options_document
 
 
 def check_ipopt_options(options: Mapping[str, Any]) -> None:
-    """Raises ValueError for options that IPOPT refuses.
+    """Raises ValueError for options that IPOPT refuses, TypeError for a linear_solver that is no name.
 
-    IPOPT loads its linear solver only when it runs, so a program of one variable is solved with these options.
+    IPOPT loads its linear solver only when it runs, so a program of one variable is solved with these options; by MUMPS
+    where the chain solver may be chosen, which needs a plan.
     """
+    named = options.get("linear_solver", AUTO)
+    if not isinstance(named, str):
+        raise TypeError(f"linear_solver must be the name of a linear solver, such as {CHAIN!r}, got {shown(named)}")
+    if named not in (AUTO, CHAIN, *FOREIGN):
+        hint = meant(named, (AUTO, CHAIN, *FOREIGN))
+        raise ValueError(f"IPOPT has no linear solver {shown(named)}: use {CHAIN!r} or {MUMPS!r}{hint}")
+    options = {key: value for key, value in options.items() if key != "linear_solver" or value not in (AUTO, CHAIN)}
     if not options:
         return
     x = ca.MX.sym("x")
@@ -92,36 +98,91 @@ def check_ipopt_options(options: Mapping[str, Any]) -> None:
 def solve_by_ipopt(
     program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor
 ) -> SolverResult:
-    """Runs IPOPT; if its linear algebra fails, again from the best iterate, at most once for every entry of
-    RETRY_OPTIONS."""
-    result = _run_once(program, start, settings, monitor)
-    used = result.iterations
-    for retries, options in enumerate(RETRY_OPTIONS, 1):
-        left = settings.max_iterations - used
-        if result.status not in GIVEN_UP or monitor.stop or not monitor.best or left < 1:
+    """Runs IPOPT with the linear solver that `choose` gives.
+
+    If the chain solver fails, or IPOPT ends with an error, MUMPS goes on from the best iterate. If IPOPT's linear algebra
+    has given up, IPOPT goes on from there by MUMPS with a fresh barrier, at most once for every entry of RETRY_OPTIONS.
+    A warm start that goes badly is followed by a run from the same x without multipliers.
+    """
+    chosen = choose(program, start, settings)
+    monitor.say(f"linear solver: {chosen.name}{f' ({chosen.reason})' if chosen.reason else ''}")
+    path = Path(program, start)
+    monitor.follow = path.see
+    point = begin(program, start)
+    barrier = first_barrier(program, point) if start.warm else 0.0
+    result, fault = _first_run(program, point, settings, monitor, chosen)
+    told = _told(result, path, barrier) if start.warm else ""
+    if path.lost and not monitor.stop and (left := settings.max_iterations - result.iterations) > 0:
+        monitor.say(told)
+        used, start = result.iterations, start.without_multipliers()
+        path.warm = False
+        result, fault = _first_run(program, start, replace(settings, max_iterations=left), monitor, chosen)
+        result = replace(result, iterations=used + result.iterations)
+    result = _gone_on(program, start, settings, monitor, result, fault)
+    central = path.central
+    if path.warm and result.converged:
+        central = carried(program, start, Iterate(result.x, result.lam_x, result.lam_g)) or central
+    return replace(result, central=central, warm_start=told)
+
+
+def _told(result: SolverResult, path: Path, barrier: float) -> str:
+    """What became of a warm start, in words."""
+    iterations = f"{result.iterations} iteration{'s' * (result.iterations != 1)}"
+    end = f"given up after {iterations}, then begun anew without multipliers" if path.lost else iterations
+    return f"from the barrier {barrier:.0e}: {end}"
+
+
+def _gone_on(
+    program: Assembled, start: Start, settings: Settings, monitor: Monitor, result: SolverResult, fault: str
+) -> SolverResult:
+    """The result of further attempts after a run, if it has failed; fault: what was wrong with the chain solver."""
+    for retries, options in enumerate(((FALLBACK_OPTIONS,) if fault else ()) + RETRY_OPTIONS, 1):
+        left = settings.max_iterations - result.iterations
+        if not (fault or (result.status in GIVEN_UP and monitor.best)) or monitor.stop or left < 1:
             break
-        monitor.say(f"{result.status} after {used} iterations: goes on from the best iterate with a fresh barrier")
-        fresh = replace(start, x=monitor.best["x"], lam_x=None, lam_g=None)
-        again = replace(settings, max_iterations=left, options=options | dict(settings.options))
-        result = _run_once(program, fresh, again, monitor)
-        used += result.iterations
-        result = replace(result, iterations=used, retries=retries)
+        begun = bool(monitor.best) and not (fault and result.iterations == 0)
+        how = "from the best iterate with a fresh barrier" if begun else "from the start"
+        monitor.say(f"{fault or result.status} after {result.iterations} iterations: goes on {how}")
+        fresh = replace(start.without_multipliers(), x=monitor.best["x"]) if begun else start
+        used = result.linear_solver
+        if used.name == CHAIN:
+            used = replace(used, name=MUMPS, reason=fault or f"the chain solver ended with {result.status}")
+        own = {key: value for key, value in settings.options.items() if key != "linear_solver"}
+        again = {"linear_solver": used.name} | (options if begun else {}) | own
+        found = _run_once(program, fresh, replace(settings, max_iterations=left, options=again), monitor)
+        iterations, fault = result.iterations + found.iterations, ""
+        result = replace(found, iterations=iterations, retries=retries, linear_solver=used)
     return result if monitor.iteration else replace(result, iterations=0)  # IPOPT sets no count if it never ran
 
 
+def _first_run(
+    program: Assembled, start: Start, settings: Settings, monitor: Monitor, chosen: Chosen
+) -> tuple[SolverResult, str]:
+    """The result of the chosen linear solver, and what is wrong with it, so that MUMPS is to go on; "" if nothing."""
+    settings = replace(settings, options=options_of(chosen, settings.options))
+    if chosen.library is None or chosen.plan is None:
+        result = _run_once(program, start, settings, monitor)
+        return replace(result, linear_solver=LinearSolver(chosen.name, chosen.reason)), ""
+    with chosen.library.planned(chosen.plan) as figures_now:
+        result = _run_once(program, start, settings, monitor)
+        figures = figures_now()
+    if not figures.solves:  # IPOPT counts an attempt at the first step
+        result = replace(result, iterations=0)
+    result = replace(result, linear_solver=LinearSolver(CHAIN, "", figures.summary()))
+    of_the_model = result.status == "Invalid_Number_Detected" and not figures.factorizations
+    known = of_the_model or result.status in (*GIVEN_UP, *VERDICTS)
+    if result.converged or (known and not figures.failure):
+        return result, ""
+    fault = FAILURES.get(figures.failure, f"IPOPT ended with {result.status}")
+    return result, f"the chain solver was given up: {fault}"
+
+
 def _run_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
-    options = IPOPT_OPTIONS | (WARM_START_OPTIONS | {"mu_init": _first_barrier(program, start)} if start.warm else {})
+    options = dict(IPOPT_OPTIONS)
+    if start.warm:
+        options |= options_at(first_barrier(program, start))
     options |= {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
     functions = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
     plugin: dict[str, Any] = functions | {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False}
     plugin["iteration_callback"] = monitor
     return run_nlpsol("ipopt", program.problem, plugin, (program.row_lower, program.row_upper), start)
-
-
-def _first_barrier(program: Assembled, start: Start) -> float:
-    """First barrier parameter of a warm start: a tenth of the start's violation, within WARM_START_BARRIER.
-
-    A solution for other values of the parameters violates rows.
-    """
-    violated = violation(program, program.evaluator.constraints(start.x, start.p))
-    return float(np.clip(0.1 * violated, *WARM_START_BARRIER))

@@ -33,7 +33,8 @@ class Monitor(ca.Callback):
 
     best: of all iterates that violate no row by more than `tolerance`, the one of least cost; if there is none, the
     iterate of least violation. stop: set to True, ends the run after the current iteration. watch: sees x and the rows g
-    of every iterate, and returns True to end the run.
+    of every iterate, and returns True to end the run. follow: sees x, g, lam_x, lam_g of every iterate, and returns True
+    to end the present attempt of a solver that may make others.
     """
 
     def __init__(self, program: Assembled, tolerance: float, say: Progress) -> None:
@@ -45,6 +46,7 @@ class Monitor(ca.Callback):
         self.iteration, self.stop = 0, False
         self.best: dict[str, Array] = {}
         self.watch: Callable[[Array, Array], bool] | None = None
+        self.follow: Callable[[Array, Array, Array, Array], bool] | None = None
         m = program.row_lower.size
         self._shapes = [program.n, 1, m, program.n, m, program.parameters]
         self.construct("progress", {})
@@ -58,9 +60,19 @@ class Monitor(ca.Callback):
     def get_sparsity_in(self, i: int) -> ca.Sparsity:
         return ca.Sparsity.dense(self._shapes[i], 1)
 
-    def eval(self, arguments: Any) -> list[int]:
-        x, f, g, lam_x, lam_g = (np.array(argument).ravel() for argument in arguments[:5])
-        return [int(self.see(x, float(f[0]), g, lam_x, lam_g))]
+    def has_eval_buffer(self) -> bool:
+        return True
+
+    def eval_buffer(self, arguments: Any, results: Any) -> int:
+        """Sees an iterate in the solver's memory; without a copy to CasADi's matrices, which would take a millisecond."""
+        x, f, g, lam_x, lam_g = (
+            np.zeros(size) if view is None or not len(view) else np.frombuffer(view).copy()
+            for view, size in zip(arguments, self._shapes[:5], strict=False)
+        )
+        stop = self.see(x, float(f[0]), g, lam_x, lam_g)
+        if results[0] is not None and len(results[0]):
+            np.frombuffer(results[0])[:] = stop
+        return 0
 
     def see(self, x: Array, f: float, g: Array, lam_x: Array, lam_g: Array) -> bool:
         """Records an iterate; True if the solver is to stop."""
@@ -77,7 +89,8 @@ class Monitor(ca.Callback):
         self.iteration += 1
         if self.watch is not None and not self.stop and self.watch(x, g):
             self.stop = True
-        return self.stop
+        ends = self.follow is not None and self.follow(x, g, lam_x, lam_g)
+        return self.stop or ends
 
     def say(self, line: str) -> None:
         """Shows a line."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..._types import shown
 from ..nlp.assembled import Assembled
-from ..solvers.feasibility.least_violation import least_violation
+from ..solvers.feasibility.least_violation import LeastViolation, least_violation
 from ..solvers.feasibility.linear_rows import contradiction
 from ..solvers.feasibility.watch import SEARCH, Watch
 from ..solvers.interface import SolverResult, Start
@@ -47,11 +48,16 @@ def judged(
         return result, "", ""
     if found is not None:
         (verdict,) = guarded(lambda: [verdict_of_search(transcription, program, found)])
-        return infeasible(result.iterations, found), verdict, SEARCHED
+        return _ended_at(found, result), verdict, SEARCHED
     if lowest is None or lowest.finding == "feasible":
         return result, "", ""
     (verdict,) = guarded(lambda: [suspicion(transcription, program, lowest)])
-    return (infeasible(result.iterations, lowest) if watch.ended else result), verdict, SUSPECTED
+    return (_ended_at(lowest, result) if watch.ended else result), verdict, SUSPECTED
+
+
+def _ended_at(least: LeastViolation, result: SolverResult) -> SolverResult:
+    """The result of a run that the watch has ended, at the point of least violation."""
+    return replace(infeasible(result.iterations, least), linear_solver=result.linear_solver)
 
 
 def guarded(diagnosis: Callable[[], list[str]]) -> list[str]:

@@ -13,16 +13,17 @@ import numpy as np
 from ..._arguments import positive, truth, whole
 from ..._display import Progress
 from ..._types import is_one_of, shown
+from ...codegen.tapes.library import build_aside
 from ..analysis.summary import DECIDE, bounds_of
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
-from ..nlp.machine_code import use_machine_code
+from ..nlp.machine_code import SOLVED_WITH, use_machine_code
 from ..nlp.program import Assembled
 from ..solution import Solution
-from ..solvers.by_name import check_options, check_solver, run
+from ..solvers.by_name import check_options, check_solver, prepare_solver, run
 from ..solvers.feasibility.linear_rows import contradiction
 from ..solvers.heap import kept_memory
-from ..solvers.interface import Orders, Settings, SolverResult, Start
+from ..solvers.interface import Iterate, Orders, Settings, SolverResult, Start
 from ..solvers.monitor import Monitor, interruptible, violation
 from ..statement.statement import Statement
 from ..transcription.collect import collect
@@ -77,9 +78,9 @@ def solve(
 ) -> Solution:
     """Solves a problem with exact derivatives and returns the solution.
 
-    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models whose stages share few variables
-    (figures in `ocp_dyn.ocp.transcription.shared_stage_order`: not for whole-body gaits); "sqp"; or the name of another
-    of CasADi's nlpsol plugins. options: those of the solver; sqp takes qp="piqp", hessian="exact" or "gauss-newton".
+    solver: "ipopt"; "fatrop", a Riccati recursion for small models (on whole-body gaits it may not return, see
+    `ocp_dyn.ocp.transcription.shared_stage_order`); "sqp"; "uno"; or the name of another of CasADi's nlpsol plugins.
+    options: those of the solver; sqp takes qp="piqp", hessian="exact" or "gauss-newton", uno preset="ipopt" or another.
     ValueError if the solver is not installed or cannot take the problem.
 
     guess: another solution, which may have another grid, other phases or another model, see
@@ -88,34 +89,33 @@ def solve(
     iterations are needed. values: of parameters, by name; all other parameters have their declared values. A problem
     that has been solved before is not built again, for any guess, start and values.
 
-    compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
-    functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
+    compile: "auto" evaluates by machine code from tables in the cache, or that are made now if they pay in this solve, and
+    waits for no compiler; True makes all tables, in a second or two for a whole body; False uses CasADi's virtual machine.
+    linear_solver, an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
-    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence in
-    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion": the run ends so as soon as a search finds no feasible point nearby,
-    although that proves nothing; False: the solver runs to its own end. restarts: number or names of other first guesses, tried with `seed` until a run converges, see
-    `ocp_dyn.ocp.workflows.restarts`; `solution.stats["guess"]` and `solution.stats["restarts"]` tell of them.
+    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
+    in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
+    finds no feasible point nearby, although that proves nothing; False: the solver runs to its own end. restarts: number
+    or names of other first guesses, tried with `seed` until a run converges, see `ocp_dyn.ocp.workflows.restarts`.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
-    best iterate and the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation",
-    "Restoration_Failed"), IPOPT continues from the best iterate, with a fresh barrier, at most twice:
-    `solution.stats["retries"]` is the number of times.
+    best iterate and the status "Interrupted". If IPOPT's linear algebra fails, it continues by MUMPS from the best
+    iterate, with a fresh barrier: `solution.stats["retries"]` is the number of times, at most three.
 
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
     """
     check_solver(solver)
     check_options(solver, options)
-    settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
+    settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options, compile)
     truth(progress, "progress")
     if not (isinstance(early_verdict, bool) or is_one_of(early_verdict, (SUSPICION,))):
         raise TypeError(f"early_verdict must be True, False or {SUSPICION!r}, got {shown(early_verdict)}")
     names, most = check_restarts(restarts, seed)
     known, say = by_name(values), Progress(progress)
-    once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, compile=compile,
-                   early_verdict=early_verdict)  # fmt: skip
+    once = partial(_solve_once, solver=solver, settings=settings, say=say, threads=threads, early_verdict=early_verdict)
     solution = once(problem, values=known, guess=guess, start=start)
     return restarted(solution, names, most, Attempt(once, problem, known, np.random.default_rng(seed)), say)
 
@@ -128,7 +128,6 @@ def _solve_once(
     settings: Settings,
     say: Progress,
     threads: int,
-    compile: bool | str,
     early_verdict: bool | str,
     guess: Solution | None = None,
     start: Solution | None = None,
@@ -136,9 +135,13 @@ def _solve_once(
 ) -> Solution:
     """One run of a solver; set_guess: sets the first values of the program if there is no `start`."""
     begin = time.perf_counter()
+    prepare_solver(solver, settings)
+    levels = SOLVED_WITH["gauss-newton" if settings.options.get("hessian") == "gauss-newton" else "exact"]
+    if settings.compile is not False:
+        build_aside()  # done before the blocks are built, except for small problems
     t, program = prepare(problem, threads, say)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
-        say(f"evaluating by {use_machine_code(program, compile, say)}")
+        say(f"evaluating by {use_machine_code(program, settings.compile, say, levels)}")
         begin_at = starting_point(t, guess, start, values, set_guess)
         built = time.perf_counter()
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
@@ -192,6 +195,10 @@ def collected(
         "converged": result.converged,
         "iterations": result.iterations,
         "retries": result.retries,
+        "warm_start": result.warm_start,
+        "linear_solver": result.linear_solver.name,
+        "linear_solver_reason": result.linear_solver.reason,
+        "linear_solver_figures": dict(result.linear_solver.figures),
         "infeasibility": violation(program, g),
         "variables": program.n,
         "constraints": int(program.row_lower.size),
@@ -200,7 +207,8 @@ def collected(
         "repetitions": [] if done else guarded(lambda: repetitions(transcription, program, result.x)),
     }
     solution = collect(transcription, program, result.x, stats)
-    return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g})
+    central = {} if result.central is None else result.central._asdict()
+    return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g}, central=central)
 
 
 def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -243,8 +251,9 @@ def starting_point(
             f"start must be a solution of this problem, with {sizes[0]} variables and {sizes[1]} constraints, got "
             f"{'one without its iterate' if got is None else f'{got[0]} and {got[1]}'}: give it as guess=..."
         )
-    lam_x, lam_g = start.iterate["lam_x"], start.iterate["lam_g"]
-    return Start(start.iterate["x"], program.values, program.x_lower, program.x_upper, lam_x, lam_g)
+    x, lam_x, lam_g = (start.iterate[key] for key in Iterate._fields)
+    central = Iterate(**start.central) if start.central else None
+    return Start(x, program.values, program.x_lower, program.x_upper, lam_x, lam_g, central)
 
 
 def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:

@@ -9,8 +9,9 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.casadi_functions.differentiated_dynamics import differentiated
+from ocp_dyn.codegen.tapes import library
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.nlp import derivative_cache, evaluator, machine_code
+from ocp_dyn.ocp.nlp import blocks, derivative_cache, machine_code
 from ocp_dyn.ocp.nlp.program import Program
 from tests.helpers import close
 
@@ -19,6 +20,7 @@ from tests.helpers import close
 def cache(tmp_path, monkeypatch):
     """An empty cache of one's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(machine_code, "_kept", OrderedDict())
     return tmp_path / "ocp_dyn"
 
 
@@ -86,7 +88,7 @@ def test_calls_bring_their_derivatives(rng, analytic):
 def test_solvers_ask_for_many_things_at_one_point(rng):
     """f and g come from one evaluation of the blocks, gradient and Jacobian from another, until x or p changes."""
     built = dynamic(pendulum(1), no_derivatives).assemble()
-    e, counts = built.evaluator, dict.fromkeys(evaluator.FUNCTION_LEVELS, 0)
+    e, counts = built.evaluator, dict.fromkeys(derivative_cache.FUNCTION_LEVELS, 0)
 
     def counted(level, run):
         def call():
@@ -95,8 +97,9 @@ def test_solvers_ask_for_many_things_at_one_point(rng):
 
         return call
 
-    e._runs = {level: [counted(level, run) for run in runs] for level, runs in e._runs.items()}
     x, none = rng.normal(size=built.n), np.zeros(0)
+    e.objective(x - 1, none), e.gradient(x - 1, none)  # prepares the calls
+    e._runs = {level: [counted(level, run) for run in runs] for level, runs in e._runs.items()}
     for _ in range(2):
         e.objective(x, none), e.constraints(x, none), e.gradient(x, none), e.jacobian(x, none)
     assert counts == {"values": 1, "first": 1, "second": 0, "gauss": 0}
@@ -144,17 +147,66 @@ def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances)
         return [float(e.objective(x, none)), *(np.array(part) for part in found)]
 
     machine = numbers()
+    library.library()
+    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
     assert machine_code.use_machine_code(built, "auto", lambda line: None).startswith(
         "virtual machine; compile=True would build"
     )
     assert machine_code.use_machine_code(built, True, lambda line: None) == "machine code"
-    assert len(built.compiled) == 4
+    assert len(built.tapes.of) == 4
     for one, other in zip(numbers(), machine, strict=True):
         close(one, other, 1e-12)
+    monkeypatch.setattr(machine_code, "_kept", OrderedDict())
     again = dynamic(pendulum(1), no_derivatives, instances).assemble()
     assert machine_code.use_machine_code(again, "auto", lambda line: None) == "machine code"  # the cache has it
     assert machine_code.use_machine_code(again, False, lambda line: None) == "virtual machine"
-    assert not again.compiled
+    assert again.tapes is None
+    for one, other in zip(numbers(), machine, strict=True):
+        close(one, other, 1e-12)
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_what_tapes_do_not_have_stays_in_the_virtual_machine(rng, cache, monkeypatch):
+    """The inverse error function has no counterpart in C."""
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    program = Program(1)
+    x = program.variable("x", 2, -0.5, 0.5, 0.1)
+
+    def body(z, rows):
+        rows.cost("bent", ca.erfinv(z["x"][0]) ** 2 + z["x"][1] ** 2)
+
+    program.block("cost", {"x": x}, body).add({"x": x})
+    program.block("plain", {"x": x}, lambda z, rows: rows.cost("plain", ca.sumsqr(z["x"]))).add({"x": x})
+    built = program.assemble()
+    before = built.evaluator.gradient([0.2, 0.3], np.zeros(0)).copy()
+    how = machine_code.use_machine_code(built, True, lambda line: None, machine_code.SOLVED_WITH["exact"])
+    assert how == "3 functions as machine code, 3 in the virtual machine"
+    close(built.evaluator.gradient([0.2, 0.3], np.zeros(0)), before, 1e-14)
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_large_programs_make_their_tapes_without_being_asked(cache, monkeypatch):
+    library.library()
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
+    built = dynamic(pendulum(1), no_derivatives, 9).assemble()
+    assert machine_code.use_machine_code(built, "auto", lambda line: None).startswith("virtual machine")
+    assert not list(cache.glob("*.tape"))
+    monkeypatch.setattr(machine_code, "MANY_INSTRUCTIONS", 0)
+    assert machine_code.use_machine_code(built, "auto", lambda line: None) == "machine code"
+    assert len(list(cache.glob("*.tape"))) == 4
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_the_first_solve_does_not_wait_for_the_compiler(cache, monkeypatch):
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(library, "_loaded", {})
+    begun = []
+    monkeypatch.setattr(machine_code, "build_aside", lambda: begun.append(True))
+    built = dynamic(pendulum(1), no_derivatives).assemble()
+    assert machine_code.use_machine_code(built, "auto", lambda line: None).endswith("being built for the next run")
+    assert begun
+    assert not list(cache.glob("*.so"))
 
 
 def test_compile_is_checked(walker, monkeypatch):
@@ -201,10 +253,10 @@ def test_equal_blocks_of_a_program_share_their_functions(rng, monkeypatch):
     built = program.assemble()
     one, other = built.blocks
     assert all(
-        getattr(one, f"{level}_function") is getattr(other, f"{level}_function") for level in evaluator.FUNCTION_LEVELS
+        getattr(one, f"{level}_function") is getattr(other, f"{level}_function")
+        for level in derivative_cache.FUNCTION_LEVELS
     )
-    members = {(k, "second"): block.second_function for k, block in enumerate(built.blocks)}
-    assert machine_code._options(built, members, 1)["keys"] == [f"{one.key} second"]
+    assert one.key == other.key
     x = rng.normal(size=built.n)
     alone = dynamic(pendulum(1), no_derivatives, instances=1).assemble()
     assert built.objective(x, []) == pytest.approx(2 * alone.objective(x, []))
@@ -223,3 +275,47 @@ def test_derivatives_by_recursion_are_those_of_the_graph(rng):
     assert differentiated(model) is differentiated(model)
     for one, other in zip(differentiated(model)(*numbers, weights), F(at, weights), strict=True):
         close(np.array(ca.DM(one)), np.array(ca.DM(other)), 1e-12)
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_a_later_run_makes_the_tapes_of_blocks_with_few_instances(cache, monkeypatch):
+    """The first run makes those that save more time than they take."""
+    library.library()
+    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(machine_code, "MANY_INSTRUCTIONS", 0)
+    monkeypatch.setattr(machine_code, "MANY_INSTANCES", 3)
+
+    def run():
+        built = dynamic(pendulum(1), no_derivatives, 3).assemble()
+        built.blocks.append(dynamic(pendulum(2), no_derivatives, 2).assemble().blocks[0])
+        how = machine_code.use_machine_code(built, "auto", lambda line: None, machine_code.SOLVED_WITH["exact"])
+        return how, {k for k, _ in built.tapes.of}
+
+    how, blocks = run()
+    assert how.startswith("3 functions as machine code, 3 in the virtual machine; compile=True would")
+    assert blocks == {0}
+    assert run() == ("machine code", {0, 1})
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_nothing_is_differentiated_if_the_tapes_are_on_disk(rng, cache, monkeypatch):
+    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr("ocp_dyn.ocp.nlp.blocks.LARGE", 0)
+    numbers, derivatives = [], blocks.derivatives
+    for allowed in (True, False):
+        monkeypatch.setattr(derivative_cache, "_kept", OrderedDict())
+        monkeypatch.setattr(machine_code, "_kept", OrderedDict())
+        if not allowed:
+            monkeypatch.setattr(blocks, "derivatives", lambda *a: pytest.fail("derived again"))
+        built = dynamic(flyer(), no_derivatives).assemble()
+        levels = machine_code.SOLVED_WITH["exact"]
+        assert machine_code.use_machine_code(built, True, lambda line: None, levels) == "machine code"
+        x, lam, none = np.linspace(-1, 1, built.n), np.linspace(1, 2, built.row_lower.size), np.zeros(0)
+        e = built.evaluator
+        numbers.append([e.constraints(x, none).copy(), e.jacobian(x, none), e.hessian(x, none, 2.0, lam)])
+        numbers[-1] += [np.array(p.row() + p.colind()) for p in (e.jacobian_pattern, e.hessian_pattern)]
+    assert all(np.array_equal(one, other) for one, other in zip(*numbers, strict=True))
+    monkeypatch.setattr(blocks, "derivatives", derivatives)
+    assert built.blocks[0].gauss_function.nnz_out() == built.blocks[0].hessian_pattern.nnz()  # derived when needed

@@ -1,1 +1,1 @@
-"""Factorization of KKT matrices whose rows form a chain of dense fronts: a linear solver under IPOPT, in C."""
+"""Linear algebra of a chain of stages under IPOPT: an LDL' factorization along a tree of fronts known from the start."""

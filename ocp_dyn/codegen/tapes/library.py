@@ -1,0 +1,88 @@
+"""The library that makes and evaluates tapes: tape.c, compiled once per machine and kept in the cache of compiled code."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import threading
+from functools import cache
+from pathlib import Path
+
+from ..machine_code import cache as files
+from ..machine_code import processes
+from ..machine_code.identity import digest, made_by
+from ..machine_code.toolchain import Compiler, find_compiler
+
+SOURCE = Path(__file__).with_name("tape.c")
+
+_loading = threading.Lock()
+if hasattr(os, "register_at_fork"):  # a process forked while another thread builds would wait for it forever
+    os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
+
+_loaded: dict[str, ctypes.CDLL] = {}
+
+
+def library(build: bool = True) -> ctypes.CDLL | None:
+    """The library; None if there is no compiler, or if build is False and an earlier call has not built it.
+
+    Cost: a third of a second when it is built. Raises RuntimeError if the compiler fails, PermissionError if the cache is
+    not private.
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        return None
+    name = _key(compiler)
+    if name in _loaded:
+        return _loaded[name]
+    if not _loading.acquire(blocking=build):
+        return None  # another thread builds it
+    try:
+        if name not in _loaded:
+            path = files.find(files.directory(), name) or (_built(compiler, name) if build else None)
+            if path is None:
+                return None
+            _loaded[name] = _declared(ctypes.CDLL(str(path)))
+        return _loaded[name]
+    finally:
+        _loading.release()
+
+
+def build_aside() -> None:
+    """Builds a missing library in a thread, so that a run that begins later finds it; errors are left to `library`."""
+    compiler = find_compiler()
+    if compiler is not None and _key(compiler) not in _loaded:
+        threading.Thread(target=_try, name="ocp_dyn tapes", daemon=True).start()
+
+
+def _try() -> None:
+    with contextlib.suppress(OSError, RuntimeError):
+        library()
+
+
+@cache
+def version() -> str:
+    """Digest of tape.c, on which the form of tapes depends."""
+    return digest(SOURCE.read_text(encoding="ascii"))
+
+
+def _key(compiler: Compiler) -> str:
+    return digest(version(), compiler.identity, made_by(find_compiler.__module__))
+
+
+def _built(compiler: Compiler, name: str) -> Path:
+    place = files.directory()
+    with files.stage(place) as stage, processes.group() as group:
+        compiler.compile(group, SOURCE, stage / "tape.o")
+        compiler.link(group, [stage / "tape.o"], stage / "tape.so")
+        return files.store(place, name, stage / "tape.so")
+
+
+def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
+    """The library with the types of its functions."""
+    whole, number, address = ctypes.c_longlong, ctypes.c_int, ctypes.c_void_p
+    found.tape_make.argtypes = [whole, address, number, number, number, address, number, number, number]
+    found.tape_make.restype = address
+    found.tape_free.argtypes, found.tape_free.restype = [address], None
+    found.tape_run.argtypes, found.tape_run.restype = [whole, address, address, address], None
+    return found

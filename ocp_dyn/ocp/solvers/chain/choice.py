@@ -1,0 +1,130 @@
+"""The choice of IPOPT's linear solver: the chain solver of this library where it fits, else MUMPS, with the reason.
+
+The option linear_solver of `ocp.solve` is
+
+- "auto", the default: the chain solver if its library is there and a plan fits the program, else MUMPS;
+- "chain": waits for the compiler if the library is missing; an error if there is none or no plan fits;
+- "mumps", or another name that IPOPT knows: IPOPT's solver; those of HSL need the option hsllib=PATH.
+
+`solution.stats["linear_solver"]` is the name of the one that was used last, `stats["linear_solver_reason"]` tells why it
+is not the chain solver, and `stats["linear_solver_figures"]` has the counts and times of the chain solver.
+
+The library is compiled once for every machine, beside the first solve, which does not wait for it and may run with MUMPS.
+With compile=True a solve waits; with compile=False nothing is compiled, and the library is used if the cache has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...nlp.assembled import Assembled
+from ..interface import Settings, Start
+from . import build
+from .library import Library, obtain
+from .plan import ChainPlan, chain_plan
+
+AUTO, CHAIN, MUMPS = "auto", "chain", "mumps"
+"""Values of the option linear_solver: the default, the solver of this library, and IPOPT's of CasADi's wheel."""
+
+FOREIGN = ("mumps", "spral", "ma27", "ma57", "ma77", "ma86", "ma97", "pardiso", "pardisomkl", "wsmp", "custom")
+"""Names of linear solvers that IPOPT knows."""
+
+PLANNED_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "fixed_variable_treatment": ("make_parameter", "make_parameter_nodual"),
+    "linear_system_scaling": ("none", "slack-based"),
+    "hsllib": (),
+}
+"""Options of IPOPT that change its matrix or its library, and the values that a plan allows."""
+
+CHAIN_OPTIONS: Mapping[str, Any] = {"linear_system_scaling": "none", "min_refinement_steps": 0}
+"""Options of IPOPT with the chain solver, before those of the user: the library checks and refines its solutions itself,
+and IPOPT still refines those whose residual is too large."""
+
+INTERFACE = "ma27"
+"""The linear solver of IPOPT whose interface the library has."""
+
+Planned = ChainPlan | str
+
+
+class Chosen(NamedTuple):
+    """The linear solver of a run: its name, and why it is not the chain solver; with it, library and plan."""
+
+    name: str
+    reason: str = ""
+    library: Library | None = None
+    plan: ChainPlan | None = None
+
+
+_plans: WeakKeyDictionary[Assembled, dict[bytes, Planned]] = WeakKeyDictionary()
+
+
+def choose(program: Assembled, start: Start, settings: Settings) -> Chosen:
+    """The linear solver for a run of IPOPT.
+
+    The option linear_solver "auto", the default, takes the chain solver if its library is there and a plan fits the
+    program; "chain" asks for it: RuntimeError if the library cannot be had, ValueError if no plan fits. Any other name is
+    IPOPT's.
+    """
+    asked = settings.options.get("linear_solver", AUTO)
+    if asked not in (AUTO, CHAIN):
+        return Chosen(str(asked), f"linear_solver={asked!r} asks for it")
+    planned = _fitting(program, start, settings.options)
+    if isinstance(planned, str):
+        if asked == CHAIN:
+            raise ValueError(
+                f"linear_solver='chain' does not fit: {planned}. Leave linear_solver out, or use linear_solver='mumps'"
+            )
+        return Chosen(MUMPS, planned)
+    library, reason = obtain(settings.compile, needed=asked == CHAIN)
+    if library is None:
+        if asked == CHAIN:
+            raise RuntimeError(
+                f"linear_solver='chain' cannot be used: {reason}. Leave linear_solver out, or use linear_solver='mumps'"
+            )
+        return Chosen(MUMPS, reason)
+    return Chosen(CHAIN, "", library, planned)
+
+
+def request(settings: Settings) -> None:
+    """Starts the search for the library, and its compilation if it is missing and allowed, beside other work."""
+    if settings.options.get("linear_solver", AUTO) in (AUTO, CHAIN):
+        build.search(build=settings.compile is not False)
+
+
+def options_of(chosen: Chosen, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of IPOPT for a linear solver; those of the user come before them."""
+    rest = {key: value for key, value in options.items() if key != "linear_solver"}
+    if chosen.library is None:
+        return {"linear_solver": chosen.name, **rest}
+    return {**CHAIN_OPTIONS, **rest, "linear_solver": INTERFACE, "hsllib": str(chosen.library.path)}
+
+
+def _fitting(program: Assembled, start: Start, options: Mapping[str, Any]) -> Planned:
+    """The plan for a program and a start, or the reason why there is none."""
+    for name, allowed in PLANNED_OPTIONS.items():
+        if name in options and options[name] not in allowed:
+            return f"the option {name}={options[name]!r} changes IPOPT's matrix"
+    kept = _plans.setdefault(program, {})
+    key = np.packbits(start.lower == start.upper).tobytes()
+    if key not in kept:
+        kept.clear()  # one plan for every program: other fixed variables are rare
+        kept[key] = _planned(program, start)
+    return kept[key]
+
+
+def _planned(program: Assembled, start: Start) -> Planned:
+    free, equalities = (
+        int(np.sum(flags)) for flags in (start.lower < start.upper, program.row_lower == program.row_upper)
+    )
+    if free < equalities:
+        return f"there are {equalities} equalities for {free} free variables, so IPOPT relaxes bounds"
+    try:
+        return chain_plan(program, start.lower, start.upper, program.threads)
+    except ValueError as error:
+        return str(error)
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError) as error:
+        return f"its structure could not be read: {type(error).__name__}: {error}"

@@ -1,0 +1,42 @@
+/* What a thread needs to factor its fronts, and the tiles of a front. */
+#ifndef WORKER_H
+#define WORKER_H
+
+#include "chain.h"
+
+/* The tiles of a front that were eliminated: `rank` pairs of a primal and a dual row, component by component.
+
+   primal, dual: these rows. neighbors: the rows on which they act, places among the front's rows; the first ones are
+   the layout's neighbors, then follow leftover rows of tiles that have no stable pivot. H (rank x rank), C (neighbors x
+   rank). Every component has its rank, its inverse block B^-1 (rank x rank), and Z = B^-1 C_Q' (rank x touched). */
+typedef struct tiles {
+    int rank, neighbors, leftover, *primal, *dual, *at, *left, *ranks, *touched, *touch;
+    double *H, *C, *inverse, *Z, *w, *t, *y;
+    size_t room[6];
+} tiles;
+
+/* The parts of the matrix on the rows of a front's tiles, as they are assembled. */
+typedef struct {
+    double *H, *C, *B, *Q, *E;
+} parts;
+
+/* A thread's buffers, and what it counts. */
+typedef struct worker {
+    instance *s;
+    const layout *l;
+    int number, failure, negative;
+    double *raw, *work, *scratch, delayed, multiply_adds, entries, largest;
+    int *order;
+    size_t room[4];
+} worker;
+
+int chain_reserve(void *memory, size_t *room, size_t count, size_t size);
+void chain_assemble_tiles(worker *w, const front *f, parts *raw);
+int chain_choose_tiles(worker *w, const front *f, const parts *raw, tiles *t);
+void chain_eliminate_tiles(worker *w, const front *f, const parts *raw, tiles *t, int shift, double *F, long ld);
+void chain_tiles_forward(const front *f, const tiles *t, const double *b, double *v);
+void chain_tiles_backward(const front *f, const tiles *t, double *x, const double *v);
+int chain_set_pairs(instance *s, const layout *l);
+void chain_in_threads(instance *s, void (*step)(worker *w), int worth);
+
+#endif

@@ -1,0 +1,1 @@
+"""Solvers of CasADi beside IPOPT and FATROP, with the derivatives of this library."""

@@ -1,0 +1,220 @@
+"""Tapes: functions as tables of operations, against CasADi's virtual machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import SX
+
+import ocp_dyn as od
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
+from ocp_dyn.codegen.tapes import library as libraries
+from ocp_dyn.codegen.tapes import tape as tapes
+from ocp_dyn.codegen.tapes.library import library
+from ocp_dyn.codegen.tapes.tape import OPERATIONS, Run, Tape, tape_of, work_array
+from tests.helpers import close
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+
+def by_tape(f, inputs, threads=1):
+    """The outputs of all rows of the inputs."""
+    made = tape_of(library(), f)
+    outputs = [np.full((len(inputs[0]), f.nnz_out(j)), np.nan) for j in range(f.n_out())]
+    calls = [(made, inputs, outputs)]
+    Run(library(), calls, [work_array(calls) for _ in range(threads)])()
+    return outputs
+
+
+def by_casadi(f, inputs):
+    rows = [f.call([ca.DM(f.sparsity_in(i), x) for i, x in enumerate(row)]) for row in zip(*inputs, strict=True)]
+    return [np.array([np.array(row[j].nonzeros()) for row in rows]) for j in range(f.n_out())]
+
+
+def agree(f, inputs, tolerance=1e-13):
+    for one, other in zip(by_tape(f, inputs), by_casadi(f, inputs), strict=True):
+        close(one, other, tolerance)
+
+
+@pytest.mark.parametrize("name", [*OPERATIONS[4:], "CONSTPOW"])
+def test_every_operation(name, rng):
+    """On both sides of 0 and 1, with equal operands, zeros, and what is no number."""
+    x, y = SX.sym("x"), SX.sym("y")
+    operation = getattr(ca, f"OP_{name}")
+    values = np.array([*rng.normal(size=9), 0.0, 0.5, 1.0, -1.0, 1.5, np.nan, np.inf])
+    a, b = (part.ravel()[:, None] for part in np.meshgrid(values, values))
+    try:
+        f = ca.Function("f", [x, y], [SX.binary(operation, x, y)])
+        assert f.n_instructions() == 4
+    except (RuntimeError, AssertionError):
+        f = ca.Function("f", [x, y], [SX.unary(operation, x)])
+    with np.errstate(all="ignore"):
+        (one,), (other,) = by_tape(f, [a, b]), by_casadi(f, [a, b])
+    assert np.array_equal(np.isnan(one), np.isnan(other))
+    same = ~np.isnan(other)
+    assert np.all((one == other)[same & ~np.isfinite(other)])
+    close(one[same & np.isfinite(other)], other[same & np.isfinite(other)], 1e-14)
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 20])
+def test_dynamics_of_any_number_of_states(count, rng):
+    model = od.models.human()
+    ID = od.function(od.inverse_dynamics, model)
+    q = np.array([model.random_q(rng) for _ in range(count)])
+    agree(ID, [q, rng.normal(size=(count, model.nv)), rng.normal(size=(count, model.nv))], 1e-11)
+
+
+def test_sums_of_products_are_fused_in_every_form(rng):
+    a, b, c = SX.sym("a"), SX.sym("b"), SX.sym("c")
+    p, q = a * b, b * c
+    sums = [a * b + c, c + a * c, a * b - b, b - a * a, p + q, p - q, (p + c) * (c - p), p, a + a, a * a]
+    agree(ca.Function("f", [a, b, c], [ca.vertcat(*sums)]), [rng.normal(size=(11, 1)) for _ in range(3)])
+
+
+def test_outputs_that_are_inputs_constants_or_equal(rng):
+    """Also sparse outputs, empty ones, and results that nobody needs."""
+    x = SX.sym("x", 3)
+    unused = ca.sin(x[2])
+    outputs = [ca.vertcat(x[1], 4.5, x[1], 0.0, unused * 0), SX(2, 2), ca.diag(x[:2]), ca.vertcat(x[0] + 1, 1 + x[0])]
+    agree(ca.Function("f", [x, SX.sym("idle")], outputs), [rng.normal(size=(9, 3)), np.zeros((9, 1))])
+
+
+def test_many_places_need_wide_indices(rng):
+    """More than 65,535 numbers at a time."""
+    x = SX.sym("x", 40_000)
+    f = ca.Function("f", [x], [ca.vertcat(x + 1, x[::-1] * x)])
+    made = tape_of(library(), f)
+    assert made.work > 8 * 65_536
+    agree(f, [rng.normal(size=(2, 40_000))])
+
+
+def test_a_long_function_of_many_windows(rng, monkeypatch):
+    """The order of evaluation is found window by window."""
+    monkeypatch.setattr(tapes, "WINDOW", 7)
+    model = od.models.human()
+    FD = od.function(od.forward_dynamics, model)
+    q = np.array([model.random_q(rng) for _ in range(3)])
+    agree(FD, [q, rng.normal(size=(3, model.nv)), rng.normal(size=(3, model.nv))], 1e-9)
+
+
+def test_instructions_out_of_the_text_are_those_told_one_by_one(monkeypatch):
+    f = od.function(od.inverse_dynamics, od.models.human())
+    rows, told = tapes._serialized(f), tapes._told(f)
+    unary = np.array([len(f.instruction_input(k)) == 1 for k in range(f.n_instructions())])
+    unary &= ~np.isin(told[:, 0], [ca.OP_CONST, ca.OP_OUTPUT])
+    assert rows.shape == told.shape
+    assert np.array_equal(rows[:, :3], told[:, :3])
+    assert np.array_equal(rows[~unary, 3], told[~unary, 3])
+
+
+@pytest.mark.parametrize("damage", [lambda text: text[:-40], lambda text: text.replace("ncaaaaaa", "nbaaaaaa")])
+def test_another_text_is_noticed(damage, monkeypatch, rng):
+    x = SX.sym("x", 3)
+    f = ca.Function("f", [x], [ca.sin(x) * 2.5 + x])
+
+    class Text:
+        """The function, with another text."""
+
+        def __getattr__(self, name):
+            return getattr(f, name)
+
+        def serialize(self):
+            return damage(f.serialize())[: None if "nb" in damage("ncaaaaaa") else 200]
+
+    assert tapes._serialized(Text()) is None
+    assert np.array_equal(tapes.read(Text())[0][:, :2], tapes.read(f)[0][:, :2])
+
+
+def test_two_threads_share_the_batches(rng, monkeypatch):
+    monkeypatch.setattr(tapes, "WORTH_A_THREAD", 0)
+    model = od.models.human()
+    ID = od.function(od.inverse_dynamics, model)
+    q = np.array([model.random_q(rng) for _ in range(60)])
+    inputs = [q, rng.normal(size=(60, model.nv)), rng.normal(size=(60, model.nv))]
+    for one, other in zip(by_tape(ID, inputs, 2), by_tape(ID, inputs), strict=True):
+        assert np.array_equal(one, other)
+
+
+def _squares(_):
+    x = SX.sym("x")
+    return by_tape(ca.Function("f", [x], [x * x]), [np.arange(9.0)[:, None]], 2)[0].ravel().tolist()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(monkeypatch):
+    monkeypatch.setattr(tapes, "WORTH_A_THREAD", -1)
+    expected = _squares(0)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.map_async(_squares, [0]).get(30) == [expected]
+
+
+def test_what_tapes_do_not_have_is_refused():
+    x = SX.sym("x")
+    with pytest.raises(ValueError, match="f has an operation that tapes do not have: number"):
+        tape_of(library(), ca.Function("f", [x], [ca.erfinv(x)]))
+    y = ca.MX.sym("y")
+    with pytest.raises(ValueError, match="tapes need an SX Function"):
+        tape_of(library(), ca.Function("g", [y], [y + 1]))
+
+
+def test_a_tape_may_be_kept(rng):
+    x = SX.sym("x", 2)
+    made = tape_of(library(), ca.Function("f", [x], [x * 2.5]))
+    again, inputs, outputs = Tape(made.memory.copy()), [rng.normal(size=(3, 2))], [np.zeros((3, 2))]
+    assert repr(again) == repr(made) == "Tape(2 operations, 2 inputs, 2 entries of outputs)"
+    calls = [(again, inputs, outputs)]
+    run = Run(library(), calls, [work_array(calls)])
+    for _ in range(2):
+        inputs[0][:] = rng.normal(size=(3, 2))
+        run()
+        close(outputs[0], 2.5 * inputs[0], 1e-15)
+
+
+@pytest.fixture
+def empty(tmp_path, monkeypatch):
+    """An empty cache, in a process that has not loaded the library."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(libraries, "_loaded", {})
+    return tmp_path / "ocp_dyn"
+
+
+def test_the_library_is_built_once_and_mended(empty, monkeypatch):
+    assert library(build=False) is None
+    assert library() is library()
+    (path,) = empty.glob("*.so")
+    damaged = path.read_bytes()[:-1] + b"?"
+    path.unlink()  # the library in use keeps its file
+    path.write_bytes(damaged)
+    libraries._loaded.clear()
+    assert library(build=False) is None  # the damaged file is gone
+    assert library() is not None
+    monkeypatch.setattr(libraries, "find_compiler", lambda: None)
+    assert library() is None
+
+
+def test_threads_that_ask_at_once_build_one_library(empty):
+    with ThreadPoolExecutor(3) as pool:
+        assert len({id(found) for found in pool.map(lambda _: library(), range(3))}) == 1
+    assert len(list(empty.glob("*.so"))) == 1
+
+
+def test_a_build_aside_keeps_its_errors_to_itself(empty, monkeypatch):
+    def fails(*_):
+        raise RuntimeError("the compiler failed")
+
+    monkeypatch.setattr(libraries, "_built", fails)
+    libraries._try()
+    with pytest.raises(RuntimeError, match="the compiler failed"):
+        library()
+
+
+def test_the_build_aside_is_found_later(empty):
+    code = "from ocp_dyn.codegen.tapes.library import *; build_aside(); import time\nwhile library(False) is None: time.sleep(0.02)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0

@@ -1,0 +1,285 @@
+"""The linear solver of IPOPT: which one is chosen, what is told of it, and how MUMPS goes on where the chain solver
+fails."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from ocp_dyn import ocp
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
+from ocp_dyn.models import pendulum
+from ocp_dyn.ocp.solvers import ipopt, monitor
+from ocp_dyn.ocp.solvers.chain import build, choice, library
+from ocp_dyn.ocp.solvers.chain.plan import chain_plan
+from ocp_dyn.ocp.solvers.interface import Settings
+from ocp_dyn.ocp.workflows.solve import prepare, starting_point
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def made():
+    """The library, compiled if the cache has it not."""
+    found, reason = library.obtain("auto", needed=True)
+    assert found is not None, reason
+    return found
+
+
+def swing(goal=0.4, links=2, **options):
+    """A pendulum from rest to rest."""
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - e.values["to"], e.qd), 0, 0))
+    phase = ocp.Phase("swing", 6, 0.6, objective=ocp.TorqueSquared())
+    to = ocp.Parameter("to", np.full(links, goal))
+    return ocp.Problem(pendulum(links), phase, boundary=ends, parameters=to, **options)
+
+
+def test_the_solution_tells_its_linear_solver(capsys):
+    problem = swing()
+    chain, mumps = problem.solve(), problem.solve(linear_solver="mumps")
+    assert (chain.stats["linear_solver"], chain.stats["linear_solver_reason"]) == ("chain", "")
+    assert (mumps.stats["linear_solver"], mumps.stats["linear_solver_figures"]) == ("mumps", {})
+    assert mumps.stats["linear_solver_reason"] == "linear_solver='mumps' asks for it"
+    lines = capsys.readouterr().err
+    assert "linear solver: chain\n" in lines
+    assert "linear solver: mumps (linear_solver='mumps' asks for it)\n" in lines
+    assert chain.objective == pytest.approx(mumps.objective, rel=1e-10)
+    assert chain.stats["iterations"] == mumps.stats["iterations"]
+    figures = chain.stats["linear_solver_figures"]
+    assert figures["factorizations"] >= chain.stats["iterations"]
+    assert 0 < figures["worst_residual"] < 1e-8
+    assert figures["threads"] == 2
+    assert problem.solve(progress=False, threads=1).stats["linear_solver_figures"]["threads"] == 1
+    assert problem.solve(progress=False, solver="sqp").stats["linear_solver"] == ""
+    asked = problem.solve(progress=False, linear_solver="chain", min_refinement_steps=1, values={"to": [0.3, 0.2]})
+    assert asked.stats["linear_solver"] == "chain"
+    assert asked.converged
+    assert swing(options={"linear_solver": "mumps"}).solve(progress=False).stats["linear_solver"] == "mumps"
+
+
+def test_names_and_options_that_do_not_fit():
+    problem = swing()
+    with pytest.raises(ValueError, match="no linear solver 'chian': use 'chain' or 'mumps': did you mean 'chain'"):
+        problem.solve(linear_solver="chian", progress=False)
+    with pytest.raises(TypeError, match="linear_solver must be the name of a linear solver, such as 'chain', got 3"):
+        problem.solve(linear_solver=3, progress=False)
+    with pytest.raises(ValueError, match="linear_solver='ma57' may need a library"):
+        problem.solve(linear_solver="ma57", progress=False)
+    with pytest.raises(ValueError, match="No such IPOPT option: tolerence: did you mean 'tolerance'"):
+        problem.solve(linear_solver="auto", tolerence=1.0, progress=False)
+    for options in ({"fixed_variable_treatment": "relax_bounds"}, {"hsllib": "libhsl.so"}):
+        (name,) = options
+        found = problem.solve(progress=False, **options)
+        assert found.converged
+        assert found.stats["linear_solver"] == "mumps"
+        assert found.stats["linear_solver_reason"] == f"the option {name}={options[name]!r} changes IPOPT's matrix"
+        with pytest.raises(ValueError, match=f"linear_solver='chain' does not fit: the option {name}="):
+            problem.solve(progress=False, linear_solver="chain", **options)
+    scaled = problem.solve(progress=False, linear_system_scaling="slack-based", linear_solver="chain")
+    assert scaled.converged
+
+
+def test_without_its_library(tmp_path, monkeypatch):
+    """MUMPS, with the reason; an error where it is asked for."""
+    problem = swing()
+    monkeypatch.setattr(build, "_found", {})
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = problem.solve(progress=False, compile=False)
+    assert found.converged
+    assert (found.stats["linear_solver"], found.stats["linear_solver_reason"]) == ("mumps", build.NOT_KEPT)
+    with pytest.raises(RuntimeError, match="linear_solver='chain' cannot be used: its library is not in the cache"):
+        problem.solve(progress=False, linear_solver="chain", compile=False)
+    assert list((tmp_path / "ocp_dyn").iterdir()) == []
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert problem.solve(progress=False).stats["linear_solver_reason"] == build.NO_COMPILER
+    with pytest.raises(RuntimeError, match="cannot be used: there is no C compiler"):
+        problem.solve(progress=False, linear_solver="chain")
+
+
+def test_the_search_begins_before_the_program_is_built(monkeypatch):
+    begun = []
+    monkeypatch.setattr(build, "search", lambda build: begun.append(build))
+    for options in ({}, {"compile": False}, {"linear_solver": "chain"}, {"linear_solver": "mumps"}, {"solver": "sqp"}):
+        with pytest.raises(ValueError, match="ZeroDivisionError"):
+            swing(guess=lambda s: 1 / 0).solve(progress=False, **options)
+    assert begun == [True, False, True]
+
+
+def test_programs_that_no_plan_fits(monkeypatch):
+    def refuse(*arguments):
+        raise ValueError("no rows lead from one state to the next")
+
+    problem = swing()
+    monkeypatch.setattr(choice, "chain_plan", refuse)
+    found = problem.solve(progress=False)
+    assert found.converged
+    assert found.stats["linear_solver_reason"] == "no rows lead from one state to the next"
+    with pytest.raises(ValueError, match="linear_solver='chain' does not fit: no rows lead"):
+        problem.solve(progress=False, linear_solver="chain")
+    monkeypatch.setattr(choice, "chain_plan", lambda *a: [].pop())
+    reason = swing().solve(progress=False).stats["linear_solver_reason"]
+    assert reason == "its structure could not be read: IndexError: pop from empty list"
+    fixed = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, s.q, s.qd, e.q, e.qd, e.q + e.qd), 0, 0), name="fixed")
+    few = ocp.Problem(pendulum(1), ocp.Phase("rest", 2, 0.6), boundary=fixed)
+    reason = few.solve(progress=False, max_iterations=20).stats["linear_solver_reason"]
+    assert reason.endswith("free variables, so IPOPT relaxes bounds")
+
+
+def test_a_plan_is_made_once_for_every_set_of_fixed_variables(monkeypatch):
+    made = []
+    monkeypatch.setattr(choice, "chain_plan", lambda *a: made.append(a) or chain_plan(*a))
+    problem = swing()
+    for goal in (0.3, 0.4):
+        problem.solve(progress=False, values={"to": [goal, goal]})
+    assert len(made) == 1
+    t, program = prepare(problem)
+    start, settings = starting_point(t, None, None, {}), Settings(1e-6, 100, {})
+    free = choice.choose(program, start, settings).plan
+    assert len(made) == 1
+    last = np.arange(program.n) == np.flatnonzero(start.lower < start.upper)[-1]
+    held = replace(start, lower=np.where(last, 0.0, start.lower), upper=np.where(last, 0.0, start.upper))
+    assert choice.choose(program, held, settings).plan.nx_free == free.nx_free - 1
+    assert len(made) == 2
+
+
+def test_mumps_solves_what_the_plan_does_not_fit(monkeypatch, capsys):
+    other = []
+    monkeypatch.setattr(choice, "chain_plan", lambda *a: other.append(chain_plan(*a)) or other[0])
+    swing(links=1).solve(progress=False)
+    problem = swing()
+    first = problem.solve(progress=False, linear_solver="mumps")
+    found = problem.solve(start=first, values={"to": [0.45, 0.4]})
+    assert found.converged
+    told = "the chain solver was given up: the matrix is not of the planned structure"
+    assert (found.stats["linear_solver"], found.stats["linear_solver_reason"]) == ("mumps", told)
+    assert f"{told} after 0 iterations: goes on from the start" in capsys.readouterr().err
+    warm = problem.solve(start=first, values={"to": [0.45, 0.4]}, linear_solver="mumps", progress=False)
+    assert found.stats["iterations"] == warm.stats["iterations"]  # with its multipliers
+    assert (found.stats["retries"], warm.stats["retries"]) == (1, 0)
+
+
+@pytest.fixture
+def poison(made):
+    """Puts these numbers in place of all solutions of linear equations but the first few."""
+    kept = []
+
+    def begin(value, after=4):
+        def spoil(what, n, nz, irn, icn, a, negative, right, x):
+            kept.append(what)
+            if what == 1 and kept.count(1) > after:
+                np.ctypeslib.as_array(x, (n,))[:] = value
+
+        kept.append(library.WATCH(spoil))
+        made._c.chain_watch(kept[-1])
+
+    yield begin
+    made._c.chain_watch(library.WATCH())
+
+
+def test_mumps_goes_on_after_wrong_solutions(poison, monkeypatch, capfd):
+    problem, started = swing(), []
+    expected = problem.solve(progress=False, linear_solver="mumps")
+    once = ipopt._run_once
+    monkeypatch.setattr(ipopt, "_run_once", lambda *a: started.append(a) or once(*a))
+    poison(np.nan)
+    found = problem.solve()
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective, rel=1e-6)
+    assert found.stats["linear_solver"] == "mumps"
+    assert found.stats["linear_solver_reason"] == "the chain solver ended with Restoration_Failed"
+    assert found.stats["retries"] == 1
+    assert found.stats["linear_solver_figures"]["factorizations"] > 0
+    (_, first, _, _), (_, start, settings, seen) = started
+    assert np.any(start.x != first.x)
+    assert settings.options["linear_solver"] == "mumps"
+    assert settings.max_iterations < 500
+    assert found.stats["iterations"] == seen.iteration - 2  # both runs begin at their iterate 0
+    assert "goes on from the best iterate with a fresh barrier" in capfd.readouterr().err
+
+
+def test_errors_of_ipopt_are_tried_by_mumps(monkeypatch):
+    """Errors, and failures that the library counts; not the model's own numbers, and no verdict of IPOPT."""
+    once = ipopt._run_once
+    ended = {}
+
+    def end(program, start, settings, seen):
+        found = once(program, start, settings, seen)
+        by_chain = settings.options["linear_solver"] == "ma27"
+        return replace(found, converged=False, status=ended["status"]) if by_chain else found
+
+    monkeypatch.setattr(ipopt, "_run_once", end)
+    for status, by in {"Internal_Error": "mumps", "Search_Direction_Becomes_Too_Small": "mumps",
+                       "Infeasible_Problem_Detected": "chain", "Maximum_Iterations_Exceeded": "chain"}.items():  # fmt: skip
+        ended["status"] = status
+        found = swing().solve(progress=False, early_verdict=False)
+        assert found.stats["linear_solver"] == by, status
+        assert found.converged == (by == "mumps")
+        told = f"the chain solver was given up: IPOPT ended with {status}"
+        assert found.stats["linear_solver_reason"] == (told if by == "mumps" else "")
+    figures = library.Library._figures
+    monkeypatch.setattr(library.Library, "_figures", lambda self, n: figures(self, n)._replace(failure=3))
+    found = swing().solve(progress=False, early_verdict=False)
+    assert found.converged
+    assert found.stats["linear_solver_reason"].endswith("a solution of the linear equations was too inaccurate")
+    assert found.stats["retries"] == 1
+    monkeypatch.undo()
+    norm = ocp.Integral(lambda instant: ca.sqrt(instant.q[0] ** 2 + instant.qd[0] ** 2))
+    found = ocp.Problem(pendulum(1), ocp.Phase("swing", 3, 1.0, objective=norm)).solve(progress=False)
+    assert (found.status, found.stats["linear_solver"]) == ("Invalid_Number_Detected", "chain")
+
+
+def test_solves_in_each_other_and_side_by_side(monkeypatch):
+    see, deep, inner = monitor.Monitor.see, threading.local(), []
+
+    def solve_another(self, *arguments):
+        stop = see(self, *arguments)
+        if not getattr(deep, "busy", False) and self.iteration in (2, 4):
+            deep.busy = True
+            inner.append(small.solve(progress=False, linear_solver="chain"))
+            deep.busy = False
+        return stop
+
+    small, problem = swing(links=1), swing()
+    alone = problem.solve(progress=False)
+    monkeypatch.setattr(monitor.Monitor, "see", solve_another)
+    found = problem.solve(progress=False)
+    monkeypatch.undo()
+    assert len(inner) == 2
+    keys = "factorizations", "solves"
+    figures = lambda solution: [solution.stats["linear_solver_figures"][key] for key in keys]
+    assert figures(found) == figures(alone)
+    assert found.objective == alone.objective
+    problems, solved = [swing(0.3 + 0.05 * k) for k in range(3)], {}
+    alone = [each.solve(progress=False) for each in problems]
+    jobs = [
+        threading.Thread(target=lambda k=k: solved.update({k: problems[k].solve(progress=False)})) for k in range(3)
+    ]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    for k, before in enumerate(alone):
+        assert (figures(solved[k]), solved[k].objective) == (figures(before), before.objective)
+
+
+def test_an_interrupt_keeps_what_is_told(monkeypatch):
+    see = monitor.Monitor.see
+
+    def interrupted(self, *arguments):
+        see(self, *arguments)
+        if self.iteration == 3:
+            signal.raise_signal(signal.SIGINT)
+        return self.stop
+
+    monkeypatch.setattr(monitor.Monitor, "see", interrupted)
+    found = swing().solve(progress=False)
+    assert found.status == "Interrupted"
+    assert found.stats["linear_solver"] == "chain"
+    assert found.stats["retries"] == 0
+    assert found.stats["linear_solver_figures"]["factorizations"] > 0
