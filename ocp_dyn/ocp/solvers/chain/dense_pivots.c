@@ -166,7 +166,8 @@ static int search(const struct elimination *f, const struct panel *panel, double
     }
 }
 
-/* Columns l, m of L: the columns x, y (L D) of a pivot at `next`, divided by D; false if D is not larger than `tiny`. */
+/* Columns l, m of L: the columns x, y (L D) of a pivot at `next`, divided by D; false if D is not larger than
+   `tiny`. */
 static int divide(const struct elimination *f, int size, const double *x, const double *y, double *l, double *m)
 {
     long k = f->next, begin = (k + size) / LANES * LANES;
