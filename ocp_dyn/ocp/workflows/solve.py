@@ -23,7 +23,7 @@ from ..solution import Solution
 from ..solvers.by_name import check_options, check_solver, prepare_solver, run
 from ..solvers.feasibility.linear_rows import contradiction
 from ..solvers.heap import kept_memory
-from ..solvers.interface import Orders, Settings, SolverResult, Start
+from ..solvers.interface import Iterate, Orders, Settings, SolverResult, Start
 from ..solvers.monitor import Monitor, interruptible, violation
 from ..statement.statement import Statement
 from ..transcription.collect import collect
@@ -89,22 +89,20 @@ def solve(
     iterations are needed. values: of parameters, by name; all other parameters have their declared values. A problem
     that has been solved before is not built again, for any guess, start and values.
 
-    compile: "auto" evaluates by machine code, from tables of operations that earlier solves have left in the cache or
-    that are made if they pay in this solve; it does not wait for a compiler. True makes all tables that are missing, in a
-    second or two for a whole body, see `ocp_dyn.codegen.tapes`; False uses CasADi's virtual machine only. linear_solver,
-    an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
+    compile: "auto" evaluates by machine code from tables in the cache, or that are made now if they pay in this solve, and
+    waits for no compiler; True makes all tables, in a second or two for a whole body; False uses CasADi's virtual machine.
+    linear_solver, an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
-    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence in
-    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion": the run ends so as soon as a search finds no feasible point nearby,
-    although that proves nothing; False: the solver runs to its own end. restarts: number or names of other first guesses, tried with `seed` until a run converges, see
-    `ocp_dyn.ocp.workflows.restarts`; `solution.stats["guess"]` and `solution.stats["restarts"]` tell of them.
+    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
+    in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
+    finds no feasible point nearby, although that proves nothing; False: the solver runs to its own end. restarts: number
+    or names of other first guesses, tried with `seed` until a run converges, see `ocp_dyn.ocp.workflows.restarts`.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
-    best iterate and the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation",
-    "Restoration_Failed"), IPOPT continues by MUMPS from the best iterate, with a fresh barrier, at most twice, and once
-    more after a failure of the chain solver: `solution.stats["retries"]` is the number of times.
+    best iterate and the status "Interrupted". If IPOPT's linear algebra fails, it continues by MUMPS from the best
+    iterate, with a fresh barrier: `solution.stats["retries"]` is the number of times, at most three.
 
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
@@ -197,6 +195,7 @@ def collected(
         "converged": result.converged,
         "iterations": result.iterations,
         "retries": result.retries,
+        "warm_start": result.warm_start,
         "linear_solver": result.linear_solver.name,
         "linear_solver_reason": result.linear_solver.reason,
         "linear_solver_figures": dict(result.linear_solver.figures),
@@ -208,7 +207,8 @@ def collected(
         "repetitions": [] if done else guarded(lambda: repetitions(transcription, program, result.x)),
     }
     solution = collect(transcription, program, result.x, stats)
-    return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g})
+    central = {} if result.central is None else result.central._asdict()
+    return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g}, central=central)
 
 
 def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -251,8 +251,9 @@ def starting_point(
             f"start must be a solution of this problem, with {sizes[0]} variables and {sizes[1]} constraints, got "
             f"{'one without its iterate' if got is None else f'{got[0]} and {got[1]}'}: give it as guess=..."
         )
-    lam_x, lam_g = start.iterate["lam_x"], start.iterate["lam_g"]
-    return Start(start.iterate["x"], program.values, program.x_lower, program.x_upper, lam_x, lam_g)
+    x, lam_x, lam_g = (start.iterate[key] for key in Iterate._fields)
+    central = Iterate(**start.central) if start.central else None
+    return Start(x, program.values, program.x_lower, program.x_upper, lam_x, lam_g, central)
 
 
 def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:
