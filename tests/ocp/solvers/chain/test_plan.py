@@ -10,7 +10,7 @@ import pytest
 from ocp_dyn import ocp
 from ocp_dyn.ocp.solvers.chain import plan as plans
 from ocp_dyn.ocp.solvers.chain.plan import DUAL, PRIMAL, ChainPlan, chain_plan
-from ocp_dyn.ocp.solvers.chain.planning import pivots
+from ocp_dyn.ocp.solvers.chain.planning import pivots, tiles
 from ocp_dyn.ocp.solvers.chain.planning.matching import unmatched
 from ocp_dyn.ocp.solvers.chain.planning.tree import cuts_of, tree_of
 from ocp_dyn.ocp.workflows.solve import prepare
@@ -136,9 +136,45 @@ def test_leaves_leave_nothing_out(monkeypatch, name):
 
 
 def test_a_tile_of_one_variable_takes_the_row_that_determines_it_directly():
-    plan, _ = planned(reach(rest_to_rest, integrator="midpoint", form="implicit"))
-    count = [np.bincount(plan.tile[plan.role == kind]).max(initial=0) for kind in (PRIMAL, DUAL)]
-    assert count[0] <= count[1] <= 1
+    problem = five_link.problem("implicit", integrator="midpoint", **FEW)
+    plan, program = planned(problem)
+    pairs = np.stack([np.bincount(plan.tile[plan.role == kind]) for kind in (PRIMAL, DUAL)], axis=1)
+    assert np.array_equal(pairs[: 5 * 6], np.ones((5 * 6, 2)))
+    rows = np.flatnonzero(program.row_lower == program.row_upper)[
+        plan.role[plan.nx_free + plan.ns :][: plan.nc] == DUAL
+    ]
+    names = [program.row_names[k] for k in rows]
+    assert sum("velocity step" in name for name in names) == 5 * 6
+    assert not any("position step" in name for name in names)
+
+
+def test_tiles_stay_small(monkeypatch):
+    monkeypatch.setattr(tiles, "LARGEST", 1)
+    plan, _ = planned(SMALL["stages between nodes"]())
+    assert np.bincount(plan.tile[plan.role == PRIMAL], minlength=1).max() <= 1
+
+
+def test_rows_wait_where_a_piece_begins_and_no_longer():
+    """A piece between two others begins without the state that its rows determine: these wait for one front."""
+    transcription, program = prepare(five_link.problem(intervals=20))
+    bounds = transcription.program.x_lower, transcription.program.x_upper
+    plan = chain_plan(program, *bounds, threads=4)
+    check_plan(plan, program, *bounds)
+    assert plan.own.max() <= 28
+    assert plan.own[-1] == 20  # no row has waited to the end
+    for own, _, rank in eliminate(_untiled(plan), program, *bounds):
+        assert rank == own
+
+
+def test_empty_fronts_are_left_out():
+    tree = tree_of([0, 2, 4])
+    front, tile, parent, thread = plans._without_empty(np.array([0, 2, -1, 4]), np.full(4, -1), tree)
+    assert front.tolist() == [0, 1, -1, 2]
+    assert tile.tolist() == [-1] * 4
+    assert parent.tolist() == [2, 2, -1]
+    assert thread.tolist() == [0, 1, -1]
+    tops = plans._without_empty(np.array([0, 3]), np.full(2, -1), tree_of([0, 2, 4]))
+    assert tops[2].tolist() == [-1, -1]
 
 
 def test_more_threads_have_more_subtrees():
@@ -173,6 +209,15 @@ def test_a_tree_joins_its_pieces_two_by_two():
     assert tree.above(f, np.full(tree.size, tree.size - 1)).all()
     assert tree.above(np.array([0, 1, 0]), np.array([1, 0, 2])).tolist() == [True, False, False]
     assert sorted(tree.mirrored.tolist()) == f.tolist()
+    assert tree_of([0, 2, 4]).mirrored.tolist() == [2, 3, 0, 1, 4]
+
+
+def test_leaves_come_just_before_their_fronts():
+    tree = tree_of([0, 2, 4]).with_leaves(np.array([False, True, True, False, False]))
+    assert tree.parent.tolist() == [2, 2, 6, 4, 5, 6, -1]
+    assert tree.first.tolist() == [0, 1, 0, 3, 3, 3, 0]
+    assert tree.thread.tolist() == [0, 0, 0, 1, 1, 1, -1]
+    assert tree.front.tolist() == [0, 2, 5, 4]
 
 
 @pytest.mark.parametrize(
