@@ -240,7 +240,8 @@ static void factor_front(worker *w, int number)
     int held = hold_back(w, g, F, first);
     if (last) held = 0;
     for (int i = 0; i < own; i++) w->order[i] = i;
-    long e = dense_front(own - held, boundary + held, F, g->ld, w->s->threshold, LEAST_PIVOT, w->order, g->D, &negative, w->work);
+    long e = dense_front(own - held, boundary + held, F, g->ld, w->s->threshold, LEAST_PIVOT, w->order, g->D, &negative,
+                         w->work);
     if (e < 0) {
         w->failure = NOT_FINITE;
         return;
@@ -266,12 +267,12 @@ static void factor_subtree(worker *w)
    faster. Fronts have room for some more rows than the layout tells; no memory is no failure yet. */
 static void reserve_fronts(instance *s, const layout *l)
 {
-    size_t total = 0, size;
+    size_t total = LARGE_PAGE / sizeof(double), size;
     for (int f = 0; f < l->fronts; f++) total += slot_size(l->front + f);
-    if (s->fronts || chain_reserve(&s->fronts, &s->fronts_room, total + LARGE_PAGE / sizeof(double), sizeof(double))) return;
+    if (s->fronts || chain_reserve(&s->fronts, &s->fronts_room, total, sizeof(double))) return;
     char *begin = (char *)(((size_t)s->fronts + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
 #ifdef MADV_HUGEPAGE
-    madvise(begin, total * sizeof(double), MADV_HUGEPAGE);
+    madvise(begin, total * sizeof(double) - LARGE_PAGE, MADV_HUGEPAGE);
 #endif
     for (int f = 0; f < l->fronts; f++, begin += size * sizeof(double)) {
         size = slot_size(l->front + f);
