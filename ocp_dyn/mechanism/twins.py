@@ -5,16 +5,12 @@ from __future__ import annotations
 import pickle
 import threading
 import weakref
-from collections import OrderedDict
 from hashlib import sha256
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from .model import Model
 
-MODELS_KEPT = 8
-"""Number of models that are kept alive for equal ones: those that were asked for last."""
-
-_first: OrderedDict[str, Model] = OrderedDict()
+_first: WeakValueDictionary[str, Model] = WeakValueDictionary()
 _twins: WeakKeyDictionary[Model, weakref.ref[Model]] = WeakKeyDictionary()
 _lock = threading.RLock()
 
@@ -23,8 +19,8 @@ def twin(model: Model) -> Model:
     """An earlier model with the same data, or the model itself if there is none: a key for caches of what follows from
     the data of a model.
 
-    Models that cannot be pickled, with symbols or functions of a user, have no twins. Cost: a millisecond, once per
-    model.
+    A model lives no longer for this. Models that cannot be pickled, with symbols or functions of a user, have no twins.
+    Cost: a millisecond, once per model.
     """
     with _lock:
         known = _twins.get(model)
@@ -43,8 +39,4 @@ def _found(model: Model) -> Model:
     # a class that was defined again has the same name, and other code
     classes = [id(type(part)) for part in (model, *model.joints, *model.passive)]
     key = sha256(repr(classes).encode() + data).hexdigest()
-    first = _first.pop(key, model)
-    _first[key] = first
-    while len(_first) > MODELS_KEPT:
-        _first.popitem(last=False)
-    return first
+    return _first.setdefault(key, model)

@@ -10,6 +10,7 @@ Contacts are constraints, with G qdd = gamma, or compliant footholds, whose wren
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -252,10 +253,21 @@ def _in_order(contacts: Contacts, lam: Expr, laws: Expr) -> Expr:
     return ca.vertcat(*(next(parts[s]) for s in soft))
 
 
+MODELS_KEPT = 8
+"""Number of models that are kept alive for later problems with equal ones: those of the last problems."""
+
+_recent: OrderedDict[Model, None] = OrderedDict()
+
+
 def equations_of(problem: Statement) -> Equations:
     """The equations of motion of a problem; passive forces and rotor inertia of the joints are included unless the
     problem leaves them out."""
-    return Equations(twin(problem.model), problem.loads)
+    model = twin(problem.model)
+    _recent[model] = None
+    _recent.move_to_end(model)
+    while len(_recent) > MODELS_KEPT:
+        _recent.popitem(last=False)
+    return Equations(model, problem.loads)
 
 
 _reduced: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()

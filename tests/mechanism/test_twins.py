@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import weakref
+from collections import OrderedDict
+from types import SimpleNamespace
 
 import casadi as ca
 import pytest
@@ -13,7 +16,8 @@ from ocp_dyn.mechanism import twins
 from ocp_dyn.mechanism.parameters import with_parameters
 from ocp_dyn.mechanism.twins import twin
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.equations import reduced
+from ocp_dyn.ocp import equations
+from ocp_dyn.ocp.equations import equations_of, reduced
 
 
 def test_equal_models_are_one_key():
@@ -46,14 +50,20 @@ def test_a_class_that_is_defined_again_is_another(monkeypatch):
     assert twin(one) is not twin(other)
 
 
-def test_few_models_are_kept_alive(monkeypatch):
-    monkeypatch.setattr(twins, "MODELS_KEPT", 1)
-    first = twin(pendulum(1))
-    assert twin(pendulum(1)) is first
-    twin(pendulum(2))
+def test_models_live_no_longer_for_it():
+    first = pendulum(1)
+    gone = weakref.ref(twin(first))
     del first
     gc.collect()
-    assert len(twins._first) == 1
+    assert gone() is None
+
+
+def test_models_of_the_last_problems_are_kept_for_the_next(monkeypatch):
+    monkeypatch.setattr(equations, "_recent", OrderedDict())
+    monkeypatch.setattr(equations, "MODELS_KEPT", 2)
+    gone = [weakref.ref(equations_of(SimpleNamespace(model=pendulum(n), loads=od.Loads())).model) for n in (1, 2, 3)]
+    gc.collect()
+    assert [ref() is None for ref in gone] == [True, False, False]
 
 
 def test_mirror_maps_belong_to_the_model_that_was_asked_for():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import casadi as ca
@@ -78,6 +79,12 @@ class Evaluator:
         hessian, self.hessian_pattern = hessian_placement(blocks, n)
         self._placements = gradient, jacobian, hessian
         self.use(None)
+
+    @cached_property
+    def jacobian_entries(self) -> tuple[Indices, Indices]:
+        """Row and column of every nonzero of the Jacobian."""
+        row, column = self.jacobian_pattern.get_triplet()
+        return np.array(row, dtype=int), np.array(column, dtype=int)
 
     def use(self, tapes: Tapes | None) -> None:
         """Evaluates the functions of these tapes by machine code from now on, and all others by CasADi's virtual

@@ -23,7 +23,7 @@ from ..solution import Solution
 from ..solvers.by_name import check_options, check_solver, prepare_solver, run
 from ..solvers.feasibility.linear_rows import contradiction
 from ..solvers.heap import kept_memory
-from ..solvers.interface import Orders, Settings, SolverResult, Start
+from ..solvers.interface import Iterate, Orders, Settings, SolverResult, Start
 from ..solvers.monitor import Monitor, interruptible, violation
 from ..statement.statement import Statement
 from ..transcription.collect import collect
@@ -92,10 +92,9 @@ def solve(
     iterations are needed. values: of parameters, by name; all other parameters have their declared values. A problem
     that has been solved before is not built again, for any guess, start and values.
 
-    compile: "auto" evaluates by machine code, from tables of operations that earlier solves have left in the cache or
-    that are made if they pay in this solve; it does not wait for a compiler. True makes all tables that are missing, in a
-    second or two for a whole body, see `ocp_dyn.codegen.tapes`; False uses CasADi's virtual machine only. linear_solver,
-    an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
+    compile: "auto" evaluates by machine code from tables in the cache, or that are made now if they pay in this solve, and
+    waits for no compiler; True makes all tables, in a second or two for a whole body; False uses CasADi's virtual machine.
+    linear_solver, an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
     early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
     in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
@@ -203,6 +202,7 @@ def collected(
         "converged": result.converged,
         "iterations": result.iterations,
         "retries": result.retries,
+        "warm_start": result.warm_start,
         "linear_solver": result.linear_solver.name,
         "linear_solver_reason": result.linear_solver.reason,
         "linear_solver_figures": dict(result.linear_solver.figures),
@@ -214,7 +214,8 @@ def collected(
         "repetitions": [] if done else guarded(lambda: repetitions(transcription, program, result.x)),
     }
     solution = collect(transcription, program, result.x, stats)
-    return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g})
+    central = {} if result.central is None else result.central._asdict()
+    return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g}, central=central)
 
 
 def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -257,8 +258,9 @@ def starting_point(
             f"start must be a solution of this problem, with {sizes[0]} variables and {sizes[1]} constraints, got "
             f"{'one without its iterate' if got is None else f'{got[0]} and {got[1]}'}: give it as guess=..."
         )
-    lam_x, lam_g = start.iterate["lam_x"], start.iterate["lam_g"]
-    return Start(start.iterate["x"], program.values, program.x_lower, program.x_upper, lam_x, lam_g)
+    x, lam_x, lam_g = (start.iterate[key] for key in Iterate._fields)
+    central = Iterate(**start.central) if start.central else None
+    return Start(x, program.values, program.x_lower, program.x_upper, lam_x, lam_g, central)
 
 
 def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:
