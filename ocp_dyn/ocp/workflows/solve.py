@@ -40,6 +40,9 @@ from .verdict import verdict_of_bounds
 SUSPICION = "suspicion"
 """Value of the option early_verdict with which a suspicion ends a run."""
 
+LINEAR_SOLVER_OPTIONS = ("linear_solver", "hsllib")
+"""Options of a problem that hold for every start."""
+
 FAULTS_SHOWN = 10
 """Largest number of violated constraints that are shown."""
 
@@ -174,9 +177,13 @@ def _report(solution: Solution, say: Callable[[str], None]) -> None:
 
 
 def solve_as_stated(problem: Statement, **options: Any) -> Solution:
-    """Solves with the problem's options for a run of IPOPT from a guess; `options` come before them."""
-    from_guess = is_one_of(options.get("solver", "ipopt"), ("ipopt",)) and options.get("start") is None
-    return solve(problem, **((problem.options if from_guess else {}) | options))
+    """Solves with the problem's options for a run of IPOPT from a guess; `options` come before them. A start with
+    multipliers has its own barrier and takes the choice of the linear solver alone."""
+    if not is_one_of(options.get("solver", "ipopt"), ("ipopt",)):
+        return solve(problem, **options)
+    every = options.get("start") is None
+    stated = {key: value for key, value in problem.options.items() if every or key in LINEAR_SOLVER_OPTIONS}
+    return solve(problem, **(stated | options))
 
 
 def orders_of(transcription: Transcription, program: Assembled) -> Orders:

@@ -59,7 +59,12 @@ def test_the_solution_tells_its_linear_solver(capsys):
     asked = problem.solve(progress=False, linear_solver="chain", min_refinement_steps=1, values={"to": [0.3, 0.2]})
     assert asked.stats["linear_solver"] == "chain"
     assert asked.converged
-    assert swing(options={"linear_solver": "mumps"}).solve(progress=False).stats["linear_solver"] == "mumps"
+    stated = swing(options={"linear_solver": "mumps", "mu_init": 0.5})
+    for start in (None, chain):
+        assert stated.solve(progress=False, start=start).stats["linear_solver"] == "mumps"
+        assert stated.solve(progress=False, start=start, linear_solver="auto").stats["linear_solver"] == "chain"
+    assert stated.solve(progress=False, start=chain).stats["iterations"] < 4  # mu_init is of a start from the guess
+    assert stated.solve(progress=False, solver="sqp").converged  # which has no such options
 
 
 def test_names_and_options_that_do_not_fit():
