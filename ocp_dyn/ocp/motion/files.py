@@ -41,6 +41,7 @@ READABLE = " or ".join(map(repr, FORMATS))
 LATER_FORMAT = r"ocp_dyn solution [0-9]{1,6}"
 
 PHASE_ARRAYS = ("t", "q", "qd", "qdd", "tau", "lam", "tau_rate")
+ITERATES = ("iterate", "central")
 ITERATE_ARRAYS = ("x", "lam_x", "lam_g")
 
 
@@ -60,7 +61,8 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
     """Writes everything to one .npz file, which appears complete or not at all; the folder is made if it is missing."""
     path = path_of(path)
     arrays: dict[str, Array] = {f"impulse{k}": impulse for k, impulse in enumerate(solution.impulses)}
-    arrays |= {f"iterate_{key}": value for key, value in solution.iterate.items()}
+    for kind in ITERATES:
+        arrays |= {f"{kind}_{key}": value for key, value in getattr(solution, kind).items()}
     phases = []
     for k, phase in enumerate(solution.phases):
         arrays |= {f"{key}{k}": getattr(phase, key) for key in PHASE_ARRAYS}
@@ -182,7 +184,7 @@ def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any) -> 
         model=model,
         phases=phases,
         impulses=_impulses(content, phases),
-        iterate=_iterate(content, record),
+        **{kind: _iterate(content, record, kind) for kind in ITERATES},
         record=record,
         terrain=terrain_from_dict(content.about.get("terrain")),
         loads=Loads(**{key: _plain(content, key, entry) for key, entry in LOADS.items()}),
@@ -244,22 +246,22 @@ def _record(content: _Content) -> ProgramTable | None:
     return record
 
 
-def _iterate(content: _Content, record: ProgramTable | None) -> dict[str, Array]:
-    """The solver's variables and multipliers; their sizes must fit each other and the record of the program."""
-    names = _prefixed(content.arrays, "iterate_")
+def _iterate(content: _Content, record: ProgramTable | None, kind: str) -> dict[str, Array]:
+    """One of the ITERATES, variables and multipliers; their sizes must fit each other and the record of the program.
+    Older files have no central iterate."""
+    what = "the solver's iterate" if kind == "iterate" else "the central iterate"
+    names = _prefixed(content.arrays, f"{kind}_")
     if not names:
         return {}
-    found = {key: content.array(f"iterate_{key}", (None,)) for key in names}
+    found = {key: content.array(f"{kind}_{key}", (None,)) for key in names}
     if tuple(sorted(found)) != tuple(sorted(ITERATE_ARRAYS)):
-        raise ValueError(
-            f"the solver's iterate consists of {', '.join(found)}, expected {', '.join(ITERATE_ARRAYS)}: all or none"
-        )
+        raise ValueError(f"{what} consists of {', '.join(found)}, expected {', '.join(ITERATE_ARRAYS)}: all or none")
     if found["lam_x"].size != found["x"].size:
-        raise ValueError(f"it holds {found['lam_x'].size} multipliers of bounds for {found['x'].size} variables")
+        raise ValueError(f"{what} has {found['lam_x'].size} multipliers of bounds for {found['x'].size} variables")
     if record is not None and (record.variable.size, record.row.size) != (found["x"].size, found["lam_g"].size):
         raise ValueError(
-            f"the record of its program has {record.variable.size} variables and {record.row.size} rows, and the "
-            f"solver's iterate {found['x'].size} and {found['lam_g'].size}: expected the same numbers"
+            f"the record of its program has {record.variable.size} variables and {record.row.size} rows, and "
+            f"{what} {found['x'].size} and {found['lam_g'].size}: expected the same numbers"
         )
     return found
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from ..._types import Array
 from ..nlp.stage_orders import SharedStageOrder, StageOrder
 
 
+class Iterate(NamedTuple):
+    """Variables of a program, and multipliers of their bounds and of the rows, in CasADi's signs."""
+
+    x: Array
+    lam_x: Array
+    lam_g: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Start:
     """Starting point of a solver: x, parameters p, bounds of x, and multipliers of bounds and rows if they are
-    known."""
+    known. central: the central iterate of the run that found x, if it is known (`warm_start`)."""
 
     x: Array
     p: Array
@@ -21,6 +29,15 @@ class Start:
     upper: Array
     lam_x: Array | None = None
     lam_g: Array | None = None
+    central: Iterate | None = None
+
+    def at(self, iterate: Iterate) -> Start:
+        """The start at another iterate."""
+        return replace(self, x=iterate.x, lam_x=iterate.lam_x, lam_g=iterate.lam_g)
+
+    def without_multipliers(self) -> Start:
+        """The start at the same x, for a solver that begins anew."""
+        return replace(self, lam_x=None, lam_g=None, central=None)
 
     @property
     def warm(self) -> bool:
@@ -65,7 +82,8 @@ class SolverResult:
     """Result of a solver, with the multipliers of bounds and rows in CasADi's signs.
 
     retries: number of times that the solver gave up and went on from its best iterate; iterations: their number in all
-    attempts together. linear_solver: that of the last attempt, for solvers that have a choice.
+    attempts together. linear_solver: that of the last attempt, for solvers that have a choice. central: an iterate of the
+    run from which runs for other parameters begin; warm_start: what became of a warm start, in words; both of IPOPT only.
     """
 
     x: Array
@@ -76,3 +94,5 @@ class SolverResult:
     iterations: int
     retries: int = 0
     linear_solver: LinearSolver = field(default_factory=LinearSolver)
+    central: Iterate | None = None
+    warm_start: str = ""

@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from ..._types import meant, shown
 from ..nlp.assembled import Assembled
 from .chain.choice import AUTO, CHAIN, FOREIGN, MUMPS, Chosen, choose, options_of
 from .chain.library import FAILURES
-from .interface import LinearSolver, Orders, Settings, SolverResult, Start
-from .monitor import Monitor, violation
+from .interface import Iterate, LinearSolver, Orders, Settings, SolverResult, Start
+from .monitor import Monitor
 from .nlpsol import run_nlpsol
+from .warm_start import Path, begin, carried, first_barrier, options_at
 
 IPOPT_OPTIONS = {
     "print_level": 0,
@@ -28,20 +28,6 @@ IPOPT_OPTIONS = {
     "mumps_permuting_scaling": 0,
 }
 """Options of every run; options of the user come before them."""
-
-WARM_START_OPTIONS = {
-    "warm_start_init_point": "yes",
-    "warm_start_bound_push": 1e-8,
-    "warm_start_bound_frac": 1e-8,
-    "warm_start_slack_bound_push": 1e-8,
-    "warm_start_slack_bound_frac": 1e-8,
-    "warm_start_mult_bound_push": 1e-8,
-}
-"""Options for a start from a solution with its multipliers: the iterates stay near the bounds that are active."""
-
-WARM_START_BARRIER = (1e-6, 1e-3)
-"""Smallest and largest barrier parameter of a warm start: for a start that is still a solution, and for one far from a
-solution, where a small barrier would lead to many short steps along the bounds."""
 
 RETRY_OPTIONS: tuple[dict[str, Any], ...] = tuple({"mu_init": mu, "perturb_always_cd": "yes"} for mu in (1e-2, 1e-1))
 """Options of every further attempt: a fresh barrier, no multipliers, every factorization perturbed alike."""
@@ -116,10 +102,40 @@ def solve_by_ipopt(
 
     If the chain solver fails, or IPOPT ends with an error, MUMPS goes on from the best iterate. If IPOPT's linear algebra
     has given up, IPOPT goes on from there by MUMPS with a fresh barrier, at most once for every entry of RETRY_OPTIONS.
+    A warm start that goes badly is followed by a run from the same x without multipliers.
     """
     chosen = choose(program, start, settings)
     monitor.say(f"linear solver: {chosen.name}{f' ({chosen.reason})' if chosen.reason else ''}")
-    result, fault = _first_run(program, start, settings, monitor, chosen)
+    path = Path(program, start)
+    monitor.follow = path.see
+    point = begin(program, start)
+    barrier = first_barrier(program, point) if start.warm else 0.0
+    result, fault = _first_run(program, point, settings, monitor, chosen)
+    told = _told(result, path, barrier) if start.warm else ""
+    if path.lost and not monitor.stop and (left := settings.max_iterations - result.iterations) > 0:
+        monitor.say(told)
+        used, start = result.iterations, start.without_multipliers()
+        path.warm = False
+        result, fault = _first_run(program, start, replace(settings, max_iterations=left), monitor, chosen)
+        result = replace(result, iterations=used + result.iterations)
+    result = _gone_on(program, start, settings, monitor, result, fault)
+    central = path.central
+    if path.warm and result.converged:
+        central = carried(program, start, Iterate(result.x, result.lam_x, result.lam_g)) or central
+    return replace(result, central=central, warm_start=told)
+
+
+def _told(result: SolverResult, path: Path, barrier: float) -> str:
+    """What became of a warm start, in words."""
+    iterations = f"{result.iterations} iteration{'s' * (result.iterations != 1)}"
+    end = f"given up after {iterations}, then begun anew without multipliers" if path.lost else iterations
+    return f"from the barrier {barrier:.0e}: {end}"
+
+
+def _gone_on(
+    program: Assembled, start: Start, settings: Settings, monitor: Monitor, result: SolverResult, fault: str
+) -> SolverResult:
+    """The result of further attempts after a run, if it has failed; fault: what was wrong with the chain solver."""
     for retries, options in enumerate(((FALLBACK_OPTIONS,) if fault else ()) + RETRY_OPTIONS, 1):
         left = settings.max_iterations - result.iterations
         if not (fault or (result.status in GIVEN_UP and monitor.best)) or monitor.stop or left < 1:
@@ -127,7 +143,7 @@ def solve_by_ipopt(
         begun = bool(monitor.best) and not (fault and result.iterations == 0)
         how = "from the best iterate with a fresh barrier" if begun else "from the start"
         monitor.say(f"{fault or result.status} after {result.iterations} iterations: goes on {how}")
-        fresh = replace(start, x=monitor.best["x"], lam_x=None, lam_g=None) if begun else start
+        fresh = replace(start.without_multipliers(), x=monitor.best["x"]) if begun else start
         used = result.linear_solver
         if used.name == CHAIN:
             used = replace(used, name=MUMPS, reason=fault or f"the chain solver ended with {result.status}")
@@ -162,18 +178,11 @@ def _first_run(
 
 
 def _run_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
-    options = IPOPT_OPTIONS | (WARM_START_OPTIONS | {"mu_init": _first_barrier(program, start)} if start.warm else {})
+    options = dict(IPOPT_OPTIONS)
+    if start.warm:
+        options |= options_at(first_barrier(program, start))
     options |= {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
     functions = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
     plugin: dict[str, Any] = functions | {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False}
     plugin["iteration_callback"] = monitor
     return run_nlpsol("ipopt", program.problem, plugin, (program.row_lower, program.row_upper), start)
-
-
-def _first_barrier(program: Assembled, start: Start) -> float:
-    """First barrier parameter of a warm start: a tenth of the start's violation, within WARM_START_BARRIER.
-
-    A solution for other values of the parameters violates rows.
-    """
-    violated = violation(program, program.evaluator.constraints(start.x, start.p))
-    return float(np.clip(0.1 * violated, *WARM_START_BARRIER))

@@ -33,7 +33,8 @@ class Monitor(ca.Callback):
 
     best: of all iterates that violate no row by more than `tolerance`, the one of least cost; if there is none, the
     iterate of least violation. stop: set to True, ends the run after the current iteration. watch: sees x and the rows g
-    of every iterate, and returns True to end the run.
+    of every iterate, and returns True to end the run. follow: sees x, g, lam_x, lam_g of every iterate, and returns True
+    to end the present attempt of a solver that may make others.
     """
 
     def __init__(self, program: Assembled, tolerance: float, say: Progress) -> None:
@@ -45,6 +46,7 @@ class Monitor(ca.Callback):
         self.iteration, self.stop = 0, False
         self.best: dict[str, Array] = {}
         self.watch: Callable[[Array, Array], bool] | None = None
+        self.follow: Callable[[Array, Array, Array, Array], bool] | None = None
         m = program.row_lower.size
         self._shapes = [program.n, 1, m, program.n, m, program.parameters]
         self.construct("progress", {})
@@ -87,7 +89,8 @@ class Monitor(ca.Callback):
         self.iteration += 1
         if self.watch is not None and not self.stop and self.watch(x, g):
             self.stop = True
-        return self.stop
+        ends = self.follow is not None and self.follow(x, g, lam_x, lam_g)
+        return self.stop or ends
 
     def say(self, line: str) -> None:
         """Shows a line."""

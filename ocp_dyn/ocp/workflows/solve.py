@@ -23,7 +23,7 @@ from ..solution import Solution
 from ..solvers.by_name import check_options, check_solver, prepare_solver, run
 from ..solvers.feasibility.linear_rows import contradiction
 from ..solvers.heap import kept_memory
-from ..solvers.interface import Orders, Settings, SolverResult, Start
+from ..solvers.interface import Iterate, Orders, Settings, SolverResult, Start
 from ..solvers.monitor import Monitor, interruptible, violation
 from ..statement.statement import Statement
 from ..transcription.collect import collect
@@ -195,6 +195,7 @@ def collected(
         "converged": result.converged,
         "iterations": result.iterations,
         "retries": result.retries,
+        "warm_start": result.warm_start,
         "linear_solver": result.linear_solver.name,
         "linear_solver_reason": result.linear_solver.reason,
         "linear_solver_figures": dict(result.linear_solver.figures),
@@ -206,7 +207,8 @@ def collected(
         "repetitions": [] if done else guarded(lambda: repetitions(transcription, program, result.x)),
     }
     solution = collect(transcription, program, result.x, stats)
-    return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g})
+    central = {} if result.central is None else result.central._asdict()
+    return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g}, central=central)
 
 
 def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -249,8 +251,9 @@ def starting_point(
             f"start must be a solution of this problem, with {sizes[0]} variables and {sizes[1]} constraints, got "
             f"{'one without its iterate' if got is None else f'{got[0]} and {got[1]}'}: give it as guess=..."
         )
-    lam_x, lam_g = start.iterate["lam_x"], start.iterate["lam_g"]
-    return Start(start.iterate["x"], program.values, program.x_lower, program.x_upper, lam_x, lam_g)
+    x, lam_x, lam_g = (start.iterate[key] for key in Iterate._fields)
+    central = Iterate(**start.central) if start.central else None
+    return Start(x, program.values, program.x_lower, program.x_upper, lam_x, lam_g, central)
 
 
 def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:

@@ -22,10 +22,8 @@ from ..statement.statement import Statement
 from .solve import solve_as_stated
 
 FIRST_BARRIER = 1e-3
-"""First barrier parameter of IPOPT for a solve that starts from a neighbor's solution.
-
-A smaller value is good for small changes of a problem, but fails for a whole step of a grid.
-"""
+"""First barrier parameter of IPOPT for a solve from a guess: a neighbor's solution of another variant, without its
+multipliers."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,8 @@ def find(task: Task) -> bytes:
         solution = None
         if task.start is not None:
             path.write_bytes(task.start)
-            near: dict[str, Any] = {"mu_init": FIRST_BARRIER} if options.get("solver", "ipopt") == "ipopt" else {}
+            by_ipopt = options.get("solver", "ipopt") == "ipopt"
+            near: dict[str, Any] = {"mu_init": FIRST_BARRIER} if by_ipopt and not task.same else {}
             begin = {
                 "start" if task.same else "guess": Solution.load(path, joints=task.joints, constraints=task.constraints)
             }

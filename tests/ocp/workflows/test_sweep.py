@@ -154,7 +154,7 @@ def test_a_start_that_leads_nowhere_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep_workers, "solve_as_stated", solve)
     work = ocp.Sweep(hopper.problem, HOPS[:2], tmp_path, executor=Inline())
     assert all(solution.converged for _, solution in work)
-    assert asked == [(None,), ("start", 1e-3), (None,)]
+    assert asked == [(None,), ("start", None), (None,)]
 
 
 def test_a_task_that_raises_loses_no_other(tmp_path):

@@ -107,7 +107,18 @@ def check(library, A, n, threshold=1e-8, tiny=0.0):
     assert (pairs < e - 1).all()
     assert not L[pairs + 1, pairs].any()
     assert front.negative == (np.linalg.eigvalsh(D) < 0).sum()
+    assert not front.blocks[2 * e : -1].any()
+    assert not good_diagonals(front, n, threshold, max(tiny, 1e-9 * sizes.max(initial=1))).any()
     return front
+
+
+def good_diagonals(front, n, threshold, noise):
+    """Whether a delayed row could have been eliminated alone."""
+    own = np.arange(n - front.e)
+    others = abs(front.S - np.diag(np.diag(front.S)))[own]
+    return (abs(front.S[own, own]) > noise) & (
+        others.max(axis=1, initial=0) < 0.999 * abs(front.S[own, own]) / threshold
+    )
 
 
 SIZES = [(1, 0), (1, 3), (2, 5), (3, 1), (5, 9), (8, 8), (16, 3), (17, 40), (24, 25), (25, 24), (33, 17), (49, 50)]
@@ -202,6 +213,14 @@ def test_columns_of_rounding_errors_are_delayed(library, m, coupling):
         assert front.e == n - 2
         assert front.negative == k - 2
         assert abs(front.S[2:, 2:]).max(initial=0) <= 1e6 * coupling
+        scale = 2.0 ** rng.integers(-4, 4, n + m)
+        assert check(library, A * scale[:, None] * scale, n).e == n - 2
+        if m:  # the same after the pivot of a row with a large boundary entry has been withdrawn
+            strong = n - k - 1
+            A[n:, strong] = A[strong, n:] = 1e12
+            front = check(library, A, n)
+            assert front.e == n - 3
+            assert strong in front.order[front.e : n]
 
 
 def test_small_pivots_that_are_exact_are_no_rounding_errors(library):
@@ -217,6 +236,9 @@ def test_pivots_below_the_given_size_are_delayed(library):
     assert check(library, A, 4, tiny=2e-3).e == 2
     assert check(library, A, 4, tiny=1e-9).e == 4
     assert check(library, np.zeros((5, 5)), 4).e == 0
+    A[2, 2] = A[3, 1] = A[1, 3] = 1e-5
+    assert check(library, A, 3, tiny=2e-3).e == 1
+    assert check(library, np.array([[1e-310]]), 1).e == 0
 
 
 def test_a_row_with_a_large_boundary_entry_is_delayed_alone(library):
@@ -227,6 +249,44 @@ def test_a_row_with_a_large_boundary_entry_is_delayed_alone(library):
     for threshold in (1e-8, 0.1):
         front = check(library, A, 50, threshold)
         assert front.order[front.e : 50].tolist() == [20]
+
+
+def test_the_diagonal_is_a_pivot_where_the_boundary_forbids_a_better_one(library):
+    A = np.array([[0.5, 1.0, 0.0], [1.0, 0.0, 1e3], [0.0, 1e3, 1.0]])
+    assert check(library, A, 2).e == 2
+    front = check(library, A, 2, 0.1)
+    assert (front.e, front.order[0]) == (1, 0)
+
+
+def test_the_largest_entry_of_a_column_is_a_pivot_where_the_boundary_forbids_a_better_one(library):
+    """From row 0 the search goes on to rows 1 and 2, but row 2 has a large boundary entry."""
+    A = np.array([[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 2.0, 0.0], [0.0, 2.0, 0.0, 1e3], [0.0, 0.0, 1e3, 1.0]])
+    front = check(library, A, 3, 0.1)
+    assert (front.e, set(front.order[:2])) == (2, {0, 1})
+
+
+def test_rows_that_failed_are_tried_again_after_others(library):
+    """Row 0 has a large boundary entry, which forbids every pivot with it until rows 1 and 2 have enlarged it."""
+    A = np.array(
+        [[1.0, 1, 2, -100, -100], [1, 2, -1, 0, 0], [2, -1, 0, 0, 0], [-100, 0, 0, 1, -2], [-100, 0, 0, -2, 0]]
+    )
+    assert check(library, A, 3, 0.1).e == 3
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_pivots_of_two_rows_may_be_definite(library, sign):
+    """Each row alone is too small for its boundary entry, both together are not."""
+    A = sign * np.array([[1.0, 0.99, 10.5], [0.99, 1.0, 10.5], [10.5, 10.5, 1.0]])
+    front = check(library, A, 2, 0.1)
+    assert (front.e, front.negative) == (2, 1 - sign)
+
+
+def test_high_thresholds_bound_the_own_rows_too(library):
+    rng = np.random.default_rng(9)
+    for m in (0, 5):
+        assert check(library, symmetric(rng, 60 + m), 60, 0.45).e > 20
+    A = np.array([[0.63, 1.0, 0.999], [1.0, 0.63, -0.999], [0.999, -0.999, 0.2]])
+    check(library, A, 3, 0.45)
 
 
 def test_a_pivot_of_two_rows_may_be_withdrawn(library):

@@ -87,6 +87,7 @@ def test_names_and_options_that_do_not_fit():
 def test_without_its_library(tmp_path, monkeypatch):
     """MUMPS, with the reason; an error where it is asked for."""
     problem = swing()
+    monkeypatch.setattr(build, "_found", {})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = problem.solve(progress=False, compile=False)
     assert found.converged
