@@ -69,6 +69,8 @@ def main() -> int:
     print(f"functions {how}, median of {options.repeats}{', coarse grids' if options.quick else ''}")
     for line in told:
         print(line, file=sys.stderr)
+    if not options.linear_solvers:
+        return 2
     found: dict[str, list[Row]] = {}
     for table in options.tables:
         print(f"\n{table}: {TITLES[table]}")
@@ -86,9 +88,11 @@ def _options() -> Options:
     arguments.add_argument(
         "--linear-solvers", nargs="+", default=["chain", "mumps"], help="default: chain mumps; spral"
     )
-    arguments.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="numbers of threads (default 1 2)")
-    arguments.add_argument("--factors", type=int, nargs="+", default=[1, 2, 4], help="multiples of N (default 1 2 4)")
-    arguments.add_argument("--repeats", type=int, default=3, help="solves of everything (default 3)")
+    arguments.add_argument("--threads", type=_count, nargs="+", default=[1, 2], help="numbers of threads (default 1 2)")
+    arguments.add_argument(
+        "--factors", type=_count, nargs="+", default=[1, 2, 4], help="multiples of N (default 1 2 4)"
+    )
+    arguments.add_argument("--repeats", type=_count, default=3, help="solves of everything (default 3)")
     arguments.add_argument("--limit", type=float, default=600.0, help="seconds for one process (default 600)")
     arguments.add_argument("--only", nargs="+", help="problems of `same`, solvers of `solvers`")
     arguments.add_argument("--interpreted", action="store_true", help="do not compile the functions")
@@ -104,6 +108,14 @@ def _options() -> Options:
     if options.quick:
         options.interpreted, options.repeats = True, 1
     return options
+
+
+def _count(text: str) -> int:
+    """A whole number from 1 on; argparse tells of any other text."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text!r}")
+    return number
 
 
 def _task(options: Options, task: str, **more: Any) -> dict[str, Any]:

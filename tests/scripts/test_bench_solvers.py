@@ -115,6 +115,9 @@ def test_unknown_names_are_refused_before_anything_runs(monkeypatch, capsys):
         with pytest.raises(SystemExit):
             bench_solvers._options()
         assert message in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["bench_solvers.py", "linear", "--linear-solvers", "ma99"])
+    assert bench_solvers.main() == 2
+    assert "ma99 is left out" in capsys.readouterr().err
 
 
 @pytest.mark.slow
