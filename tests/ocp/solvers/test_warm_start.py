@@ -1,0 +1,152 @@
+"""Warm starts: the central iterate, its path, the fall back to a fresh start, files."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ocp_dyn import ocp
+from ocp_dyn.ocp.solvers import warm_start
+from ocp_dyn.ocp.solvers.interface import Iterate
+from ocp_dyn.ocp.workflows.solve import prepare, starting_point
+from ocp_dyn.problems.small import hopper
+from tests.helpers import close
+
+QUIET = {"progress": False, "compile": False, "linear_solver": "mumps"}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return hopper.problem()
+
+
+@pytest.fixture(scope="module")
+def first(problem):
+    return problem.solve(**QUIET)
+
+
+def start_of(problem, solution, **values):
+    t, program = prepare(problem)
+    return program, starting_point(t, None, solution, values)
+
+
+def test_a_solution_keeps_an_iterate_near_the_central_path(problem, first):
+    """Products of distances and multipliers are near LEVEL, rows and the gradient of the Lagrangian nearly zero."""
+    program, start = start_of(problem, first)
+    g = program.evaluator.constraints(start.central.x, start.p).copy()
+    products = warm_start.products(program, start, start.central, g)
+    assert warm_start.BAND[0] < products.mean() < warm_start.BAND[1]
+    assert np.mean(np.abs(np.log2(products / products.mean()))) < 2
+    assert np.abs(first.central["x"] - first.iterate["x"]).max() > 1e-4
+    assert warm_start.violation(program, g) < 1e-2
+
+
+def test_a_neighbor_takes_few_iterations(problem, first):
+    """From the central iterate, also through a chain of neighbors; the optimum is that of a cold run."""
+    near = problem.solve(start=first, values={"speed": 1.1}, **QUIET)
+    assert near.converged
+    assert near.stats["iterations"] <= 8 < first.stats["iterations"] / 4
+    assert near.stats["warm_start"] == f"from the barrier 2e-03: {near.stats['iterations']} iterations"
+    assert first.stats["warm_start"] == ""
+    far = problem.solve(start=near, values={"speed": 1.2}, **QUIET)
+    assert far.stats["iterations"] <= 8
+    cold = problem.solve(values={"speed": 1.2}, **QUIET)
+    assert far.objective == pytest.approx(cold.objective, rel=1e-6)  # of IPOPT's tolerance
+    assert far.stats["warm_start"].startswith("from the barrier 3e-03")  # LEVEL: the central iterate was carried on
+    same = problem.solve(start=first, **QUIET)
+    assert same.stats["warm_start"] == "from the barrier 1e-06: 0 iterations"
+
+
+def test_the_path_and_files_hold_the_central_iterate(problem, first, tmp_path):
+    path = first.save(tmp_path / "hop.npz")
+    loaded = ocp.Solution.load(path)
+    for key, value in first.central.items():
+        close(loaded.central[key], value, 0)
+    arrays = dict(np.load(path))
+    np.savez(tmp_path / "old.npz", **{key: x for key, x in arrays.items() if not key.startswith("central_")})
+    old = ocp.Solution.load(tmp_path / "old.npz")
+    assert old.central == {}
+    found = problem.solve(start=old, values={"speed": 1.02}, **QUIET)  # from the solution itself
+    assert found.converged
+    np.savez(tmp_path / "bad.npz", **arrays | {"central_lam_x": np.zeros(3)})
+    with pytest.raises(ValueError, match="the central iterate has 3 multipliers of bounds for"):
+        ocp.Solution.load(tmp_path / "bad.npz")
+    del arrays["central_x"]
+    np.savez(tmp_path / "bad.npz", **arrays)
+    with pytest.raises(ValueError, match="the central iterate consists of lam_x, lam_g, expected x, lam_x, lam_g"):
+        ocp.Solution.load(tmp_path / "bad.npz")
+
+
+def test_a_warm_start_that_goes_badly_begins_anew(problem, first, monkeypatch, capsys):
+    """Without multipliers and with IPOPT's own barrier; iterations count in all, and the maximum holds."""
+    monkeypatch.setattr(warm_start, "LONGEST", 3)
+    found = problem.solve(start=first, values={"speed": 1.4}, **QUIET | {"progress": True})
+    assert found.converged
+    told = "from the barrier 2e-03: given up after 3 iterations, then begun anew without multipliers"
+    assert found.stats["warm_start"] == told
+    assert told in capsys.readouterr().err
+    assert found.stats["iterations"] > 10
+    assert found.central
+    short = problem.solve(start=first, values={"speed": 1.4}, max_iterations=5, **QUIET)
+    assert short.stats["iterations"] == 5
+    assert not short.converged
+
+
+def violations(path, values):
+    """Which of these violations ends a run."""
+    path._violations = []
+    for k, value in enumerate(values):
+        path._violations.append(value)
+        if path._goes_badly():
+            return k
+    return None
+
+
+def test_signs_that_a_warm_start_goes_badly(problem, first):
+    program, start = start_of(problem, first)
+    path = warm_start.Path(program, start)
+    assert violations(path, [0.1 * 0.5**k for k in range(20)]) is None
+    assert violations(path, [1e-6] * 20) is None  # feasible all the time
+    assert violations(path, [1e-6] * 40) == warm_start.LONGEST
+    assert violations(path, [0.1] * 20) == warm_start.PATIENCE
+    assert violations(path, [0.1, 0.2, 101.0]) == 2
+    assert violations(path, [1e-6, 0.9, 1.1]) == 2
+    assert violations(path, [0.1, np.nan]) == 1
+    cold = warm_start.Path(program, start.without_multipliers())
+    assert not any(cold.see(start.x, program.row_lower * 0 + 1e3, start.lam_x, start.lam_g) for _ in range(40))
+
+
+def test_products_and_centered_values():
+    """Gap times multiplier is LEVEL; far from the path the larger of both stays."""
+    lower, upper = np.array([0.0, 0.0, -np.inf, 1.0, -np.inf]), np.array([1.0, np.inf, 2.0, 1.0, np.inf])
+    value, lam = np.array([0.3, 1e-9, 2.1, 1.0, 5.0]), np.array([0.0, -4.0, 0.0, 7.0, 0.5])
+    x, m = warm_start._centered(value, lower, upper, lam)
+    close(x[0], 0.3, 2e-3)
+    close(m[1], -4.0, 2e-2)
+    assert x[2] < 2.0 < 2.0 + m[2]
+    close([x[3], m[3], x[4], m[4]], [1.0, 7.0, 5.0, 0.5], 0)
+    gap = np.array([x[0], x[1], 2.0 - x[2]])
+    close(gap * np.abs(m[:3]), [warm_start.LEVEL] * 3, 1e-12)
+    narrow, _ = warm_start._centered(np.array([0.5]), np.zeros(1), np.array([1e-3]), np.zeros(1))
+    close(narrow, 5e-4, 1e-12)
+
+
+def test_a_start_near_a_solution_is_kept(problem, first):
+    """A small change begins at the solution, a larger one at the central iterate; nothing is chosen without one."""
+    program, start = start_of(problem, first)
+    assert warm_start.begin(program, start) is start
+    _, moved = start_of(problem, first, speed=1.5)
+    assert warm_start.begin(program, moved).x is moved.central.x
+    alone = replace(moved, central=None)
+    assert warm_start.begin(program, alone) is alone
+    steep = replace(start, lam_x=start.lam_x + 2.0)
+    assert warm_start.begin(program, steep).x is start.central.x
+    found = Iterate(start.x + 0.0, start.lam_x, start.lam_g)
+    assert warm_start.carried(program, alone, found) is None
+    x, _, _ = warm_start.carried(program, start, found)
+    free = start.lower < start.upper
+    close(x[free], start.central.x[free], 0.05)
+    options = warm_start.options_at(2e-3)
+    assert options["mu_init"] == 2e-3
+    assert options["warm_start_bound_push"] == options["warm_start_slack_bound_frac"] == 8e-5
+    assert warm_start.options_at(warm_start.LEAST_BARRIER)["warm_start_bound_push"] == 1e-8
