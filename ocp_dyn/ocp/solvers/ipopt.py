@@ -126,7 +126,7 @@ def solve_by_ipopt(
 
 
 def _told(result: SolverResult, path: Path, barrier: float) -> str:
-    """The outcome of a warm start, in words."""
+    """The course of a warm start, in words."""
     iterations = f"{result.iterations} iteration{'s' * (result.iterations != 1)}"
     end = f"given up after {iterations}, then begun anew without multipliers" if path.lost else iterations
     return f"from the barrier {barrier:.0e}: {end}"

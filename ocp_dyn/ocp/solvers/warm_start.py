@@ -62,15 +62,16 @@ SMALL_CHANGE = 1e-2, 1.0
 """Largest violation and largest gradient of the Lagrangian up to which a solution is a better start for other values of
 the parameters than its central iterate."""
 
-LONGEST = 25
-"""Iterations after which a warm start is given up; those that succeed take 3 to 20."""
+LONGEST, LAST = 30, 40
+"""Iterations after which a warm start is given up: the first number if rows are still violated by more than a tenth of
+FEASIBLE, else the second. Those that succeed take 3 to 26."""
 
 PATIENCE, PROGRESS, FEASIBLE = 12, 0.5, 1e-3
 """A warm start is given up if the violation is not below FEASIBLE, and not below PROGRESS times its value PATIENCE
 iterations before."""
 
 WORSE = 1e3
-"""A warm start is given up if the violation is larger by this factor than at its start, or than 1e-2."""
+"""A warm start is given up if the violation is larger by this factor than at its start, or than FEASIBLE."""
 
 
 def products(program: Assembled, start: Start, iterate: Iterate, g: Array) -> Array:
@@ -163,7 +164,8 @@ class Path:
 
     def _goes_badly(self) -> bool:
         seen = self._violations
-        if len(seen) > LONGEST or not seen[-1] <= WORSE * max(seen[0], FEASIBLE):
+        late = len(seen) > (LONGEST if seen[-1] > FEASIBLE / 10 else LAST)
+        if late or not seen[-1] <= WORSE * max(seen[0], FEASIBLE):
             return True
         if len(seen) <= PATIENCE:
             return False

@@ -79,7 +79,8 @@ def test_the_path_and_files_hold_the_central_iterate(problem, first, tmp_path):
 
 def test_a_warm_start_that_goes_badly_begins_anew(problem, first, monkeypatch, capsys):
     """Without multipliers and with IPOPT's own barrier; iterations count in all, and the maximum holds."""
-    monkeypatch.setattr(warm_start, "LONGEST", 3)
+    for name in ("LONGEST", "LAST"):
+        monkeypatch.setattr(warm_start, name, 3)
     found = problem.solve(start=first, values={"speed": 1.4}, **QUIET | {"progress": True})
     assert found.converged
     told = "from the barrier 2e-03: given up after 3 iterations, then begun anew without multipliers"
@@ -107,7 +108,8 @@ def test_signs_that_a_warm_start_goes_badly(problem, first):
     path = warm_start.Path(program, start)
     assert violations(path, [0.1 * 0.5**k for k in range(20)]) is None
     assert violations(path, [1e-6] * 20) is None  # feasible all the time
-    assert violations(path, [1e-6] * 40) == warm_start.LONGEST
+    assert violations(path, [1e-6] * 60) == warm_start.LAST
+    assert violations(path, [2e-4] * 60) == warm_start.LONGEST
     assert violations(path, [0.1] * 20) == warm_start.PATIENCE
     assert violations(path, [0.1, 0.2, 101.0]) == 2
     assert violations(path, [1e-6, 0.9, 1.1]) == 2
