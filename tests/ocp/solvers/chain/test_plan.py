@@ -11,7 +11,10 @@ from ocp_dyn import ocp
 from ocp_dyn.ocp.solvers.chain import plan as plans
 from ocp_dyn.ocp.solvers.chain.plan import DUAL, PRIMAL, ChainPlan, chain_plan
 from ocp_dyn.ocp.solvers.chain.planning import pivots, tiles
+from ocp_dyn.ocp.solvers.chain.planning.elimination import couplings, own_and_boundary
+from ocp_dyn.ocp.solvers.chain.planning.fronts import fronts_of
 from ocp_dyn.ocp.solvers.chain.planning.matching import unmatched
+from ocp_dyn.ocp.solvers.chain.planning.pattern import Pattern
 from ocp_dyn.ocp.solvers.chain.planning.tree import cuts_of, tree_of
 from ocp_dyn.ocp.workflows.solve import prepare
 from problems import five_link, four_bar_leg, human_walk, rabbit, robot_trot, stairs
@@ -195,6 +198,7 @@ def test_pieces_of_equal_work():
     assert cuts_of(equal, 4, True) == [0, 8, 16, 24, 32]
     assert cuts_of(equal, 4, False) == [0, 11, 16, 21, 32]  # pieces between two others carry two borders
     assert cuts_of(np.r_[np.full(4, 3.0), np.ones(8)], 2, False) == [0, 3, 12]
+    assert cuts_of(np.r_[9.0, np.ones(3)], 2, False) == [0, 1, 4]
     assert cuts_of(np.ones(1), 2, False) == [0, 1]
     assert cuts_of(np.ones(2), 8, False) == [0, 1, 2]
     assert cuts_of(np.ones(15), 8, True) == [0, 7, 15]  # no piece of fewer than four intervals
@@ -228,10 +232,39 @@ def test_leaves_come_just_before_their_fronts():
         (np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1]], dtype=bool), []),
         (np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], dtype=bool), [2]),
         (np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 1, 0]], dtype=bool), [3, 4]),
+        (np.array([[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 0]], dtype=bool), []),
     ],
 )
 def test_rows_find_variables(meets, left):
     assert unmatched(meets) == left
+
+
+def pattern(nx: int, uses, equalities=(), inequalities=(), squares=()) -> Pattern:
+    """A pattern of nx entries and of rows, each given by its entries; uses: pairs of an interval and an entry."""
+    rows = [(row, True) for row in equalities] + [(row, False) for row in inequalities]
+    pairs = [(nx + k, x, equal) for k, (row, equal) in enumerate(rows) for x in row]
+    one, other = zip(*[(row, x) for row, x, equal in pairs if equal], *squares, strict=True)
+    row, member = zip(*[(row, x) for row, x, equal in pairs if not equal], strict=True)
+    lists = (np.array(values) for values in (one, other, row, member, *zip(*uses, strict=True)))
+    return Pattern(nx, np.array([equal for _, equal in rows]), *lists, np.zeros(nx, dtype=bool))
+
+
+def test_entries_that_no_interval_uses_and_inequality_rows():
+    """Two branches, 0 -> 1 -> 4 and 2 <- 3: the intervals 0 to 3 belong to the fronts 0, 1, 3 and 2."""
+    tree = tree_of([0, 2, 4])
+    found = pattern(
+        *(9, [(k, k) for k in range(4)]),
+        equalities=[(0, 4), (1, 2, 5)],
+        inequalities=[(3, 8), (1, 0)],
+        squares=[(4, 7)],
+    )
+    assert tree.front.tolist() == [0, 1, 3, 2]
+    front = fronts_of(found, tree)
+    assert front.tolist() == [0, 1, 3, 2, 0, 4, 4, 0, 2, 0, 4, -1, -1]
+    table = couplings(found, front, tree.size)
+    assert np.argwhere(table).tolist() == [[0, 1], [1, 10], [3, 10]]
+    own, boundary = own_and_boundary(found, front, np.full(front.size, -1), tree.parent)
+    assert (own.tolist(), boundary.tolist()) == ([4, 1, 2, 1, 3], [1, 1, 0, 1, 0])
 
 
 def test_a_program_that_is_no_chain(monkeypatch):
