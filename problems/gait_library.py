@@ -194,7 +194,7 @@ def main(argv: list[str] | None = None) -> int:
         "--scheduler", default="", metavar="ADDRESS", help="address of a Dask scheduler, for a cluster"
     )
     arguments.add_argument(
-        "--compile", action="store_true", help="compile the functions of the program first; the cache keeps them"
+        "--compile", action="store_true", help="make all tables for machine code first; the cache keeps them"
     )
     arguments.add_argument("--again", action="store_true", help="solve gaits that were not found once more")
     options, gaits = asked(arguments, argv, _grid)

@@ -211,7 +211,7 @@ def main(argv: list[str] | None = None) -> int:
     between.add_argument("--overlap", type=float, default=0.0, help="shortest time on all four feet [s]")
     arguments.add_argument("--intervals", type=int, default=16, help="intervals of a stance (default 16)")
     arguments.add_argument(
-        "--compile", action="store_true", help="compile the functions of the program first; the cache keeps them"
+        "--compile", action="store_true", help="make all tables for machine code first; the cache keeps them"
     )
     options, trot = asked(arguments, argv, _problem)
     solution = trot.solve(progress=not options.quiet, compile=True if options.compile else "auto")

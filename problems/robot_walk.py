@@ -364,7 +364,7 @@ def _add_options(add: Callable[..., Any]) -> None:
     add("--intervals", type=int, nargs=2, default=(6, 20), help="numbers of intervals in double and in single support")
     add("--impact", action="store_true", help="the foot may hit the ground")
     add("--ignore-limits", action="store_true", help="leave out limits of joints in the file, if they are wrong")
-    add("--compile", action="store_true", help="compile the functions of the program first; the cache keeps them")
+    add("--compile", action="store_true", help="make all tables for machine code first; the cache keeps them")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ Ours: `prepare` linearizes and, with "riccati", factors; `feedback` takes the me
 Crocoddyl's: one iteration of FDDP (derivatives, backward pass, one forward pass) of its own benchmark, two steps of its
 `SimpleBipedGaitProblem` on the same robot; see `bench/walk_of_legs.py` for what differs. Both take turns in one
 process, round by round, so that whatever else runs on the machine counts for both; figures are wall-clock minima and
-medians. Blocks and recursion are compiled first (once, about a minute); "virtual machine" is the same without a
+medians. Tables of the blocks are made and the recursion is compiled first (once, some seconds); "virtual machine" is the same without a
 compiler.
 
 Crocoddyl is left out, with a line that says so, where it cannot be imported: pip install crocoddyl "pin==4.0.0"

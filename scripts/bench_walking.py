@@ -6,7 +6,7 @@
 
 speeds: the human from 0.8 to 2.0 m/s, each from the library's own guess. refine: N and 2N intervals. neighbors: other
 speeds from the solution at 1.2 m/s. robot: a humanoid from standing still, and from eight noisy guesses (0.05 rad, 0.2
-rad/s). Without --compile everything is evaluated by the virtual machine; with it, blocks are compiled first, untimed.
+rad/s). Without --compile everything is evaluated by the virtual machine; with it, tables are made first, untimed.
 Seconds are those of the solver, medians of the repeats.
 """
 
@@ -41,7 +41,7 @@ def main() -> int:
     arguments.add_argument("--left-foot", default="left_sole_link", help="frame of its left sole")
     arguments.add_argument("--right-foot", default="right_sole_link", help="frame of its right sole")
     arguments.add_argument(
-        "--compile", action="store_true", help="evaluate by compiled C instead of CasADi's virtual machine"
+        "--compile", action="store_true", help="evaluate by machine code instead of CasADi's virtual machine"
     )
     arguments.add_argument("--repeats", type=int, default=3, help="solves of every problem (default 3)")
     options = arguments.parse_args()

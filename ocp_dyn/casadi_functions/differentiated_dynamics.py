@@ -10,6 +10,7 @@ from casadi import SX
 from ..derivatives.second import inverse_dynamics_both_orders
 from ..mechanism import Model
 from ..mechanism.reduction import split_joints
+from ..mechanism.twins import twin
 from .cheapest_equivalent import cheapest_equivalent
 from .raw_coordinates import by_entries, tangent_map
 
@@ -21,12 +22,13 @@ def differentiated(model: Model) -> ca.Function:
 
     Common subexpressions are not merged: that takes longer than everything else, and saves 2 % of a block's operations.
     """
-    if model not in _kept:
+    same = twin(model)
+    if same not in _kept:
         symbols = [
             SX.sym(name, size) for name, size in zip(("q", "qd", "qdd", "mu"), (model.nq, *[model.nv] * 3), strict=True)
         ]
-        _kept[model] = ca.Function("ID_differentiated", symbols, inverse_dynamics_differentiated(model, *symbols))
-    return _kept[model]
+        _kept[same] = ca.Function("ID_differentiated", symbols, inverse_dynamics_differentiated(model, *symbols))
+    return _kept[same]
 
 
 def inverse_dynamics_differentiated(model: Model, q: SX, qd: SX, qdd: SX, mu: SX) -> tuple[SX, SX, SX]:

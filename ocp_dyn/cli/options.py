@@ -216,7 +216,7 @@ HUMAN: dict[str, dict[str, Any]] = {
 ROBOT: dict[str, dict[str, Any]] = {
     "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
                "front right, hind left, hind right of a quadruped. Robots by name have theirs"},
-    "--compile": {"action": "store_true", "help": "compile the functions first; the cache keeps them"},
+    "--compile": {"action": "store_true", "help": "make all tables for machine code first; the cache keeps them"},
 }  # fmt: skip
 BIPED: dict[str, dict[str, Any]] = {
     "--sole-height": {"type": float, "metavar": "M", "help": "height of the feet's frames above the ground [m]"},

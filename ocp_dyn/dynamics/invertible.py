@@ -11,6 +11,7 @@ from casadi import DM
 from .._types import ModelError, shown
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
+from ..mechanism.twins import twin
 from ..spatial_algebra.spatial import each
 from .recursions import articulated_bodies, composite, joint_states
 
@@ -31,7 +32,7 @@ def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
     per model.
     """
     armature = loads.armature
-    kept = _found.setdefault(model, {})
+    kept = _found.setdefault(twin(model), {})
     if armature not in kept:
         kept[armature] = _without_inertia(model, armature)
     i = kept[armature]

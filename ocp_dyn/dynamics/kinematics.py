@@ -18,6 +18,7 @@ from .._types import Expr, M, Numbers, Vector, as_type, finite_vector, shown, sp
 from ..joints.derivatives import subspace_rate
 from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary
+from ..mechanism.twins import twin
 from ..spatial_algebra.spatial import Transform, crm, halves
 from .recursions import accelerations, classical_accelerations, joint_states, poses, velocities, without_drift
 
@@ -69,11 +70,12 @@ def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
     """Poses and columns along the supporting path of a body."""
     if not (isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
         return _poses_and_axes(model, model.path(body), q)
-    if model not in _kept:
-        _kept[model] = as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
-    if _kept[model].has_free():  # symbols in a custom joint must stay visible to differentiation
+    same = twin(model)
+    if same not in _kept:
+        _kept[same] = as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
+    if _kept[same].has_free():  # symbols in a custom joint must stay visible to differentiation
         return _poses_and_axes(model, model.path(body), q)
-    found = iter(_kept[model].call([q]))
+    found = iter(_kept[same].call([q]))
     X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
     step = {i: next(found) for i, _ in model.edges}
     return PosesAndAxes(X0, step, *({k: next(found) for k in range(model.nv)} for _ in "wv"))

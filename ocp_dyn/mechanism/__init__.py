@@ -11,6 +11,7 @@
 | `reduction` | dynamically equivalent models with fewer operations |
 | `passive` | nonlinear passive torques of joints: `ExponentialTorque`, `OneSidedSpring` |
 | `loads` | `Loads`: passive forces, rotors and external wrenches in the equation of motion |
+| `twins` | equal models: caches of what follows from a model's data are shared |
 | `boundary` | checks of the arguments of every function of a model |
 """
 

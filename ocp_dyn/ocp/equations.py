@@ -10,6 +10,7 @@ Contacts are constraints, with G qdd = gamma, or compliant footholds, whose wren
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,6 +40,7 @@ from ..dynamics.rnea_crba_aba import forward_dynamics, inverse_dynamics, mass_ma
 from ..mechanism import Model
 from ..mechanism.loads import JOINT_LOADS, Loads
 from ..mechanism.reduction import reduce
+from ..mechanism.twins import twin
 from .nlp.blocks import Rows as BlockRows
 from .statement.footholds import CompliantFoothold
 from .statement.statement import Statement
@@ -251,10 +253,21 @@ def _in_order(contacts: Contacts, lam: Expr, laws: Expr) -> Expr:
     return ca.vertcat(*(next(parts[s]) for s in soft))
 
 
+MODELS_KEPT = 8
+"""Number of models that are kept alive for later problems with equal ones: those of the last problems."""
+
+_recent: OrderedDict[Model, None] = OrderedDict()
+
+
 def equations_of(problem: Statement) -> Equations:
     """The equations of motion of a problem; passive forces and rotor inertia of the joints are included unless the
     problem leaves them out."""
-    return Equations(problem.model, problem.loads)
+    model = twin(problem.model)
+    _recent[model] = None
+    _recent.move_to_end(model)
+    while len(_recent) > MODELS_KEPT:
+        _recent.popitem(last=False)
+    return Equations(model, problem.loads)
 
 
 _reduced: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
@@ -262,9 +275,10 @@ _reduced: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
 
 def reduced(model: Model) -> Model:
     """A model with the same joint-space dynamics in fewer operations, or the model itself if `reduce` refuses it."""
-    if model not in _reduced:
+    same = twin(model)
+    if same not in _reduced:
         try:
-            _reduced[model] = reduce(model)
+            _reduced[same] = reduce(model)
         except ModelError:
             return model
-    return _reduced[model]
+    return _reduced[same]

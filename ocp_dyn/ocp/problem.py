@@ -46,9 +46,9 @@ class Problem(Statement, Displayed):
     see `ocp_dyn.ocp.transcription.contact_rows`. loads: springs, tissue, damping and friction of the model's joints,
     and the inertia of their rotors, are in the equations of motion unless `loads=od.Loads()` leaves them out, here and
     in all methods of the solution (tau is the motors' torque in any case). loads.slip_speed [rad/s, m/s]: solvers need
-    a value not much below the speeds of the motion. options: of IPOPT, for a start from the guess. dependent: joints of
-    closed loops and gears that follow from other joints in closed form, see `DependentJoints`: only independent
-    coordinates are then variables, and posture and guess count for these only.
+    a value not much below the speeds of the motion. options: of IPOPT, for a start from the guess; linear_solver, for
+    every start. dependent: joints of closed loops and gears that follow from other joints in closed form, see
+    `DependentJoints`: only independent coordinates are then variables, and posture and guess count for these only.
 
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[rest])

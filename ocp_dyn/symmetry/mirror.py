@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -25,6 +26,7 @@ from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary
 from ..mechanism.loads import JOINT_LOADS, Loads
 from ..mechanism.passive import PassiveElement
+from ..mechanism.twins import twin
 from ..spatial_algebra.spatial import Transform
 
 REFLECTION = np.diag([1.0, -1.0, 1.0])
@@ -39,6 +41,9 @@ PASSIVE, ROTORS = ("stiffness", "damping", "friction"), ("armature",)
 TOLERANCE = 1e-6
 """Asymmetry [m, kg per kg of the model] up to which a difference counts as rounding."""
 
+
+_kept: WeakKeyDictionary[Model, dict[Loads, tuple[DM, DM, tuple[int, ...]]]] = WeakKeyDictionary()
+"""Matrices and partners of the mirror maps that were found and checked, by model and loads."""
 
 NEGLIGIBLE = 1e-9
 """Passive torques of tissue [N m, N] that count as zero: those of a stop far from its joint limit."""
@@ -135,12 +140,16 @@ def mirror_map(model: Model, *, loads: Loads = JOINT_LOADS) -> MirrorMap:
     >>> float(mirror.q(q)[human.q_names.index("knee_r")])
     0.3
     """
-    mirror = kinematic_mirror(model)
-    _check(mirror)
-    _check_joints(mirror, (*PASSIVE * loads.passive, *ROTORS * loads.armature))
-    if loads.passive:
-        _check_elements(mirror)
-    return mirror
+    kept = _kept.setdefault(twin(model), {})
+    if loads not in kept:
+        mirror = kinematic_mirror(model)
+        _check(mirror)
+        _check_joints(mirror, (*PASSIVE * loads.passive, *ROTORS * loads.armature))
+        if loads.passive:
+            _check_elements(mirror)
+        kept[loads] = mirror.q_matrix, mirror.qd_matrix, mirror.partners
+    q_matrix, qd_matrix, partners = kept[loads]
+    return MirrorMap(model, DM(q_matrix), DM(qd_matrix), partners)
 
 
 def kinematic_mirror(model: Model) -> MirrorMap:

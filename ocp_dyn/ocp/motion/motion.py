@@ -119,7 +119,8 @@ class Motion:
     terrain: that of the problem's `Clearance`, if it has one, which pictures draw.
 
     stats: figures of the solver's run, such as "converged", "status", "iterations", "infeasibility", "solve_seconds",
-    and, if it did not converge, "faults"; also the settings of the transcription, such as "form" and "integrator".
+    "linear_solver" and, if it did not converge, "faults"; also the settings of the transcription, such as "form" and
+    "integrator".
     iterate: the scaled variables "x" of the solver and the multipliers "lam_x" and "lam_g", for
     `solve(start=solution)`. central: the same of an earlier iterate of IPOPT, from which solves for other values of the
     parameters begin; empty if there is none, as in older files. record: names, bounds and values of these variables and rows. loads: the passive joint

@@ -9,8 +9,10 @@ from typing import Any
 import casadi as ca
 
 from ..._types import Expr
+from ...casadi_functions.function import function
 from ...dynamics.passive import passive_force
 from ...mechanism import Model
+from ...mechanism.loads import SLIP_SPEED
 from ..statement.instant import Instant
 from ..statement.objectives import LeastSquares, base_size, per_dof
 
@@ -45,6 +47,11 @@ class PassiveTorqueSquared(LeastSquares):
 
     def residual(self, instant: Instant) -> Expr:
         model = instant.model
-        force = passive_force(model, instant.q, ca.DM(model.nv, 1))
+        rest = ca.DM(model.nv, 1)
+        if model.has_symbols:
+            force = passive_force(model, instant.q, rest)
+        else:  # made once for all stages, and for the equations of motion
+            made = function(passive_force, model, signature="q qd -> tau_p", slip_speed=SLIP_SPEED)
+            force = made(instant.q, rest)
         scaled = force / ca.DM(per_dof(self.scale, model.nv, "PassiveTorqueSquared scale"))
         return scaled[base_size(model) :]

@@ -7,6 +7,7 @@ one interval, whatever the horizon.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,8 +19,8 @@ from casadi import DM, SX
 from ..._arguments import numbers
 from ..._types import Array, Expr, Indices, shown
 from ...codegen.machine_code.identity import digest, made_by
-from .chain_rule import Call, derivatives, gauss_newton
-from .derivative_cache import BlockDerivatives, derived
+from .chain_rule import Call, derivatives, gauss_newton, gauss_newton_pattern
+from .derivative_cache import BlockDerivatives, derived, kept_patterns
 
 DERIVATIVE_MAKERS = (__name__,)
 """Modules whose source, with all that they import, determines the derivatives of a block's functions; the modules that
@@ -133,6 +134,12 @@ def numbers_of(what: str, value: Any, size: int) -> Array:
 TAG = 16
 """Number of letters of a block's key that the names of its functions have."""
 
+LARGE = 1000
+"""Number of instructions of costs and rows from which on patterns of derivatives are looked for on disk."""
+
+FUNCTIONS_KEPT = 8
+"""Number of called functions whose digests are kept."""
+
 Body = Callable[[dict[str, SX], Rows], None]
 """Writes the costs and rows of a block, from the expressions of its slots by name."""
 
@@ -192,44 +199,71 @@ class Block:
         pairs = [pair for squares in rows.squares for pair in squares]
         residuals = ca.vertcat(SX(0, 1), *(r for _, r in pairs))
         factors = ca.vertcat(SX(0, 1), *(ca.repmat(factor, r.shape[0], 1) for factor, r in pairs))
-        # Merging common subexpressions pays before differentiation; on the derivatives it only costs time.
         ys, of_z = (ca.vertcat(SX(0, 1), *(pair[k] for pair in rows.inners)) for k in (0, 1))
         es = ca.vertcat(SX(0, 1), *(call.e for call in rows.calls))
-        called = ca.Function("called", [zs, ys, ps], [ca.vertcat(SX(0, 1), *(call.value() for call in rows.calls))])
+        results = [terms, g, residuals, factors]
         try:
-            outer = ca.Function("outer", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
+            graph = ca.Function("outer", [zs, ys, es, ps], results)
         except RuntimeError:
             self._refuse_strangers(rows, ca.vertcat(zs, ys, es, ps))
             raise
-        whole = outer(zs, of_z, called(zs, of_z, ps), ps)
-        values = ca.Function("values", [zs, ps], [*whole[:2]])
+        wiring = ca.Function("wiring", [zs, ys, es, ps], [of_z, *(x for call in rows.calls for x in call.arguments)])
+        makers = made_by(*DERIVATIVE_MAKERS, *sorted({call.maker for call in rows.calls}))
+        graphs = graph.serialize(), wiring.serialize(), *(_digest_of(call.f) for call in rows.calls)
+        self.key = digest(*graphs, repr([bool(squares) for squares in rows.squares]), makers)
+        tag = self.key[:TAG]  # equal names of functions mean equal functions, in whatever problem
 
         def derive() -> BlockDerivatives:
+            # merging common subexpressions pays before differentiation; on the derivatives it only costs time
+            outer = ca.Function("outer", [zs, ys, es, ps], results, {"cse": True})
+            values = ca.vertcat(SX(0, 1), *(call.value() for call in rows.calls))
+            called = ca.Function("called", [zs, ys, ps], [values])
+            whole = outer(zs, of_z, called(zs, of_z, ps), ps)
+            rest = sum((whole[0][k] for k, squares in enumerate(rows.squares) if not squares), start=SX(0))
             terms, g, _, _ = outer(zs, ys, es, ps)
             f = ca.sum1(terms) if rows.costs else SX(0)
             lam_f, lam_g = SX.sym("lam_f"), SX.sym("lam_g", g.shape[0])
             gradient, jacobian, hessian = derivatives(f, g, lam_f, lam_g, zs, ys, of_z, rows.calls)
-            rest = sum((whole[0][k] for k, squares in enumerate(rows.squares) if not squares), start=SX(0))
-            gauss = gauss_newton(rest, whole[2], whole[3], lam_f, zs)
-            pattern = hessian.sparsity() + gauss.sparsity()
-            hessian, gauss = (SX(ca.project(half, pattern)) for half in (hessian, gauss))
+            pattern = hessian.sparsity() + gauss_newton_pattern(rest, whole[2], zs)
             first = [ca.densify(gradient) if rows.costs else SX(0, 1), _nonzeros(jacobian)]
-            tag = self.key[:TAG]  # equal names of functions mean equal functions, in whatever problem
-            return BlockDerivatives(
-                ca.Function(f"values_{tag}", [zs, ps], [*whole[:2]]),
-                ca.Function(f"first_{tag}", [zs, ps], first),
-                ca.Function(f"second_{tag}", [zs, ps, lam_f, lam_g], [_nonzeros(hessian)]),
-                ca.Function(f"gauss_{tag}", [zs, ps, lam_f], [_nonzeros(gauss)]),
-                jacobian.sparsity(),
-                pattern,
-            )
+            half = SX(ca.project(hessian, pattern))
+            made = {
+                "values": ca.Function(f"values_{tag}", [zs, ps], [*whole[:2]]),
+                "first": ca.Function(f"first_{tag}", [zs, ps], first),
+                "second": ca.Function(f"second_{tag}", [zs, ps, lam_f, lam_g], [_nonzeros(half)]),
+            }
 
-        least_squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
-        makers = made_by(*DERIVATIVE_MAKERS, *sorted({call.maker for call in rows.calls}))
-        self.key = digest(values.serialize(), least_squares.serialize(), makers)
-        kept = kinds[self.key] = kinds.get(self.key) or derived(self.key, derive)
-        self.values_function, self.first_function, self.second_function, self.gauss_function = kept[:4]
-        self.jacobian_pattern, self.hessian_pattern = kept[4:]
+            def make(level: str) -> ca.Function:
+                if level in made:
+                    return made[level]
+                gauss = SX(ca.project(gauss_newton(rest, whole[2], whole[3], lam_f, zs), pattern))
+                return ca.Function(f"gauss_{tag}", [zs, ps, lam_f], [_nonzeros(gauss)])
+
+            return BlockDerivatives(jacobian.sparsity(), pattern, make)
+
+        def found() -> BlockDerivatives:
+            large = graph.n_instructions() > LARGE
+            return (kept_patterns(self.key, derive) if large else None) or derive()
+
+        self.derivatives = kinds[self.key] = kinds.get(self.key) or derived(self.key, found)
+        self.jacobian_pattern = self.derivatives.jacobian_pattern
+        self.hessian_pattern = self.derivatives.hessian_pattern
+
+    @property
+    def values_function(self) -> ca.Function:
+        return self.derivatives.function("values")
+
+    @property
+    def first_function(self) -> ca.Function:
+        return self.derivatives.function("first")
+
+    @property
+    def second_function(self) -> ca.Function:
+        return self.derivatives.function("second")
+
+    @property
+    def gauss_function(self) -> ca.Function:
+        return self.derivatives.function("gauss")
 
     def _refuse_strangers(self, rows: Rows, inputs: SX) -> None:
         """Raises ValueError if a cost or a row contains symbols that are not inputs of the block."""
@@ -262,6 +296,19 @@ class Block:
         constants = first + np.arange(len(self.values) * size).reshape(len(self.values), size)
         pairs = zip(self.parameters, constants, strict=True)
         return np.array([np.concatenate([*(p.index for p in parameters), c]) for parameters, c in pairs], dtype=int)
+
+
+_digests: OrderedDict[int, tuple[ca.Function, str]] = OrderedDict()
+"""Functions that blocks have called last and digests of their graphs, by hash; Functions that exist have different
+hashes."""
+
+
+def _digest_of(f: ca.Function) -> str:
+    found = _digests.pop(hash(f), None) or (f, digest(f.serialize()))
+    _digests[hash(f)] = found
+    while len(_digests) > FUNCTIONS_KEPT:
+        _digests.popitem(last=False)
+    return found[1]
 
 
 def _nonzeros(x: SX) -> SX:

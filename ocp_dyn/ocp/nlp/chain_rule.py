@@ -97,6 +97,13 @@ def gauss_newton(rest: Expr, residuals: Expr, factors: Expr, lam_f: Expr, z: Exp
     return ca.triu(J.T @ (2 * lam_f * factors * J) + ca.hessian(lam_f * rest, z)[0])
 
 
+def gauss_newton_pattern(rest: Expr, residuals: Expr, z: Expr) -> ca.Sparsity:
+    """A pattern that contains that of `gauss_newton`, without its expressions."""
+    J = ca.DM(ca.jacobian_sparsity(residuals, z), 1.0)
+    half = ca.triu((J.T @ J).sparsity())
+    return half if rest.is_constant() else half + ca.triu(ca.hessian(rest, z)[0]).sparsity()
+
+
 def _called(calls: Sequence[Call], mu: Expr, w: Expr, y: Expr, y_of_z: Expr) -> tuple[Expr, Expr, Expr]:
     """de/dw of all calls; gradient and Hessian by w of the sum of mu' e at constant mu."""
     rows, pull, curvature = [], SX(w.shape[0], 1), SX(w.shape[0], w.shape[0])

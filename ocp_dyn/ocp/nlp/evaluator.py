@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import casadi as ca
@@ -13,10 +14,6 @@ from ..._types import Array, Indices
 from ...codegen.tapes.tape import Call, Run, Tape, work_array
 from .blocks import Block
 from .scatter import gradient_placement, hessian_placement, jacobian_placement
-
-FUNCTION_LEVELS = ("values", "first", "second", "gauss")
-"""Names of a block's functions: costs and rows; gradient and Jacobian; Hessian of the Lagrangian; Gauss-Newton Hessian
-of the objective."""
 
 Key = tuple[int, str]
 """A function of a block: the number of the block in the program, and the function's level."""
@@ -83,6 +80,12 @@ class Evaluator:
         self._placements = gradient, jacobian, hessian
         self.use(None)
 
+    @cached_property
+    def jacobian_entries(self) -> tuple[Indices, Indices]:
+        """Row and column of every nonzero of the Jacobian."""
+        row, column = self.jacobian_pattern.get_triplet()
+        return np.array(row, dtype=int), np.array(column, dtype=int)
+
     def use(self, tapes: Tapes | None) -> None:
         """Evaluates the functions of these tapes by machine code from now on, and all others by CasADi's virtual
         machine."""
@@ -110,7 +113,7 @@ class Evaluator:
             if tape is not None:
                 taped.append((tape, self._inputs(k, level), outputs))
             elif any(output.size for output in outputs):
-                f = getattr(b, f"{level}_function")
+                f = b.derivatives.function(level)
                 runs.append(run_in_machine(f, self._inputs(k, level), outputs, self._threads))
         if taped and self._tapes is not None:
             need = work_array(taped)

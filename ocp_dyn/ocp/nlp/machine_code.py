@@ -13,7 +13,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import casadi as ca
 import numpy as np
 
 from ..._types import is_one_of, meant, shown
@@ -24,15 +23,20 @@ from ...codegen.tapes.library import build_aside, library, version
 from ...codegen.tapes.tape import Tape, tape_of
 from .assembled import Assembled
 from .blocks import Block
-from .evaluator import FUNCTION_LEVELS, Key, Tapes
+from .derivative_cache import FUNCTION_LEVELS, keep_patterns
+from .evaluator import Key, Tapes
 
 LEAST_INSTRUCTIONS = 20_000
 """Least number of instructions, of all instances together, that machine code is worth: with fewer, CasADi's virtual
 machine takes no more than about 0.1 ms."""
 
 MANY_INSTRUCTIONS = 1_000_000
-"""Number of instructions, of all instances together, from which on tapes that are missing are made at once: in forty
-evaluations they save the time that it takes to make them."""
+"""Number of instructions, of all instances together, from which on missing tapes are made without being asked for: in
+forty evaluations they save the time that it takes to make them."""
+
+MANY_INSTANCES = 8
+"""Number of instances of a block from which on the same holds for its functions; those of other blocks are made in a
+later run, which finds the first ones."""
 
 KEPT_ON_DISK = 5_000
 """Number of instructions from which on a tape is kept on disk: smaller ones are made in a few milliseconds."""
@@ -43,15 +47,15 @@ TAPES_KEPT = 256
 SECONDS_PER_INSTRUCTION = 1.2e-6
 """Time to make the table of one instruction [s]."""
 
-SOLVED_WITH = FUNCTION_LEVELS[:3]
-"""Levels of functions that a solver with exact Hessians needs."""
+SOLVED_WITH = {"exact": ("values", "first", "second"), "gauss-newton": ("values", "first", "gauss")}
+"""Levels of functions that a solver with these Hessians needs."""
 
 SUFFIX = ".tape"
 
 _kept: OrderedDict[str, Tape] = OrderedDict()
 
 _refused: set[str] = set()
-"""Names of functions with operations that tapes do not have."""
+"""Names, as of tapes, of functions with operations that tapes do not have."""
 
 
 def use_machine_code(
@@ -84,16 +88,32 @@ def use_machine_code(
         build_aside()
         return "virtual machine; the library for machine code is being built for the next run"
     known = {} if program.tapes is None else dict(program.tapes.of)
-    before, begin = len(known), time.perf_counter()
-    make = compile is True or _instructions(program, wanted) > MANY_INSTRUCTIONS
-    for key in wanted:
-        tape = known.get(key) or _tape(found, program.blocks[key[0]], key[1], make)
-        if tape is not None:
-            known[key] = tape
-    if len(known) > before:
-        program.use(Tapes(found, known))
-        tell(f"{len(known) - before} functions as tables in {time.perf_counter() - begin:.1f} s")
-    return _say(program, [key for key in wanted if key not in known], len(known))
+    begin, more = (
+        time.perf_counter(),
+        _tapes(found, program, [key for key in wanted if key not in known], compile is True),
+    )
+    if more:
+        program.use(Tapes(found, known | more))
+        tell(f"{len(more)} functions as tables in {time.perf_counter() - begin:.1f} s")
+    return _say(program, [key for key in wanted if key not in known | more], len(known | more))
+
+
+def _tapes(found: ctypes.CDLL, program: Assembled, wanted: list[Key], all_of_them: bool) -> dict[Key, Tape]:
+    """Tapes of these functions: those that are kept, and those that are worth making now."""
+    tapes: dict[Key, Tape] = {}
+    blocks = program.blocks
+    for k, level in wanted:
+        tape = _kept_tape(blocks[k], level)
+        tapes |= {} if tape is None else {(k, level): tape}
+    large = _instructions(program, wanted) > MANY_INSTRUCTIONS
+    again = any(blocks[k].derivatives.size(level) >= KEPT_ON_DISK for k, level in tapes)
+    for k, level in (key for key in wanted if key not in tapes):
+        small = blocks[k].derivatives.size(level) < KEPT_ON_DISK
+        pays = large and (again or len(blocks[k].instances) >= MANY_INSTANCES)
+        if all_of_them or small or pays:
+            tape = _made_tape(found, blocks[k], level)
+            tapes |= {} if tape is None else {(k, level): tape}
+    return tapes
 
 
 def _library_there() -> ctypes.CDLL | None:
@@ -106,19 +126,20 @@ def _say(program: Assembled, missing: list[Key], known: int) -> str:
     if not missing:
         return "machine code"
     how = f"{known} functions as machine code, {len(missing)} in the virtual machine" if known else "virtual machine"
-    left = {f.name(): f.n_instructions() for f in (_function(program, key) for key in missing)}
-    seconds = SECONDS_PER_INSTRUCTION * sum(count for name, count in left.items() if name not in _refused)
+    left = {(program.blocks[k].key, level): program.blocks[k].derivatives.size(level) for k, level in missing}
+    seconds = SECONDS_PER_INSTRUCTION * sum(size for key, size in left.items() if _name(*key) not in _refused)
     return f"{how}; compile=True would build the tables of these once, in {max(0.1, seconds):.1f} s" if seconds else how
 
 
-def _function(program: Assembled, key: Key) -> ca.Function:
-    f: ca.Function = getattr(program.blocks[key[0]], f"{key[1]}_function")
-    return f
+def _name(key: str, level: str) -> str:
+    """Name of a function's tape in the caches."""
+    return digest(key, level, version(), made_by(tape_of.__module__))
 
 
 def _instructions(program: Assembled, keys: Sequence[Key]) -> int:
     """Instructions of these functions, for all instances together."""
-    return sum(_function(program, key).n_instructions() * len(program.blocks[key[0]].instances) for key in keys)
+    blocks = program.blocks
+    return sum(blocks[k].derivatives.size(level) * len(blocks[k].instances) for k, level in keys)
 
 
 def _wanted(program: Assembled, levels: Sequence[str]) -> list[Key]:
@@ -127,27 +148,38 @@ def _wanted(program: Assembled, levels: Sequence[str]) -> list[Key]:
     return keys if _instructions(program, keys) > LEAST_INSTRUCTIONS else []
 
 
-def _tape(found: ctypes.CDLL, block: Block, level: str, make: bool) -> Tape | None:
-    """The tape of a block's function: kept in this process, or on disk, or made now if `make`; else None."""
-    f = getattr(block, f"{level}_function")
-    name = digest(block.key, level, version(), made_by(tape_of.__module__))
-    large = f.n_instructions() >= KEPT_ON_DISK
-    tape = _kept.pop(name, None)
-    if tape is None and large:
+def _kept_tape(block: Block, level: str) -> Tape | None:
+    """The tape of a block's function that this process or the disk has; else None."""
+    name = _name(block.key, level)
+    tape = _kept.get(name)
+    if tape is None and block.derivatives.size(level) >= KEPT_ON_DISK:
         path = cache.find(cache.directory(), name, SUFFIX)
         tape = None if path is None else Tape(np.fromfile(path, np.uint8))
-    if tape is None and (make or not large) and f.name() not in _refused:
-        try:
-            tape = tape_of(found, f)
-        except ValueError:  # an operation that tapes do not have
-            _refused.add(f.name())
-            return None
-        if large:
-            _keep_on_disk(name, tape)
-    if tape is not None:
-        _kept[name] = tape
-        while len(_kept) > TAPES_KEPT:
-            _kept.popitem(last=False)
+    return tape if tape is None else _keep(name, tape)
+
+
+def _made_tape(found: ctypes.CDLL, block: Block, level: str) -> Tape | None:
+    """The tape of a block's function, made now; None if it has operations that tapes do not have."""
+    name = _name(block.key, level)
+    if name in _refused:
+        return None
+    try:
+        tape = tape_of(found, block.derivatives.function(level))
+    except ValueError:
+        _refused.add(name)
+        return None
+    if block.derivatives.size(level) >= KEPT_ON_DISK:
+        _keep_on_disk(name, tape)
+        keep_patterns(block.key, block.derivatives)
+    return _keep(name, tape)
+
+
+def _keep(name: str, tape: Tape) -> Tape:
+    """Keeps a tape for further problems of this process."""
+    _kept.pop(name, None)
+    _kept[name] = tape
+    while len(_kept) > TAPES_KEPT:
+        _kept.popitem(last=False)
     return tape
 
 

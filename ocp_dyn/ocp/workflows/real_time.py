@@ -36,7 +36,8 @@ import numpy as np
 
 from ..._arguments import label, number
 from ..._types import Array, meant, shown
-from ..nlp.machine_code import use_machine_code
+from ..nlp.derivative_cache import FUNCTION_LEVELS
+from ..nlp.machine_code import SOLVED_WITH, use_machine_code
 from ..solution import Solution
 from ..solvers.barrier import Barrier
 from ..solvers.interface import SolverResult, Start
@@ -106,7 +107,8 @@ class RealTimeIteration:
 
     def _set_up(self, begin: Start, qp: str, hessian: str, compile: bool | str, options: dict[str, Any]) -> None:
         """Sets the first plan and the quadratic model of the program."""
-        self.evaluation = use_machine_code(self._program, compile, lambda line: None)
+        levels = SOLVED_WITH.get(hessian, FUNCTION_LEVELS)
+        self.evaluation = use_machine_code(self._program, compile, lambda line: None, levels)
         assert begin.lam_x is not None  # a start has its multipliers
         assert begin.lam_g is not None
         self.x, self.lam_x, self.lam_g = begin.x.copy(), begin.lam_x.copy(), begin.lam_g.copy()

@@ -17,7 +17,6 @@ from ...codegen.tapes.library import build_aside
 from ..analysis.summary import DECIDE, bounds_of
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
-from ..nlp.evaluator import FUNCTION_LEVELS
 from ..nlp.machine_code import SOLVED_WITH, use_machine_code
 from ..nlp.program import Assembled
 from ..solution import Solution
@@ -40,6 +39,9 @@ from .verdict import verdict_of_bounds
 
 SUSPICION = "suspicion"
 """Value of the option early_verdict with which a suspicion ends a run."""
+
+LINEAR_SOLVER_OPTIONS = ("linear_solver", "hsllib")
+"""Options of a problem that hold for every start."""
 
 FAULTS_SHOWN = 10
 """Largest number of violated constraints that are shown."""
@@ -79,9 +81,9 @@ def solve(
 ) -> Solution:
     """Solves a problem with exact derivatives and returns the solution.
 
-    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models whose stages share few variables
-    (figures in `ocp_dyn.ocp.transcription.shared_stage_order`: not for whole-body gaits); "sqp"; or the name of another
-    of CasADi's nlpsol plugins. options: those of the solver; sqp takes qp="piqp", hessian="exact" or "gauss-newton".
+    solver: "ipopt"; "fatrop", a Riccati recursion for small models (on whole-body gaits it may not return, see
+    `ocp_dyn.ocp.transcription.shared_stage_order`); "sqp"; "uno"; or the name of another of CasADi's nlpsol plugins.
+    options: those of the solver; sqp takes qp="piqp", hessian="exact" or "gauss-newton", uno preset="ipopt" or another.
     ValueError if the solver is not installed or cannot take the problem.
 
     guess: another solution, which may have another grid, other phases or another model, see
@@ -90,21 +92,20 @@ def solve(
     iterations are needed. values: of parameters, by name; all other parameters have their declared values. A problem
     that has been solved before is not built again, for any guess, start and values.
 
-    compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
-    functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only. linear_solver, an
-    option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
+    compile: "auto" evaluates by machine code from tables in the cache, or that are made now if they pay in this solve, and
+    waits for no compiler; True makes all tables, in a second or two for a whole body; False uses CasADi's virtual machine.
+    linear_solver, an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
-    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence in
-    `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion": the run ends so as soon as a search finds no feasible point nearby,
-    although that proves nothing; False: the solver runs to its own end. restarts: number or names of other first guesses, tried with `seed` until a run converges, see
-    `ocp_dyn.ocp.workflows.restarts`; `solution.stats["guess"]` and `solution.stats["restarts"]` tell of them.
+    early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
+    in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
+    finds no feasible point nearby, although that proves nothing; False: the solver runs to its own end. restarts: number
+    or names of other first guesses, tried with `seed` until a run converges, see `ocp_dyn.ocp.workflows.restarts`.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
     `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
-    best iterate and the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation",
-    "Restoration_Failed"), IPOPT continues by MUMPS from the best iterate, with a fresh barrier, at most twice, and once
-    more after a failure of the chain solver: `solution.stats["retries"]` is the number of times.
+    best iterate and the status "Interrupted". If IPOPT's linear algebra fails, it continues by MUMPS from the best
+    iterate, with a fresh barrier: `solution.stats["retries"]` is the number of times, at most three.
 
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
@@ -138,7 +139,7 @@ def _solve_once(
     """One run of a solver; set_guess: sets the first values of the program if there is no `start`."""
     begin = time.perf_counter()
     prepare_solver(solver, settings)
-    levels = FUNCTION_LEVELS if settings.options.get("hessian") == "gauss-newton" else SOLVED_WITH
+    levels = SOLVED_WITH["gauss-newton" if settings.options.get("hessian") == "gauss-newton" else "exact"]
     if settings.compile is not False:
         build_aside()  # done before the blocks are built, except for small problems
     t, program = prepare(problem, threads, say)
@@ -176,9 +177,13 @@ def _report(solution: Solution, say: Callable[[str], None]) -> None:
 
 
 def solve_as_stated(problem: Statement, **options: Any) -> Solution:
-    """Solves with the problem's options for a run of IPOPT from a guess; `options` come before them."""
-    from_guess = is_one_of(options.get("solver", "ipopt"), ("ipopt",)) and options.get("start") is None
-    return solve(problem, **((problem.options if from_guess else {}) | options))
+    """Solves with the problem's options for a run of IPOPT from a guess; `options` come before them. A start with
+    multipliers has its own barrier and takes the choice of the linear solver alone."""
+    if not is_one_of(options.get("solver", "ipopt"), ("ipopt",)):
+        return solve(problem, **options)
+    every = options.get("start") is None
+    stated = {key: value for key, value in problem.options.items() if every or key in LINEAR_SOLVER_OPTIONS}
+    return solve(problem, **(stated | options))
 
 
 def orders_of(transcription: Transcription, program: Assembled) -> Orders:

@@ -11,7 +11,7 @@ from ocp_dyn import ocp
 from ocp_dyn.casadi_functions.differentiated_dynamics import differentiated
 from ocp_dyn.codegen.tapes import library
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.nlp import derivative_cache, evaluator, machine_code
+from ocp_dyn.ocp.nlp import blocks, derivative_cache, machine_code
 from ocp_dyn.ocp.nlp.program import Program
 from tests.helpers import close
 
@@ -88,7 +88,7 @@ def test_calls_bring_their_derivatives(rng, analytic):
 def test_solvers_ask_for_many_things_at_one_point(rng):
     """f and g come from one evaluation of the blocks, gradient and Jacobian from another, until x or p changes."""
     built = dynamic(pendulum(1), no_derivatives).assemble()
-    e, counts = built.evaluator, dict.fromkeys(evaluator.FUNCTION_LEVELS, 0)
+    e, counts = built.evaluator, dict.fromkeys(derivative_cache.FUNCTION_LEVELS, 0)
 
     def counted(level, run):
         def call():
@@ -179,7 +179,7 @@ def test_what_tapes_do_not_have_stays_in_the_virtual_machine(rng, cache, monkeyp
     program.block("plain", {"x": x}, lambda z, rows: rows.cost("plain", ca.sumsqr(z["x"]))).add({"x": x})
     built = program.assemble()
     before = built.evaluator.gradient([0.2, 0.3], np.zeros(0)).copy()
-    how = machine_code.use_machine_code(built, True, lambda line: None, machine_code.SOLVED_WITH)
+    how = machine_code.use_machine_code(built, True, lambda line: None, machine_code.SOLVED_WITH["exact"])
     assert how == "3 functions as machine code, 3 in the virtual machine"
     close(built.evaluator.gradient([0.2, 0.3], np.zeros(0)), before, 1e-14)
 
@@ -189,7 +189,7 @@ def test_large_programs_make_their_tapes_without_being_asked(cache, monkeypatch)
     library.library()
     monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
     monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
-    built = dynamic(pendulum(1), no_derivatives).assemble()
+    built = dynamic(pendulum(1), no_derivatives, 9).assemble()
     assert machine_code.use_machine_code(built, "auto", lambda line: None).startswith("virtual machine")
     assert not list(cache.glob("*.tape"))
     monkeypatch.setattr(machine_code, "MANY_INSTRUCTIONS", 0)
@@ -253,7 +253,8 @@ def test_equal_blocks_of_a_program_share_their_functions(rng, monkeypatch):
     built = program.assemble()
     one, other = built.blocks
     assert all(
-        getattr(one, f"{level}_function") is getattr(other, f"{level}_function") for level in evaluator.FUNCTION_LEVELS
+        getattr(one, f"{level}_function") is getattr(other, f"{level}_function")
+        for level in derivative_cache.FUNCTION_LEVELS
     )
     assert one.key == other.key
     x = rng.normal(size=built.n)
@@ -274,3 +275,47 @@ def test_derivatives_by_recursion_are_those_of_the_graph(rng):
     assert differentiated(model) is differentiated(model)
     for one, other in zip(differentiated(model)(*numbers, weights), F(at, weights), strict=True):
         close(np.array(ca.DM(one)), np.array(ca.DM(other)), 1e-12)
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_a_later_run_makes_the_tapes_of_blocks_with_few_instances(cache, monkeypatch):
+    """The first run makes those that save more time than they take."""
+    library.library()
+    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(machine_code, "MANY_INSTRUCTIONS", 0)
+    monkeypatch.setattr(machine_code, "MANY_INSTANCES", 3)
+
+    def run():
+        built = dynamic(pendulum(1), no_derivatives, 3).assemble()
+        built.blocks.append(dynamic(pendulum(2), no_derivatives, 2).assemble().blocks[0])
+        how = machine_code.use_machine_code(built, "auto", lambda line: None, machine_code.SOLVED_WITH["exact"])
+        return how, {k for k, _ in built.tapes.of}
+
+    how, blocks = run()
+    assert how.startswith("3 functions as machine code, 3 in the virtual machine; compile=True would")
+    assert blocks == {0}
+    assert run() == ("machine code", {0, 1})
+
+
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+def test_nothing_is_differentiated_if_the_tapes_are_on_disk(rng, cache, monkeypatch):
+    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr("ocp_dyn.ocp.nlp.blocks.LARGE", 0)
+    numbers, derivatives = [], blocks.derivatives
+    for allowed in (True, False):
+        monkeypatch.setattr(derivative_cache, "_kept", OrderedDict())
+        monkeypatch.setattr(machine_code, "_kept", OrderedDict())
+        if not allowed:
+            monkeypatch.setattr(blocks, "derivatives", lambda *a: pytest.fail("derived again"))
+        built = dynamic(flyer(), no_derivatives).assemble()
+        levels = machine_code.SOLVED_WITH["exact"]
+        assert machine_code.use_machine_code(built, True, lambda line: None, levels) == "machine code"
+        x, lam, none = np.linspace(-1, 1, built.n), np.linspace(1, 2, built.row_lower.size), np.zeros(0)
+        e = built.evaluator
+        numbers.append([e.constraints(x, none).copy(), e.jacobian(x, none), e.hessian(x, none, 2.0, lam)])
+        numbers[-1] += [np.array(p.row() + p.colind()) for p in (e.jacobian_pattern, e.hessian_pattern)]
+    assert all(np.array_equal(one, other) for one, other in zip(*numbers, strict=True))
+    monkeypatch.setattr(blocks, "derivatives", derivatives)
+    assert built.blocks[0].gauss_function.nnz_out() == built.blocks[0].hessian_pattern.nnz()  # derived when needed

@@ -1,6 +1,7 @@
 """Solvers by name, warm starts, interrupts, reports of what is at fault, and predictive control."""
 
 import copy
+import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.solvers import heap, ipopt, monitor
+from ocp_dyn.ocp.solvers import heap, ipopt, monitor, nlpsol
 from ocp_dyn.ocp.workflows import solve as solver
 from ocp_dyn.ocp.workflows.diagnosis import row_places
 from ocp_dyn.ocp.workflows.solve import prepare
@@ -59,6 +60,30 @@ def test_other_plugins_take_the_graph():
     found = problem.solve(solver="sqpmethod", progress=False, **options)
     assert found.converged
     close(found.tau, problem.solve(progress=False, tolerance=1e-10).tau, 1e-6)
+
+
+OTHERS = ("alpaqa", "ampl", "blocksqp", "bonmin", "feasiblesqpmethod", "qrsqp", "scpgen", "sleqp", "sqpmethod")
+"""Plugins of CasADi's package that this library does not adapt: they differentiate the program's graph."""
+
+REFUSE = ("ampl", "blocksqp", "scpgen")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_other_plugin_ends_with_a_solution_a_status_or_a_reason(name):
+    if not ca.has_nlpsol(name):
+        with pytest.raises(ValueError, match=f"there is no solver '{name}'"):
+            slide().solve(solver=name, progress=False)
+        return
+    if name in REFUSE:
+        with pytest.raises(ValueError, match=f"the solver '{name}' .*{re.escape(nlpsol.REMEDIES[name])}"):
+            slide().solve(solver=name, progress=False)
+        return
+    found = slide().solve(solver=name, progress=False)
+    assert found.status
+    assert found.stats["iterations"] >= 0
+    if name in ("bonmin", "sleqp", "sqpmethod", "qrsqp"):
+        assert found.converged
+        assert found.objective == pytest.approx(12.1212, rel=1e-3)
 
 
 def test_sqp_does_not_trust_old_multipliers():

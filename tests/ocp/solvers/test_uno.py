@@ -8,6 +8,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.nlp.assembled import Stopped
 from ocp_dyn.ocp.solvers.monitor import Monitor
+from ocp_dyn.ocp.solvers.nlpsol import Failed
 from ocp_dyn.ocp.solvers.plugins import uno, uno_options
 from ocp_dyn.ocp.solvers.plugins.free_program import FreeProgram
 from ocp_dyn.ocp.workflows.solve import prepare, starting_point
@@ -165,3 +166,23 @@ def test_ends_without_a_solution_have_a_name():
                           ("Terminated with not optimal point", "SOLVER_RET_UNKNOWN"): "Terminated with not optimal point",
                           ("Terminated with not optimal point", "SOLVER_RET_EXCEPTION"): "Error_In_Step_Computation"}.items():  # fmt: skip
         assert uno._status(9, dict(zip(("return_status", "unified_return_status"), stats, strict=True))) == status
+
+
+def test_an_exception_before_the_first_iterate_leaves_the_start(exact, monkeypatch):
+    problem, other = exact
+
+    def fail(*arguments):
+        raise Failed("an exception was raised in the solver")
+
+    monkeypatch.setattr(uno, "run_nlpsol", fail)
+    found = problem.solve(solver="uno", guess=other, progress=False, early_verdict=False)
+    assert (found.status, found.stats["iterations"]) == ("Error_In_Step_Computation", 0)
+    close(found.q, other.q, 1e-6)
+
+
+def test_the_interior_point_counts_eigenvalues_by_spral_where_it_runs(monkeypatch):
+    assert "linear_solver" not in uno_options.default_options(ACTIVE_SET)
+    for runs in (True, False):
+        monkeypatch.setattr(uno_options, "_spral_runs", lambda found=runs: found)
+        assert ("linear_solver" in uno_options.default_options(INTERIOR_POINT)) == runs
+    assert uno_options.runs_with({"linear_solver": "MUMPS"})

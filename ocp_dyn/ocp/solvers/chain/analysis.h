@@ -9,8 +9,9 @@
 /* role, front: of every row, as in the plan or as in its strict variant. pair: the number of every paired row's pair.
    local: the place of a row among its front's own, primal or dual rows; of: the number of its component in the front.
    where, near: places, in the front that is analyzed, of its rows, and of the neighbors of its tiles plus 1 (0: none).
-   seen: the number plus 1 of the front that met a row last. rank: the place of an ordinary row in the order of elimination,
-   sequence: its inverse, begin: the rank of every front's first row. list, first: the entries of all fronts, front by front. */
+   seen: the number plus 1 of the front that met a row last. rank: the place of an ordinary row in the order of
+   elimination, sequence: its inverse, begin: the rank of every front's first row. list, first: the entries of all
+   fronts, front by front. */
 typedef struct {
     const plan *plan;
     layout *l;

@@ -169,7 +169,8 @@ static void list_rows(analysis *a)
     layout *l = a->l;
     int fronts = a->plan->fronts, tiles = 0;
     for (int i = 0; i < a->n; i++) tiles = high(tiles, is_tile(a, i) ? a->plan->tile[i] + 1 : 0);
-    int *members = numbers(a, 4 * (size_t)tiles), *begin = members + tiles, *home = begin + tiles, *number = home + tiles;
+    int *members = numbers(a, 4 * (size_t)tiles);
+    int *begin = members + tiles, *home = begin + tiles, *number = home + tiles;
     for (int t = 0; t < tiles; t++) home[t] = -1;
     for (int i = 0; i < a->n; i++) {
         if (a->role[i] == PAIRED) continue;

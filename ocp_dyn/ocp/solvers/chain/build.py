@@ -88,14 +88,22 @@ class Search(threading.Thread):
         if compiler is None:
             self.reason = NO_COMPILER
             return
-        place, key = cache.directory(), key_of(compiler)
+        key = key_of(compiler)
+        if (known := _found.get(key)) is not None and known.is_file():
+            self.path = known
+            return
+        place = cache.directory()
         self.path = cache.find(place, key)
-        if self.path is not None or not self.build:
-            self.reason = "" if self.path else NOT_KEPT
+        if self.path is not None:
+            _found[key] = self.path
+            return
+        if not self.build:
+            self.reason = NOT_KEPT
             return
         self.looked.set()
         with self._alone(place / f"{key}.lock"):
             self.path = cache.find(place, key) or self._compiled(compiler, place, key)
+        _found[key] = self.path
 
     def _compiled(self, compiler: Compiler, place: Path, key: str) -> Path:
         cache.bound()  # raises for a wrong setting before the compiler runs
@@ -168,6 +176,7 @@ def key_of(compiler: Compiler) -> str:
 
 
 _searches: dict[tuple[str, ...], Search] = {}
+_found: dict[str, Path] = {}  # libraries by their keys: this process may have them loaded, whatever cache is set now
 _lock = threading.Lock()
 
 

@@ -101,13 +101,14 @@ typedef struct layout {
    rows: of the matrix: own rows in the order of their elimination (with leftover and delayed ones), then the boundary.
    place: of every own row, as it was assembled, its place among `rows`. F: as `dense_front` leaves it: L, and the Schur
    complement of the rows that are left. carry: the front's right-hand side in a solve; of the rows that are left, what
-   the elimination of the others adds to it. */
+   the elimination of the others adds to it. waiting: the `late` own rows that were delayed to the parent. slot_size: how
+   many numbers of the common memory F has, 0 if it has memory of its own. */
 typedef struct {
-    int own, size, eliminated, *rows, *place;
+    int own, size, eliminated, late, *rows, *place, *waiting;
     double *F, *D, *carry;
     long ld;
     struct tiles *tiles;
-    size_t room[5];
+    size_t room[6], slot_size;
 } factors;
 
 struct instance {
@@ -118,6 +119,8 @@ struct instance {
     layout *layouts[2]; /* the usual one, and the strict one, without pairs and tiles */
     factors *factors;
     struct worker *workers;
+    double *fronts;
+    size_t fronts_room;
     instance *next;
 };
 

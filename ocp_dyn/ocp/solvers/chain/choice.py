@@ -59,7 +59,7 @@ class Chosen(NamedTuple):
     plan: ChainPlan | None = None
 
 
-_plans: WeakKeyDictionary[Assembled, dict[tuple[bytes, int], Planned]] = WeakKeyDictionary()
+_plans: WeakKeyDictionary[Assembled, dict[bytes, Planned]] = WeakKeyDictionary()
 
 
 def choose(program: Assembled, start: Start, settings: Settings) -> Chosen:
@@ -109,7 +109,7 @@ def _fitting(program: Assembled, start: Start, options: Mapping[str, Any]) -> Pl
         if name in options and options[name] not in allowed:
             return f"the option {name}={options[name]!r} changes IPOPT's matrix"
     kept = _plans.setdefault(program, {})
-    key = (np.packbits(start.lower == start.upper).tobytes(), program.threads)
+    key = np.packbits(start.lower == start.upper).tobytes()
     if key not in kept:
         kept.clear()  # one plan for every program: other fixed variables are rare
         kept[key] = _planned(program, start)

@@ -37,6 +37,7 @@ void dense_update(long m, long n, long k, const double *A, long lda, const doubl
    F[:, 0:e]: columns of L; rows e to n-1 are the own rows that were not eliminated (delayed to the parent);
    F[e:, e:]: the Schur complement, lower triangle;
    D (2 n): D[2j] is the diagonal of D; D[2j+1] is the entry below it in a pivot of the two rows (j, j+1), else zero;
+   zeros follow for the rows that were not eliminated;
    *negative: the number of negative eigenvalues of D. */
 long dense_front(long n, long m, double *F, long ld, double threshold, double tiny, int *order, double *D,
                  long *negative, double *work);

@@ -79,7 +79,6 @@ static void copy_own_rows(const struct front *f)
     for (long j = 0; j < f->n; j++) {
         double *a = f->A + j * f->lda;
         memcpy(a + j, f->F + j + j * f->ld, (size_t)(f->n - j) * sizeof *a);
-        memset(a + f->n, 0, (size_t)(f->lda - f->n) * sizeof *a);
     }
 }
 
@@ -150,7 +149,6 @@ static int solve_boundary(const struct front *f, long e)
         long height = vectors_of(f->m - i) * LANES, n = f->n;
         double *W = f->W + i * f->columns;
         pack_sliver(smaller(f->m - i, height), height, n, f->F + n + i, f->ld, f->order, W);
-        memset(W + n * height, 0, (size_t)((f->columns - n) * height) * sizeof *W);
         for (long first = 0; first < n; first += WIDE) solve_sliver(height, first, e, f->packed + first * n, W);
         for (long t = 0; t < height; t += LANES) good &= divide_rows(f, e, i + t, W + t, height);
         i += height;
@@ -255,7 +253,11 @@ long dense_front(long n, long m, double *F, long ld, double threshold, double ti
                               .checked = f.bound < 3, .order = order, .D = D, .growth = f.growth, .work = f.rest};
     memset(f.growth, 0, (size_t)n * sizeof *f.growth);
     eliminate(&own);
-    while (!solve_boundary(&f, own.next)) withdraw(&f, &own, first_bad(&f, own.next));
+    while (!solve_boundary(&f, own.next)) {
+        long good = first_bad(&f, own.next);
+        if (good == own.next) return -1; /* only after an overflow */
+        withdraw(&f, &own, good);
+    }
     write_front(&f, own.next);
     if (m > 0 && own.next < n) {
         own.A = F, own.ld = ld, own.rows = n + m, own.checked = 1;

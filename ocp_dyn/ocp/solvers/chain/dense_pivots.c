@@ -40,14 +40,13 @@ INLINE void subtract_rows(int count, const double *L, long ld, long columns, con
     UNROLL for (int t = 0; t < count; t++) store(y + t * LANES, sum[t]);
 }
 
-/* Column c of the matrix that is left, rows next to rows-1, in x. */
+/* Column c of the matrix that is left, rows next to rows-1, in x. Vectors begin at multiples of LANES, for speed: the
+   numbers that they have before and after these rows are never used. */
 static void update_column(const struct elimination *f, const struct panel *panel, long c, double *x)
 {
     long k = f->next, begin = k / LANES * LANES, end = rounded_up(f->rows, LANES), count = k - panel->first;
-    for (long i = begin; i < k; i++) x[i] = 0;
     for (long i = k; i < c; i++) x[i] = f->A[c + i * f->ld];
     memcpy(x + c, f->A + c + c * f->ld, (size_t)(f->rows - c) * sizeof *x);
-    for (long i = f->rows; i < end; i++) x[i] = 0;
     for (long p = 0; p < count; p++) panel->factors[p] = panel->W[c + p * panel->ld];
     const double *L = f->A + panel->first * f->ld;
     for (; begin + 8 * LANES <= end; begin += 8 * LANES)
@@ -167,7 +166,8 @@ static int search(const struct elimination *f, const struct panel *panel, double
     }
 }
 
-/* Columns l, m of L: the columns x, y (L D) of a pivot at `next`, divided by D; false if D is not larger than `tiny`. */
+/* Columns l, m of L: the columns x, y (L D) of a pivot at `next`, divided by D; false if D is not larger than
+   `tiny`. */
 static int divide(const struct elimination *f, int size, const double *x, const double *y, double *l, double *m)
 {
     long k = f->next, begin = (k + size) / LANES * LANES;

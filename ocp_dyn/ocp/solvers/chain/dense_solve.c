@@ -1,5 +1,5 @@
-/* Solves with the factor of one front; described in dense.h. Both sweeps read every number of L once, GROUP columns at a
-   time, so that x is read once per group: the speed is that of the memory that holds L. */
+/* Solves with the factor of one front; described in dense.h. Both sweeps read every number of L once, GROUP columns at
+   a time, so that x is read once per group: the speed is that of the memory that holds L. */
 #include "dense.h"
 #include "lanes.h"
 

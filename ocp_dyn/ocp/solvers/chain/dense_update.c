@@ -102,11 +102,10 @@ INLINE void solve_tile(int tall, long first, long e, const double *l, double *W)
     UNROLL for (int j = 0; j < WIDE; j++)
         UNROLL for (int t = 0; t < tall; t++) c[j][t] = load(here + j * stride + t * LANES);
     subtract_products(c, tall, k, W, stride, l);
-    if (first < e)
-        UNROLL for (int j = 0; j < WIDE - 1; j++)
-            UNROLL for (int i = 1; i < WIDE; i++)
-                UNROLL for (int t = 0; t < tall; t++)
-                    if (i > j) c[i][t] -= c[j][t] * triangle[j * WIDE + i];
+    UNROLL for (int j = 0; j < WIDE - 1; j++)
+        UNROLL for (int i = 1; i < WIDE; i++)
+            UNROLL for (int t = 0; t < tall; t++)
+                if (i > j) c[i][t] -= c[j][t] * triangle[j * WIDE + i];
     UNROLL for (int j = 0; j < WIDE; j++)
         UNROLL for (int t = 0; t < tall; t++) store(here + j * stride + t * LANES, c[j][t]);
 }

@@ -1,6 +1,6 @@
 /* The factorization: every front is assembled from the matrix, its pairs, its children and its tiles, and its own rows
    are eliminated. Subtrees are worked through by threads of their own. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include "dense.h"
 #include "worker.h"
 
@@ -8,9 +8,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
+enum { LARGE_PAGE = 1 << 21 };
+
 static const double LEAST_PIVOT = 1e-30;
+
+/* Rows that were delayed are tried again in the first factorizations, whose matrices are special, and then every so
+   many. */
+enum { FIRST = 3, TRY_AGAIN = 16 };
 
 /* Multiply-adds from which on threads save more time than their start takes. */
 static const double WORTH_THREADS = 5e6;
@@ -33,6 +40,14 @@ int chain_reserve(void *memory, size_t *room, size_t count, size_t size)
     *at = aligned_alloc(64, needed);
     *room = *at ? needed : 0;
     return *at ? NO_FAILURE : NO_MEMORY;
+}
+
+/* Makes room for the matrix of a front: in the common memory, or, if it has grown too large, in memory of its own. */
+static int front_memory(factors *g, size_t numbers)
+{
+    if (numbers <= g->slot_size) return NO_FAILURE;
+    if (g->slot_size) g->F = NULL, g->slot_size = 0;
+    return chain_reserve(&g->F, &g->room[3], numbers, sizeof(double));
 }
 
 static int rounded(int rows) { return (rows + 7) / 8 * 8; }
@@ -110,7 +125,7 @@ static double *assemble(worker *w, int number, factors *g)
     for (int c = f->child; c >= 0; c = w->l->front[c].sibling) late += s->factors[c].own - s->factors[c].eliminated;
     int left = t ? t->leftover : 0, shift = left + late, rows = f->own + shift + f->boundary;
     g->own = f->own + shift, g->size = rows, g->ld = rounded(rows);
-    if (chain_reserve(&g->F, &g->room[3], (size_t)g->ld * rows + 8, sizeof(double)) ||
+    if (front_memory(g, (size_t)g->ld * rows + 8) ||
         chain_reserve(&g->carry, &g->room[4], rows + 1, sizeof(double)) ||
         chain_reserve(&g->rows, &g->room[0], rows + 1, sizeof(int)) ||
         chain_reserve(&g->place, &g->room[1], rows + 1, sizeof(int)))
@@ -137,15 +152,57 @@ static double *assemble(worker *w, int number, factors *g)
     return w->failure ? NULL : F;
 }
 
-/* Writes the eliminated rows in their order, and the places to which rows have moved. */
-static void reorder(worker *w, factors *g)
+static void swap(double *a, double *b)
+{
+    double c = *a;
+    *a = *b, *b = c;
+}
+
+/* Interchanges the rows and columns a < b of a symmetric matrix of `rows` rows. */
+static void interchange(double *F, long ld, int rows, int a, int b)
+{
+    for (int j = 0; j < a; j++) swap(F + a + ld * j, F + b + ld * j);
+    for (int i = a + 1; i < b; i++) swap(F + i + ld * a, F + b + ld * i);
+    for (int i = b + 1; i < rows; i++) swap(F + i + ld * a, F + i + ld * b);
+    swap(F + a + ld * a, F + b + ld * b);
+}
+
+/* Moves own rows that were delayed the last time to the end of the own rows, and returns their number.
+
+   Which rows find no pivot is mostly a matter of the structure. A front that tries them again is factored in part
+   twice; all rows are tried again from time to time. first: the places from which the own rows have come. */
+static int hold_back(const worker *w, factors *g, double *F, int *first)
+{
+    int held = 0, count = (int)w->s->plan->figures.factorizations;
+    int again = count < FIRST || count % TRY_AGAIN == 0 || 8 * g->late > g->own;
+    for (int i = 0; i < g->own; i++) first[i] = i;
+    for (int k = 0; k < (again ? 0 : g->late); k++)
+        for (int i = g->own - held - 1; i >= 0; i--) {
+            if (g->rows[first[i]] != g->waiting[k]) continue;
+            int last = g->own - ++held, kept = first[i];
+            if (i < last) interchange(F, g->ld, g->size, i, last);
+            first[i] = first[last], first[last] = kept;
+            break;
+        }
+    return held;
+}
+
+/* Writes the rows in their final order, and the places to which they have moved; remembers those that are delayed. */
+static int reorder(worker *w, factors *g, const int *first)
 {
     int *before = w->order + g->own;
     memcpy(before, g->rows, g->own * sizeof(int));
-    for (int i = 0; i < g->own; i++) g->rows[i] = before[w->order[i]], g->place[w->order[i]] = i;
+    for (int i = 0; i < g->own; i++) {
+        int from = first[w->order[i]];
+        g->rows[i] = before[from], g->place[from] = i;
+    }
+    g->late = g->own - g->eliminated;
+    if (chain_reserve(&g->waiting, &g->room[5], g->late + 1, sizeof(int))) return NO_MEMORY;
+    memcpy(g->waiting, g->rows + g->eliminated, g->late * sizeof(int));
     tiles *t = g->tiles;
     for (int k = 0; t && k < t->neighbors; k++)
         if (t->at[k] < g->own) t->at[k] = g->place[t->at[k]];
+    return NO_FAILURE;
 }
 
 static void count(worker *w, const factors *g)
@@ -155,6 +212,13 @@ static void count(worker *w, const factors *g)
     w->entries += e * e / 2 + e * m;
     w->delayed += g->own - e;
     if (g->size > w->largest) w->largest = g->size;
+}
+
+/* Numbers of a front's matrix, with some rows of tiles and of children that may be left over. */
+static size_t slot_size(const front *f)
+{
+    size_t rows = rounded(f->own + f->boundary + 16);
+    return rows * rows + 8;
 }
 
 static void factor_front(worker *w, int number)
@@ -167,23 +231,28 @@ static void factor_front(worker *w, int number)
     }
     long own = g->own, boundary = g->size - own, negative = 0;
     if (chain_reserve(&w->work, &w->room[1], dense_work(own, boundary), sizeof(double)) ||
-        chain_reserve(&w->order, &w->room[3], 2 * own + 2, sizeof(int)) ||
+        chain_reserve(&w->order, &w->room[3], 3 * own + 2, sizeof(int)) ||
         chain_reserve(&g->D, &g->room[2], 2 * own + 2, sizeof(double))) {
         w->failure = NO_MEMORY;
         return;
     }
-    long e = dense_front(own, boundary, F, g->ld, w->s->threshold, LEAST_PIVOT, w->order, g->D, &negative, w->work);
+    int *first = w->order + 2 * own, last = w->l->front[number].parent < 0;
+    int held = hold_back(w, g, F, first);
+    if (last) held = 0;
+    for (int i = 0; i < own; i++) w->order[i] = i;
+    long e = dense_front(own - held, boundary + held, F, g->ld, w->s->threshold, LEAST_PIVOT, w->order, g->D, &negative,
+                         w->work);
     if (e < 0) {
         w->failure = NOT_FINITE;
         return;
     }
     g->eliminated = (int)e;
     w->negative += (int)negative + (g->tiles ? g->tiles->rank : 0);
-    if (e < own && w->l->front[number].parent < 0) {
+    if (e < own && last) {
         w->failure = SINGULAR;
         return;
     }
-    reorder(w, g);
+    w->failure = reorder(w, g, first);
     count(w, g);
 }
 
@@ -194,12 +263,30 @@ static void factor_subtree(worker *w)
         if (w->l->front[f].thread == w->number) factor_front(w, f);
 }
 
+/* Takes memory for all fronts at once, in large pages where the system has them: the processor then finds its addresses
+   faster. Fronts have room for some more rows than the layout tells; no memory is no failure yet. */
+static void reserve_fronts(instance *s, const layout *l)
+{
+    size_t total = LARGE_PAGE / sizeof(double), size;
+    for (int f = 0; f < l->fronts; f++) total += slot_size(l->front + f);
+    if (s->fronts || chain_reserve(&s->fronts, &s->fronts_room, total, sizeof(double))) return;
+    char *begin = (char *)(((size_t)s->fronts + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+#ifdef MADV_HUGEPAGE
+    madvise(begin, total * sizeof(double) - LARGE_PAGE, MADV_HUGEPAGE);
+#endif
+    for (int f = 0; f < l->fronts; f++, begin += size * sizeof(double)) {
+        size = slot_size(l->front + f);
+        s->factors[f].F = (double *)begin, s->factors[f].slot_size = size;
+    }
+}
+
 static int prepare(instance *s, const layout *l)
 {
     int workers = s->plan->subtrees + 1;
     if (!s->factors) s->factors = calloc(l->fronts + 1, sizeof(factors));
     if (!s->workers) s->workers = calloc(workers, sizeof(worker));
     if (!s->factors || !s->workers) return NO_MEMORY;
+    reserve_fronts(s, l);
     for (int k = 0; k < workers; k++) {
         worker *w = s->workers + k;
         w->s = s, w->l = l, w->number = k < workers - 1 ? k : -1;
@@ -279,7 +366,7 @@ void chain_release(instance *s)
     for (int f = 0; s->factors && f < s->plan->fronts; f++) {
         factors *g = s->factors + f;
         tiles *t = g->tiles;
-        free(g->rows), free(g->place), free(g->F), free(g->D), free(g->carry);
+        free(g->rows), free(g->place), free(g->slot_size ? NULL : g->F), free(g->D), free(g->carry), free(g->waiting);
         if (t) free(t->primal), free(t->H), free(t->C), free(t->inverse), free(t->Z), free(t->w);
         free(t);
     }
@@ -287,6 +374,6 @@ void chain_release(instance *s)
         worker *w = s->workers + k;
         free(w->raw), free(w->work), free(w->scratch), free(w->order);
     }
-    free(s->factors), free(s->workers);
-    s->factors = NULL, s->workers = NULL;
+    free(s->factors), free(s->workers), free(s->fronts);
+    s->factors = NULL, s->workers = NULL, s->fronts = NULL;
 }

@@ -72,7 +72,8 @@ int chain_begin(int n, int fronts, const int *front, const int *role, const int 
 {
     if (n < 1 || fronts < 1 || threads < 1) return 0;
     for (int f = 0; f < fronts; f++)
-        if (parent[f] >= fronts || (parent[f] >= 0 && parent[f] <= f) || thread[f] < -1 || thread[f] >= fronts) return 0;
+        if (parent[f] >= fronts || (parent[f] >= 0 && parent[f] <= f) || thread[f] < -1 || thread[f] >= fronts)
+            return 0;
     plan *p = calloc(1, sizeof(plan));
     if (!p) return 0;
     p->n = n, p->fronts = fronts, p->threads = threads;
@@ -275,7 +276,8 @@ void ma27cd_(const int *n, const double *a, const int *la, const int *iw, const 
     instance *s = find_instance(iw[0]);
     if (!s || s->n != *n) return;
     statistics *figures = &s->plan->figures;
-    double begin = chain_clock(), *b = malloc(3 * (size_t)s->n * sizeof(double)), *x = b + s->n, *r = x + s->n, left = 1;
+    double begin = chain_clock(), left = 1;
+    double *b = malloc(3 * (size_t)s->n * sizeof(double)), *x = b + s->n, *r = x + s->n;
     if (!b || !s->factored) {
         fail(s->plan, b ? INACCURATE : NO_MEMORY);
         free(b);

@@ -21,15 +21,22 @@ from numpy.typing import NDArray
 
 from ...._types import Array, Indices
 from ...nlp.assembled import Assembled
-from .elimination import own_and_boundary, work
-from .fronts import fronts_of
-from .pattern import Pattern, pattern_of
-from .pivots import shifted, with_leaves
-from .tiles import tiles_of
-from .tree import Tree, cuts_of, tree_of
+from .planning.elimination import own_and_boundary, work
+from .planning.fronts import fronts_of
+from .planning.pattern import Pattern, pattern_of
+from .planning.pivots import shifted, with_leaves
+from .planning.tiles import tiles_of
+from .planning.tree import Tree, cuts_of, tree_of
 
 ORDINARY, PAIR, PRIMAL, DUAL = range(4)
 """Roles of rows: eliminated in a front, slack or inequality row, variable of a tile, equality row of a tile."""
+
+SMALL = 300
+"""Largest number of rows that one dense front takes if a program is no chain."""
+
+DENSE_RATE, FRONT_SECONDS, SPARSE_RATE = 1e10, 5e-6, 3e6
+"""Multiply-adds per second in dense fronts, time to assemble a front [s], and entries of a KKT matrix per second in a
+sparse factorization: measured orders of magnitude, to refuse plans that are no chains."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,41 +80,76 @@ class ChainPlan:
 
 
 def chain_plan(program: Assembled, lower: Array, upper: Array, threads: int = 2) -> ChainPlan:
-    """The plan for a program of which the entries with lower == upper are fixed.
+    """The plan for a program of which the entries with lower == upper are fixed, for so many threads.
 
-    ValueError, with the reason, if the program is no chain of intervals that fits.
+    ValueError, with the reason, if the program is no chain of intervals that fits. Takes about 0.2 us for every entry of
+    the KKT matrix.
     """
     pattern = pattern_of(program, lower, upper)
-    intervals = pattern.intervals
-    if not intervals:
-        raise ValueError("no rows of the program lead from one state to the next")
+    nothing = np.full(pattern.size, -1)
+    if not pattern.intervals:
+        rows = pattern.nx + int(np.count_nonzero(pattern.equal))
+        if rows > SMALL:
+            raise ValueError(f"none of its {rows} rows lead from one state to the next, so it is no chain of intervals")
+        front = np.where(np.concatenate([np.zeros(pattern.nx, dtype=bool), ~pattern.equal]), -1, 0)
+        return _numbered(pattern, front, nothing, np.array([-1]), np.array([-1]), threads)
     weights, closed = pattern.weights()
     tree = tree_of(cuts_of(weights, threads, closed))
     front = fronts_of(pattern, tree)
     tile = tiles_of(pattern, front)
     front, tree, leaf = with_leaves(pattern, front, tile, tree)
     front = shifted(pattern, front, tile, tree, leaf)
-    return _numbered(pattern, front, tile, tree, threads)
+    plan = _numbered(pattern, *_without_empty(front, tile, tree), threads)
+    _check_work(plan, pattern)
+    return plan
 
 
-def _numbered(pattern: Pattern, front: Indices, tile: Indices, tree: Tree, threads: int) -> ChainPlan:
+def _without_empty(front: Indices, tile: Indices, tree: Tree) -> tuple[Indices, Indices, Indices, Indices]:
+    """Fronts of vertices, tiles, and parents and threads of the fronts that have vertices."""
+    full = np.bincount(front[front >= 0], minlength=tree.size) > 0
+    number = np.where(full, np.cumsum(full) - 1, -1)
+    up = tree.parent.copy()
+    for f in range(tree.size - 1, -1, -1):  # parents before children
+        if up[f] >= 0 and not full[up[f]]:
+            up[f] = up[up[f]]
+    parent = np.where(up >= 0, number[up], -1)[full]
+    threads = tree.thread[full]
+    kept = np.unique(threads[threads >= 0])
+    return (
+        np.where(front >= 0, number[front], -1),
+        tile,
+        parent,
+        np.where(threads >= 0, np.searchsorted(kept, threads), -1),
+    )
+
+
+def _check_work(plan: ChainPlan, pattern: Pattern) -> None:
+    """Raises ValueError if a sparse factorization of the same matrix is likely to be faster."""
+    entries = pattern.one.size + pattern.member.size + 2 * pattern.size
+    dense, sparse = plan.work / DENSE_RATE + plan.parent.size * FRONT_SECONDS, entries / SPARSE_RATE
+    if dense > sparse:
+        raise ValueError(
+            f"its fronts are too wide, up to {(plan.own + plan.boundary).max()} rows: {plan.work / 1e6:.0f} million "
+            f"multiply-adds for {entries} entries of the KKT matrix, more than a sparse factorization needs"
+        )
+
+
+def _numbered(
+    pattern: Pattern, front: Indices, tile: Indices, parent: Indices, thread: Indices, threads: int
+) -> ChainPlan:
     """The plan, by the row numbers of IPOPT's augmented matrix."""
-    nx, equal = pattern.nx, nx_rows(pattern)
+    nx, equal = pattern.nx, pattern.nx + np.flatnonzero(pattern.equal)
     nd = int(np.count_nonzero(~pattern.equal))
     pairs = np.full(nd, -1)
-    own, boundary = own_and_boundary(pattern, front, tile, tree.parent)
+    own, boundary = own_and_boundary(pattern, front, tile, parent)
     role_x, role_c = np.where(tile[:nx] >= 0, PRIMAL, ORDINARY), np.where(tile[equal] >= 0, DUAL, ORDINARY)
     rows = (
         np.concatenate([front[:nx], pairs, front[equal], pairs]),
         np.concatenate([role_x, np.full(nd, PAIR), role_c, np.full(nd, PAIR)]),
         np.concatenate([tile[:nx], pairs, tile[equal], pairs]),
-        tree.parent,
-        tree.thread,
+        parent,
+        thread,
     )
-    arrays = [np.asarray(a, dtype=np.int32) for a in rows]
-    return ChainPlan(*arrays, nx, nd, equal.size, nd, threads, own, boundary)
-
-
-def nx_rows(pattern: Pattern) -> Indices:
-    """The vertices of the equality rows."""
-    return pattern.nx + np.flatnonzero(pattern.equal)
+    fronts, roles, tiles, parents, subtrees = (np.asarray(a, dtype=np.int32) for a in rows)
+    sizes = nx, nd, int(equal.size), nd
+    return ChainPlan(fronts, roles, tiles, parents, subtrees, *sizes, threads, own, boundary)

@@ -48,21 +48,22 @@ class _Linear:
     def __init__(self, program: Assembled, start: Start) -> None:
         e, p = program.evaluator, start.p
         rng = np.random.default_rng(0)
-        pattern = e.jacobian_pattern
-        row, column = np.array(pattern.row(), dtype=int), np.array(pattern.get_col(), dtype=int)
+        row, column = e.jacobian_entries
         x0 = start.x
         g0, slopes = e.constraints(x0, p).copy(), e.jacobian(x0, p).copy()
         bad = ~np.isfinite(g0)
         bad[row[~np.isfinite(slopes)]] = True
+        at = np.flatnonzero(slopes)  # entries of rows that may be linear; after the first probe few are left
         with np.errstate(invalid="ignore", over="ignore"):
             for _ in range(PROBES):
                 x = x0 + rng.normal(size=x0.size) * (1 + np.abs(x0))
-                there = e.jacobian(x, p).copy()
-                bad[row[~(np.abs(there - slopes) <= 1e-9 * (1 + np.abs(slopes)))]] = True
-                moved = np.bincount(row, slopes * (x - x0)[column], g0.size)
-                size = np.bincount(row, np.abs(slopes * (x - x0)[column]), g0.size)
+                same = np.abs(e.jacobian(x, p) - slopes) <= 1e-9 * (1 + np.abs(slopes))
+                bad[row[~same]] = True
+                at = at[~bad[row[at]]]
+                moves = slopes[at] * (x - x0)[column[at]]
+                moved, size = (np.bincount(row[at], part, g0.size) for part in (moves, np.abs(moves)))
                 bad |= ~(np.abs(e.constraints(x, p) - g0 - moved) <= 1e-9 * (1 + np.abs(g0) + size))
-        kept = ~bad[row] & (slopes != 0)
+        kept = at[~bad[row[at]]]
         self.row, self.column, self.slope = row[kept], column[kept], slopes[kept]
         offset = g0 - np.bincount(self.row, self.slope * x0[self.column], g0.size)
         free = np.full(g0.size, np.inf)

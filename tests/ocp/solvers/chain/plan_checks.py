@@ -16,7 +16,8 @@ def check_plan(plan: ChainPlan, program: Assembled, lower: np.ndarray, upper: np
     assert (plan.nx_free, plan.ns, plan.nc, plan.nd) == (nx, nd, nc, nd)
     size = nx + 2 * nd + nc
     for array in (plan.front, plan.role, plan.tile):
-        assert array.dtype == np.int32 and array.shape == (size,)
+        assert array.dtype == np.int32
+        assert array.shape == (size,)
     _check_tree(plan)
     x = np.where(free, np.cumsum(free) - 1, -1)
     row = np.where(equal, nx + nd + np.cumsum(equal) - 1, nx + nd + nc + np.cumsum(~equal) - 1)
@@ -40,14 +41,16 @@ def check_plan(plan: ChainPlan, program: Assembled, lower: np.ndarray, upper: np
 
 def _check_tree(plan: ChainPlan) -> None:
     parent, thread = plan.parent, plan.thread
-    assert parent.dtype == thread.dtype == np.int32 and parent.shape == thread.shape
+    assert parent.dtype == thread.dtype == np.int32
+    assert parent.shape == thread.shape
     child = np.flatnonzero(parent >= 0)
     assert np.all(parent[child] > child)
     assert np.all((thread[parent[child]] == thread[child]) | (thread[parent[child]] == -1))
     for t in range(thread.max() + 1):  # one subtree each
         members = np.flatnonzero(thread == t)
         tops = members[(parent[members] < 0) | (thread[parent[members]] == -1)]
-        assert tops.size <= 1 and members.size
+        assert tops.size <= 1
+        assert members.size
     used = plan.front[plan.front >= 0]
     assert used.max(initial=0) < parent.size
 
@@ -55,10 +58,11 @@ def _check_tree(plan: ChainPlan) -> None:
 def _check_roles(plan: ChainPlan, nx: int, nd: int, nc: int, row: np.ndarray, entry: np.ndarray, i: np.ndarray, j: np.ndarray) -> None:  # fmt: skip
     role = plan.role
     pairs = np.concatenate([np.arange(nx, nx + nd), np.arange(nx + nd + nc, nx + 2 * nd + nc)])
-    assert np.all(role[pairs] == PAIR) and np.all(plan.front[pairs] == -1) and np.all(plan.tile[pairs] == -1)
-    assert np.all(np.isin(role[:nx], (ORDINARY, PRIMAL))) and np.all(
-        np.isin(role[nx + nd : nx + nd + nc], (ORDINARY, DUAL))
-    )
+    assert np.all(role[pairs] == PAIR)
+    assert np.all(plan.front[pairs] == -1)
+    assert np.all(plan.tile[pairs] == -1)
+    assert np.all(np.isin(role[:nx], (ORDINARY, PRIMAL)))
+    assert np.all(np.isin(role[nx + nd : nx + nd + nc], (ORDINARY, DUAL)))
     assert np.array_equal(plan.tile >= 0, np.isin(role, (PRIMAL, DUAL)))
     rest = np.setdiff1d(np.arange(role.size), pairs)
     assert np.all(plan.front[rest] >= 0)
@@ -90,3 +94,42 @@ def _check_cliques(plan: ChainPlan, clique: np.ndarray, front: np.ndarray) -> No
     lowest = np.full(clique.max(initial=-1) + 1, plan.parent.size)
     np.minimum.at(lowest, clique, front)
     assert np.all(_related(plan, lowest[clique], front))
+
+
+def eliminate(plan: ChainPlan, program: Assembled, lower: np.ndarray, upper: np.ndarray) -> list[tuple[int, int, int]]:
+    """Eliminates the fronts of a KKT matrix of the program's structure, with random numbers, by the plan.
+
+    For every front: the number of own rows, tiles eliminated; of rows above that it fills; and the rank of the own rows,
+    which has to be full. Tiles have as many rows as variables here.
+    """
+    rng = np.random.default_rng(0)
+    free, equal = lower != upper, program.row_lower == program.row_upper
+    J, H = np.zeros((equal.size, lower.size)), np.zeros((lower.size, lower.size))
+    J[program.evaluator.jacobian_pattern.get_triplet()] = 1.0
+    H[program.evaluator.hessian_pattern.get_triplet()] = 1.0
+    J = (J * rng.standard_normal(J.shape))[:, free]
+    H = (H * rng.standard_normal(H.shape))[free][:, free]
+    H = H + H.T + 20 * np.eye(len(H)) + J[~equal].T @ J[~equal]
+    J = J[equal]
+    K = np.block([[H, J.T], [J, np.zeros((len(J), len(J)))]])
+    kept = np.concatenate([np.arange(plan.nx_free), plan.nx_free + plan.ns + np.arange(plan.nc)])
+    front, tile = plan.front[kept], plan.tile[kept]
+    sizes = []
+    for f in range(plan.parent.size):
+        for t in np.unique(tile[(front == f) & (tile >= 0)]):
+            K = _without(K, np.flatnonzero(tile == t))
+        own = np.flatnonzero((front == f) & (tile < 0))
+        above = np.any(K[own] != 0, axis=0) & (front > f)
+        sizes.append((own.size, int(above.sum()), int(np.linalg.matrix_rank(K[np.ix_(own, own)])) if own.size else 0))
+        K = _without(K, own)
+    return sizes
+
+
+def _without(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The Schur complement after the elimination of some rows, which are zero then."""
+    touched = np.flatnonzero(np.any(K[rows] != 0, axis=0))
+    rest = np.setdiff1d(touched, rows)
+    K = K.copy()
+    K[np.ix_(rest, rest)] -= K[np.ix_(rest, rows)] @ np.linalg.solve(K[np.ix_(rows, rows)], K[np.ix_(rows, rest)])
+    K[rows], K[:, rows] = 0.0, 0.0
+    return K

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -16,6 +17,8 @@ from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.solvers import ipopt, monitor
 from ocp_dyn.ocp.solvers.chain import build, choice, library
 from ocp_dyn.ocp.solvers.chain.plan import chain_plan
+from ocp_dyn.ocp.solvers.interface import Settings
+from ocp_dyn.ocp.workflows.solve import prepare, starting_point
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -56,7 +59,12 @@ def test_the_solution_tells_its_linear_solver(capsys):
     asked = problem.solve(progress=False, linear_solver="chain", min_refinement_steps=1, values={"to": [0.3, 0.2]})
     assert asked.stats["linear_solver"] == "chain"
     assert asked.converged
-    assert swing(options={"linear_solver": "mumps"}).solve(progress=False).stats["linear_solver"] == "mumps"
+    stated = swing(options={"linear_solver": "mumps", "mu_init": 0.5})
+    for start in (None, chain):
+        assert stated.solve(progress=False, start=start).stats["linear_solver"] == "mumps"
+        assert stated.solve(progress=False, start=start, linear_solver="auto").stats["linear_solver"] == "chain"
+    assert stated.solve(progress=False, start=chain).stats["iterations"] < 4  # mu_init is of a start from the guess
+    assert stated.solve(progress=False, solver="sqp").converged  # which has no such options
 
 
 def test_names_and_options_that_do_not_fit():
@@ -84,6 +92,7 @@ def test_names_and_options_that_do_not_fit():
 def test_without_its_library(tmp_path, monkeypatch):
     """MUMPS, with the reason; an error where it is asked for."""
     problem = swing()
+    monkeypatch.setattr(build, "_found", {})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = problem.solve(progress=False, compile=False)
     assert found.converged
@@ -134,7 +143,13 @@ def test_a_plan_is_made_once_for_every_set_of_fixed_variables(monkeypatch):
     for goal in (0.3, 0.4):
         problem.solve(progress=False, values={"to": [goal, goal]})
     assert len(made) == 1
-    problem.solve(progress=False, threads=1)
+    t, program = prepare(problem)
+    start, settings = starting_point(t, None, None, {}), Settings(1e-6, 100, {})
+    free = choice.choose(program, start, settings).plan
+    assert len(made) == 1
+    last = np.arange(program.n) == np.flatnonzero(start.lower < start.upper)[-1]
+    held = replace(start, lower=np.where(last, 0.0, start.lower), upper=np.where(last, 0.0, start.upper))
+    assert choice.choose(program, held, settings).plan.nx_free == free.nx_free - 1
     assert len(made) == 2
 
 
@@ -201,7 +216,7 @@ def test_errors_of_ipopt_are_tried_by_mumps(monkeypatch):
     def end(program, start, settings, seen):
         found = once(program, start, settings, seen)
         by_chain = settings.options["linear_solver"] == "ma27"
-        return ipopt.replace(found, converged=False, status=ended["status"]) if by_chain else found
+        return replace(found, converged=False, status=ended["status"]) if by_chain else found
 
     monkeypatch.setattr(ipopt, "_run_once", end)
     for status, by in {"Internal_Error": "mumps", "Search_Direction_Becomes_Too_Small": "mumps",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...._types import Array, Indices
-from ...nlp.stage_orders import Mask
+from ....._types import Array, Indices
+from ....nlp.stage_orders import Mask
 
 
 @dataclass(frozen=True, eq=False)

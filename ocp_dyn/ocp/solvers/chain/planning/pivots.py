@@ -7,20 +7,21 @@ the chain adds to a front: in a leaf of their own, below the front, they cost le
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
 
 import numpy as np
 
-from ...._types import Indices
-from ...nlp.stage_orders import Mask
+from ....._types import Indices
+from ....nlp.stage_orders import Mask
 from .elimination import couplings, own_and_boundary, rest_of_tiles, work
 from .matching import unmatched
 from .pattern import Pattern
 from .tree import Tree
 
-GAIN, PER_FRONT = 0.95, 30_000.0
-"""A leaf is made if the work of both fronts is less than this part of that of one; and the multiply-adds that take as
-long as the assembly of a further front."""
+GAIN, PER_FRONT = 0.75, 30_000.0
+"""A leaf is made if the work of both fronts is less than this part of that of one: not for less, because its rows have
+fewer pivots to choose from, and solutions are less accurate for it (residuals of 1e-9 instead of 1e-11 on a walk); and
+the multiply-adds that take as long as the assembly of a further front."""
 
 
 class Pivots:
@@ -77,7 +78,7 @@ def _grouped(group: Indices, groups: int, chosen: Mask, *values: Indices) -> lis
     at = np.flatnonzero(chosen)
     at = at[np.argsort(group[at], kind="stable")]
     bounds = np.searchsorted(group[at], np.arange(groups + 1))
-    return [tuple(v[at[a:b]] for v in values) for a, b in pairwise(bounds)]
+    return [tuple(v[at[a:b]] for v in values) for a, b in itertools.pairwise(bounds)]
 
 
 def _matrix(at: Indices, to: Indices, pairs: tuple[Indices, ...], shape: tuple[int, int]) -> Mask:
@@ -121,30 +122,41 @@ def shifted(pattern: Pattern, front: Indices, tile: Indices, tree: Tree, leaf: M
 
 def with_leaves(pattern: Pattern, front: Indices, tile: Indices, tree: Tree) -> tuple[Indices, Tree, Mask]:
     """Fronts and their tree after leaves are split off where this saves work, and the mask of the leaves."""
-    pivots = Pivots(pattern, front, tile, tree.size)
     local = pattern.lowest(front) >= front
-    inside = np.zeros(pattern.size, dtype=bool)
-    has = (np.bincount(tree.parent[:-1], minlength=tree.size) > 0) & (tree.thread >= 0)
-    for f in np.flatnonzero(has):
-        rows, entries = (part[local[part]] for part in (pivots.rows[f][0], pivots.entries[f][0]))
-        meets, _, to_tile = pivots.meets(f, rows, entries)
-        left = pivots.unmatched(np.concatenate([meets, to_tile[:, pivots.rest(f)[1]]], axis=1))
-        inside[entries] = True
-        inside[np.delete(rows, left)] = True
-    inside |= (tile >= 0) & has[front]
     own, boundary = own_and_boundary(pattern, front, tile, tree.parent)
     place, rest = rest_of_tiles(pattern, front, tile)
-    own_leaf = np.bincount(front[inside & (tile < 0)], minlength=tree.size)
-    own_leaf += np.bincount(place, np.maximum(-rest, 0), tree.size).astype(np.int64)
+    spare = np.bincount(place, np.maximum(-rest, 0), tree.size).astype(np.int64)
+    # most rows that a leaf can have: its variables, and a row for each; the rest is left to do in any case
+    lone = np.flatnonzero(local & (front >= 0) & (tile < 0))
+    most = 2 * (np.bincount(front[lone[lone < pattern.nx]], minlength=tree.size) + spare)
+    one, least = work(own, boundary), work(np.maximum(own - most, 0), boundary)
+    has = (np.bincount(tree.parent[:-1], minlength=tree.size) > 0) & (tree.thread >= 0) & (least < GAIN * one)
+    if not np.any(has):
+        return front, tree, has
+    inside = _inside(pattern, front, tile, has, local)
+    own_leaf = np.bincount(front[inside & (tile < 0)], minlength=tree.size) + spare
     number, moved = _split(front, inside, has)
     above = np.zeros(tree.size, dtype=np.int64)
     above[has] = np.count_nonzero(couplings(pattern, moved, number[-1] + 1)[number[has] - 1], axis=1)
-    one, two = work(own, boundary), work(own_leaf, above) + work(own - own_leaf, boundary) + PER_FRONT
+    two = work(own_leaf, above) + work(own - own_leaf, boundary) + PER_FRONT
     split = has & (own_leaf > 0) & (two < GAIN * one)
     number, moved = _split(front, inside, split)
     leaf = np.zeros(number[-1] + 1, dtype=bool)
     leaf[number[split] - 1] = True
     return moved, tree.with_leaves(split), leaf
+
+
+def _inside(pattern: Pattern, front: Indices, tile: Indices, has: Mask, local: Mask) -> Mask:
+    """The vertices that leaves of the fronts of `has` can take: local variables, rows that find one, and tiles."""
+    pivots = Pivots(pattern, front, tile, has.size)
+    inside = (tile >= 0) & has[front]
+    for f in np.flatnonzero(has).tolist():
+        rows, entries = (part[local[part]] for part in (pivots.rows[f][0], pivots.entries[f][0]))
+        meets, _, to_tile = pivots.meets(f, rows, entries)
+        left = pivots.unmatched(np.concatenate([meets, to_tile[:, pivots.rest(f)[1]]], axis=1))
+        inside[entries] = True
+        inside[np.delete(rows, left)] = True
+    return inside
 
 
 def _split(front: Indices, inside: Mask, split: Mask) -> tuple[Indices, Indices]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._types import Indices
-from ...nlp.stage_orders import Mask
+from ....._types import Indices
+from ....nlp.stage_orders import Mask
 from .matching import unmatched
 from .pattern import Pattern
 
@@ -25,7 +25,7 @@ LARGEST = 32
 def tiles_of(pattern: Pattern, front: Indices) -> Indices:
     """The number of the tile of every vertex, -1 for most.
 
-    A variable of a tile meets nothing that is eliminated in a deeper front. A tile may have more variables than rows,
+    A vertex of a tile meets nothing that is eliminated in a deeper front. A tile may have more variables than rows,
     or, where the pattern does not tell which rows determine the variables (the four rows of a quaternion), more rows:
     the factorization chooses, and eliminates the rest in the front.
     """
@@ -35,7 +35,7 @@ def tiles_of(pattern: Pattern, front: Indices) -> Indices:
     row, column = pattern.one[at], pattern.other[at]
     count = np.bincount(row, minlength=size)
     most = min(SPARSE[0], SPARSE[1] * pattern.used.size / max(pattern.intervals, 1))
-    near = (front[row] == front[column]) & local[column] & (count[row] <= most)
+    near = (front[row] == front[column]) & local[column] & local[row] & (count[row] <= most)
     inside = np.concatenate([pattern.only, np.zeros(size - pattern.nx, dtype=bool)])
     # first accelerations and the like; then variables on both sides of a row that ties two intervals
     first = _components(size, row, column, near & inside[column], count)

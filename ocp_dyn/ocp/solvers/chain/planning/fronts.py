@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._types import Indices
+from ....._types import Indices
 from .pattern import Pattern
 from .tree import Tree
 
@@ -69,12 +69,13 @@ def _place_others(pattern: Pattern, tree: Tree, front: Indices) -> None:
     while np.any(front[: pattern.nx] < 0):
         known = front[entry] >= 0
         of_row = _range(pattern.size, row[known], front[entry[known]], tree.size)
-        lines = [(entry, of_row[0][row], of_row[1][row])]
-        lines += [(a[front[b] >= 0], *[front[b[front[b] >= 0]]] * 2) for a, b in ((one, other), (other, one))]
         low, high = np.full(pattern.size, tree.size), np.full(pattern.size, -1)
-        for at, least, most in lines:
-            np.minimum.at(low, at, least)
-            np.maximum.at(high, at, most)
+        np.minimum.at(low, entry, of_row[0][row])
+        np.maximum.at(high, entry, of_row[1][row])
+        for a, b in ((one, other), (other, one)):
+            known = front[b] >= 0
+            np.minimum.at(low, a[known], front[b[known]])
+            np.maximum.at(high, a[known], front[b[known]])
         new = np.flatnonzero((front[: pattern.nx] < 0) & (high[: pattern.nx] >= 0))
         if not new.size:
             front[: pattern.nx][front[: pattern.nx] < 0] = tree.size - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...nlp.stage_orders import Mask
+from ....nlp.stage_orders import Mask
 
 
 def unmatched(meets: Mask) -> list[int]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...._types import Array, Indices
-from ...nlp.assembled import Assembled
-from ...nlp.stage_orders import GAPS, Mask
+from ....._types import Array, Indices
+from ....nlp.assembled import Assembled
+from ....nlp.stage_orders import GAPS, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +44,15 @@ class Pattern:
         """Number of intervals."""
         return int(self.interval.max(initial=-1)) + 1
 
-    def lowest(self, front: Indices, over: bool = True) -> Indices:
-        """The lowest number among the fronts of the vertices that each vertex meets (`over`: and those it meets in an
-        inequality row); the number of vertices if there is none."""
+    def lowest(self, front: Indices) -> Indices:
+        """The lowest number among the fronts of the vertices that each vertex meets, in inequality rows too; the number
+        of vertices if there is none."""
         low = np.full(self.size, self.size)
         np.minimum.at(low, self.one, front[self.other])
         np.minimum.at(low, self.other, front[self.one])
-        if over:
-            of_row = np.full(self.size, self.size)
-            np.minimum.at(of_row, self.row, front[self.member])
-            np.minimum.at(low, self.member, of_row[self.row])
+        of_row = np.full(self.size, self.size)
+        np.minimum.at(of_row, self.row, front[self.member])
+        np.minimum.at(low, self.member, of_row[self.row])
         return low
 
     def weights(self) -> tuple[Array, bool]:
@@ -96,8 +95,8 @@ def pattern_of(program: Assembled, lower: Array, upper: Array) -> Pattern:
             parts.uses(np.repeat(begun + np.arange(count), entries.shape[1]), entries.ravel())
             begun += count
         first += rows * count
-    joined = [np.concatenate([np.zeros(0, dtype=np.int64), *part]) for part in parts.all]
-    return Pattern(nx, equal, *joined, uses == 1)
+    one, other, row, member, interval, used = (np.concatenate([number[:0], *part]) for part in parts.all)
+    return Pattern(nx, equal, one, other, row, member, interval, used, uses == 1)
 
 
 class _Parts:

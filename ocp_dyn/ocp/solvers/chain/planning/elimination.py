@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._types import Array, Indices
-from ...nlp.stage_orders import Mask
+from ....._types import Array, Indices
+from ....nlp.stage_orders import Mask
 from .pattern import Pattern
 
 

@@ -1,0 +1,77 @@
+"""Equal models share what follows from their data."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections import OrderedDict
+from types import SimpleNamespace
+
+import casadi as ca
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.casadi_functions.differentiated_dynamics import differentiated
+from ocp_dyn.mechanism import twins
+from ocp_dyn.mechanism.parameters import with_parameters
+from ocp_dyn.mechanism.twins import twin
+from ocp_dyn.models import pendulum
+from ocp_dyn.ocp import equations
+from ocp_dyn.ocp.equations import equations_of, reduced
+
+
+def test_equal_models_are_one_key():
+    one, other = pendulum(2), pendulum(2)
+    assert one is not other
+    assert twin(one) is twin(other) is twin(one)
+    assert twin(pendulum(3)) is not twin(one)
+    assert twin(one.with_gravity((0, 0, -1.62))) is not twin(one)
+    assert differentiated(one) is differentiated(other)
+    assert reduced(one) is reduced(other)
+    assert od.function(od.mass_matrix, one) is not od.function(od.mass_matrix, other)  # a user's own
+
+
+def test_models_with_symbols_are_their_own_twins():
+    models = [with_parameters(pendulum(1), {"gravity": ca.SX.sym("g", 3)}) for _ in range(2)]
+    assert [twin(model) is model for model in models] == [True, True]
+
+
+def test_a_class_that_is_defined_again_is_another(monkeypatch):
+    def model():
+        class Hinge(od.Revolute):
+            """A joint of a user."""
+
+        builder = od.ModelBuilder("rod")
+        builder.add_body("rod", Hinge("y"), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
+        return builder.build()
+
+    monkeypatch.setattr(twins.pickle, "dumps", lambda model: b"the same")
+    one, other = model(), model()
+    assert twin(one) is not twin(other)
+
+
+def test_models_live_no_longer_for_it():
+    first = pendulum(1)
+    gone = weakref.ref(twin(first))
+    del first
+    gc.collect()
+    assert gone() is None
+
+
+def test_models_of_the_last_problems_are_kept_for_the_next(monkeypatch):
+    monkeypatch.setattr(equations, "_recent", OrderedDict())
+    monkeypatch.setattr(equations, "MODELS_KEPT", 2)
+    gone = [weakref.ref(equations_of(SimpleNamespace(model=pendulum(n), loads=od.Loads())).model) for n in (1, 2, 3)]
+    gc.collect()
+    assert [ref() is None for ref in gone] == [True, False, False]
+
+
+def test_mirror_maps_belong_to_the_model_that_was_asked_for():
+    one, other = od.models.human(), od.models.human()
+    first, second = od.ocp.mirror_map(one), od.ocp.mirror_map(other)
+    assert first.model is one
+    assert second.model is other
+    assert first.partners == second.partners
+    assert float(ca.norm_fro(first.qd_matrix - second.qd_matrix)) == 0
+    with pytest.raises(od.ModelError, match="not left-right symmetric"):
+        od.ocp.mirror_map(one.with_inertia(one.body_names[-1], mass=9.0))
