@@ -110,10 +110,12 @@ def _fitting(program: Assembled, start: Start, options: Mapping[str, Any]) -> Pl
             return f"the option {name}={options[name]!r} changes IPOPT's matrix"
     kept = _plans.setdefault(program, {})
     key = np.packbits(start.lower == start.upper).tobytes()
-    if key not in kept:
+    planned = kept.get(key)
+    if planned is None:
+        planned = _planned(program, start)
         kept.clear()  # one plan for every program: other fixed variables are rare
-        kept[key] = _planned(program, start)
-    return kept[key]
+        kept[key] = planned
+    return planned  # of this start, whatever another thread keeps meanwhile
 
 
 def _planned(program: Assembled, start: Start) -> Planned:

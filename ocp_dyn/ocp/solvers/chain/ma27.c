@@ -66,14 +66,26 @@ static void free_plan(plan *p)
     free(p);
 }
 
+/* Whether fronts come before their parents, threads keep to their subtrees, and all rows have roles and tiles. */
+static int makes_sense(int n, int fronts, const int *role, const int *tile, const int *parent, const int *thread)
+{
+    for (int f = 0; f < fronts; f++) {
+        if (thread[f] < -1 || thread[f] >= fronts || parent[f] >= fronts) return 0;
+        if (parent[f] < 0) continue;
+        if (parent[f] <= f || (thread[parent[f]] >= 0 && thread[parent[f]] != thread[f])) return 0;
+    }
+    for (int i = 0; i < n; i++) {
+        if (role[i] < ORDINARY || role[i] > TILE_DUAL) return 0;
+        if (role[i] >= TILE_PRIMAL && (tile[i] < 0 || tile[i] >= n)) return 0;
+    }
+    return 1;
+}
+
 /* Makes a plan the current one of this thread; returns its number, or 0 if there is no memory or it makes no sense. */
 int chain_begin(int n, int fronts, const int *front, const int *role, const int *tile, const int *parent,
                 const int *thread, int threads)
 {
-    if (n < 1 || fronts < 1 || threads < 1) return 0;
-    for (int f = 0; f < fronts; f++)
-        if (parent[f] >= fronts || (parent[f] >= 0 && parent[f] <= f) || thread[f] < -1 || thread[f] >= fronts)
-            return 0;
+    if (n < 1 || fronts < 1 || threads < 1 || !makes_sense(n, fronts, role, tile, parent, thread)) return 0;
     plan *p = calloc(1, sizeof(plan));
     if (!p) return 0;
     p->n = n, p->fronts = fronts, p->threads = threads;

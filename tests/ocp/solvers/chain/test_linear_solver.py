@@ -152,6 +152,15 @@ def test_a_plan_is_made_once_for_every_set_of_fixed_variables(monkeypatch):
     assert choice.choose(program, held, settings).plan.nx_free == free.nx_free - 1
     assert len(made) == 2
 
+    class Forgetful(dict[bytes, object]):
+        """What is kept while other threads solve the same program from other starts."""
+
+        def __setitem__(self, key, value):
+            pass
+
+    choice._plans[program] = Forgetful()
+    assert choice.choose(program, held, settings).plan.nx_free == free.nx_free - 1
+
 
 def test_mumps_solves_what_the_plan_does_not_fit(monkeypatch, capsys):
     other = []

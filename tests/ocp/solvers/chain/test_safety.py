@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from ocp_dyn import ocp
 from ocp_dyn.codegen.machine_code.toolchain import find_compiler
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.solvers.chain.library import FAILURES, obtain
-from ocp_dyn.ocp.solvers.chain.plan import chain_plan
+from ocp_dyn.ocp.solvers.chain.plan import ChainPlan, chain_plan
 from ocp_dyn.ocp.workflows.solve import prepare, starting_point
 from ocp_dyn.problems import five_link
 from ocp_dyn.problems.small import brachiation, cart_pole, hopper, juggling, lift, slider_crank, throw
@@ -226,3 +228,22 @@ def test_another_structure_is_told(library):
             assert FAILURES[figures().failure] == "the matrix is not of the planned structure"
     with solver(library, plan, seen) as (direct, figures):
         assert (direct.analysis, figures().failure) == (0, 0)
+
+
+def test_plans_that_make_no_sense_are_refused(library):
+    """Beyond these checks the library would write outside its memory, or one thread would wait for no other."""
+    plan = ChainPlan(*(np.array(a, np.int32) for a in ([0, 0, 1, 2], [2, 3, 0, 0], [0, 0, -1, -1], [1, 2, -1], [0, 0, -1])),
+                     2, 0, 2, 0, 1, np.zeros(3), np.zeros(3))  # fmt: skip
+    wrong = {
+        "front": [{"parent": [0, 2, -1]}, {"parent": [3, 2, -1]}],
+        "thread": [{"thread": thread} for thread in ([-2, 0, -1], [3, 0, -1], [-1, 0, -1], [0, 1, -1])],
+        "role": [{"role": [role, 3, 0, 0]} for role in (-1, 4)],
+        "tile": [{"role": [0, role, 0, 0], "tile": [-1, tile, -1, -1]} for role, tile in ((2, -1), (3, -1), (2, 4))],
+    }
+    with library.planned(plan):
+        pass
+    for kind, changes in wrong.items():
+        for change in changes:
+            bad = replace(plan, **{name: np.array(value, np.int32) for name, value in change.items()})
+            with pytest.raises(RuntimeError, match="refuses the plan"), library.planned(bad):
+                pytest.fail(kind)
