@@ -28,7 +28,6 @@ from ..constraints import (
 from ..joints import Revolute
 from ..mechanism import Model
 from ..mechanism.reduction import variants
-from ..mechanism.twins import twin
 
 _BY_FRAMES = (Contact, Loop, RollingContact, JointCoupling, CustomConstraint)
 """Constraints that use only frames and one-dof joints of a model: they hold on a model whose joints are split, too."""
@@ -49,7 +48,7 @@ def cheapest_equivalent(
     if not all(isinstance(member, (*_BY_FRAMES, LockedJoint)) for member in members) or model.symbolic_bodies:
         return model
     split = split and not any(isinstance(member, LockedJoint) for member in members)
-    kept = _kept.setdefault(twin(model), {})
+    kept = _kept.setdefault(model, {})
     if split not in kept:
         kept[split] = tuple(variants(model, split))
     return min(kept[split], key=_cost_of_forces if velocities else _cost_of_inertia)

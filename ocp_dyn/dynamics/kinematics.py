@@ -18,7 +18,7 @@ from .._types import Expr, M, Numbers, Vector, as_type, finite_vector, shown, sp
 from ..joints.derivatives import subspace_rate
 from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary
-from ..mechanism.twins import twin
+from ..mechanism.twins import shared_frame, twin
 from ..spatial_algebra.spatial import Transform, crm, halves
 from .recursions import accelerations, classical_accelerations, joint_states, poses, velocities, without_drift
 
@@ -307,7 +307,7 @@ def resolve(model: Model, frame: Frame | str) -> Frame:
     if not isinstance(frame, Frame):
         raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {shown(frame)}")
     found = original = model.frames.get(frame.name)
-    while original is not None and original is not frame:
+    while original is not None and original is not frame and original is not shared_frame(frame):
         original = original.stands_for
     if found is None or original is None:
         raise ValueError(f"{shown(frame)} belongs to another model than {shown(model)}: take it from model.frame(...)")

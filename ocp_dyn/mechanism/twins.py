@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pickle
 import threading
-import weakref
+from copy import copy
+from dataclasses import replace
 from hashlib import sha256
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from .model import Model
+from .parts import Frame
 
 _first: WeakValueDictionary[str, Model] = WeakValueDictionary()
-_twins: WeakKeyDictionary[Model, weakref.ref[Model]] = WeakKeyDictionary()
+_copies: WeakValueDictionary[str, Model] = WeakValueDictionary()
+_keys: WeakKeyDictionary[Model, str] = WeakKeyDictionary()
+_frames: WeakKeyDictionary[Frame, Frame] = WeakKeyDictionary()
 _lock = threading.RLock()
 
 
@@ -23,20 +27,45 @@ def twin(model: Model) -> Model:
     Cost: a millisecond, once per model.
     """
     with _lock:
-        known = _twins.get(model)
-        found = None if known is None else known()
+        key = _key(model)
+        return _first.setdefault(key, model) if key else model
+
+
+def shared(model: Model) -> Model:
+    """A model that stands for this one and for all that are equal to it: a copy that no user has.
+
+    What is made for it, such as Functions and graphs, serves the problems of all these models. It takes the frames of
+    each of them for its own (`shared_frame`), while for them a frame of another model remains one. The model itself if
+    it has no twins. The copy lives as long as something holds it.
+    """
+    with _lock:
+        key = _key(model)
+        if not key:
+            return model
+        found = _copies.get(key)
         if found is None:
-            found = _found(model)
-            _twins[model] = weakref.ref(found)
+            found = copy(model)
+            object.__setattr__(found, "frames", {name: replace(frame) for name, frame in model.frames.items()})
+            _keys[found] = key
+            _copies[key] = found
+        if found is not model:
+            _frames.update((frame, found.frames[name]) for name, frame in model.frames.items())
         return found
 
 
-def _found(model: Model) -> Model:
-    try:
-        data = pickle.dumps(model)
-    except Exception:  # noqa: BLE001  (parts of a user may raise anything)
-        return model
-    # a class that was defined again has the same name, and other code
-    classes = [id(type(part)) for part in (model, *model.joints, *model.passive)]
-    key = sha256(repr(classes).encode() + data).hexdigest()
-    return _first.setdefault(key, model)
+def shared_frame(frame: Frame) -> Frame:
+    """The frame of the shared model for which a frame of one of the equal models stands, or the frame itself."""
+    return _frames.get(frame, frame)
+
+
+def _key(model: Model) -> str:
+    """A digest of the data of a model, the same for equal models; empty for a model that cannot be pickled."""
+    if model not in _keys:
+        try:
+            data = pickle.dumps(model)
+        except Exception:  # noqa: BLE001  (parts of a user may raise anything)
+            return _keys.setdefault(model, "")
+        # a class that was defined again has the same name, and other code
+        classes = [id(type(part)) for part in (model, *model.joints, *model.passive)]
+        _keys[model] = sha256(repr(classes).encode() + data).hexdigest()
+    return _keys[model]

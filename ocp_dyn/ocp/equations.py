@@ -40,7 +40,7 @@ from ..dynamics.rnea_crba_aba import forward_dynamics, inverse_dynamics, mass_ma
 from ..mechanism import Model
 from ..mechanism.loads import JOINT_LOADS, Loads
 from ..mechanism.reduction import reduce
-from ..mechanism.twins import twin
+from ..mechanism.twins import shared, twin
 from .nlp.blocks import Rows as BlockRows
 from .statement.footholds import CompliantFoothold
 from .statement.statement import Statement
@@ -262,7 +262,7 @@ _recent: OrderedDict[Model, None] = OrderedDict()
 def equations_of(problem: Statement) -> Equations:
     """The equations of motion of a problem; passive forces and rotor inertia of the joints are included unless the
     problem leaves them out."""
-    model = twin(problem.model)
+    model = shared(problem.model)
     _recent[model] = None
     _recent.move_to_end(model)
     while len(_recent) > MODELS_KEPT:

@@ -35,6 +35,9 @@ RETRY_OPTIONS: tuple[dict[str, Any], ...] = tuple({"mu_init": mu, "perturb_alway
 GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
 """Statuses when rows are nearly dependent and the multipliers have grown without bound."""
 
+ASTRAY = ("Invalid_Number_Detected", "Infeasible_Problem_Detected", "Diverging_Iterates")
+"""Statuses of a warm start, whose steps no line search guards, that prove nothing."""
+
 VERDICTS = (
     *("Solve_Succeeded", "Solved_To_Acceptable_Level", "Feasible_Point_Found", "Infeasible_Problem_Detected"),
     *("Diverging_Iterates", "User_Requested_Stop", "Maximum_Iterations_Exceeded", "Maximum_CpuTime_Exceeded"),
@@ -111,25 +114,28 @@ def solve_by_ipopt(
     point = begin(program, start)
     barrier = first_barrier(program, point) if start.warm else 0.0
     result, fault = _first_run(program, point, settings, monitor, chosen)
-    told = _told(result, path, barrier) if start.warm else ""
-    if path.lost and not monitor.stop and (left := settings.max_iterations - result.iterations) > 0:
+    path.lost |= start.warm and not fault and result.status in ASTRAY
+    told, path.warm = _told(result, path, barrier) if start.warm else "", False
+    left = settings.max_iterations - result.iterations
+    if path.lost and left < 1:
+        result = replace(result, status="Maximum_Iterations_Exceeded")
+    elif path.lost and not monitor.stop:
+        told += ", then begun anew without multipliers"
         monitor.say(told)
         used, start = result.iterations, start.without_multipliers()
-        path.warm = False
         result, fault = _first_run(program, start, replace(settings, max_iterations=left), monitor, chosen)
         result = replace(result, iterations=used + result.iterations)
     result = _gone_on(program, start, settings, monitor, result, fault)
     central = path.central
-    if path.warm and result.converged:
+    if start.warm and result.converged:
         central = carried(program, start, Iterate(result.x, result.lam_x, result.lam_g)) or central
     return replace(result, central=central, warm_start=told)
 
 
 def _told(result: SolverResult, path: Path, barrier: float) -> str:
-    """The course of a warm start, in words."""
+    """The outcome of a warm start, in words."""
     iterations = f"{result.iterations} iteration{'s' * (result.iterations != 1)}"
-    end = f"given up after {iterations}, then begun anew without multipliers" if path.lost else iterations
-    return f"from the barrier {barrier:.0e}: {end}"
+    return f"from the barrier {barrier:.0e}: {f'given up after {iterations}' if path.lost else iterations}"
 
 
 def _gone_on(

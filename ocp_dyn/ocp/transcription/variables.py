@@ -15,7 +15,7 @@ from ..._types import Array, Expr, sparse, split
 from ...constraints import Constraint
 from ...mechanism import Model
 from ...mechanism.parameters import MODEL_PARAMETERS, with_parameters
-from ...mechanism.twins import twin
+from ...mechanism.twins import shared
 from ...symmetry.advance import Advance
 from ...symmetry.mirror import REFLECTION, MirrorMap
 from ..equations import Equations, equations_of
@@ -220,7 +220,7 @@ def model_of(transcription: Transcription, z: Mapping[str, Expr]) -> Model:
 
     z: values or expressions of the parameters, by name.
     """
-    model = twin(transcription.problem.model)  # an equal model of an earlier problem has its Functions already
+    model = shared(transcription.problem.model)  # an equal model of an earlier problem has its Functions already
     values = {name: z[name] for name in transcription.slots if name.partition(":")[0] in MODEL_PARAMETERS}
     if "slope" in transcription.slots:
         g = float(np.linalg.norm(model.gravity))

@@ -91,6 +91,9 @@ def test_a_warm_start_that_goes_badly_begins_anew(problem, first, monkeypatch, c
     short = problem.solve(start=first, values={"speed": 1.4}, max_iterations=5, **QUIET)
     assert short.stats["iterations"] == 5
     assert not short.converged
+    short = problem.solve(start=first, values={"speed": 1.4}, max_iterations=3, **QUIET)
+    assert short.status == "Maximum_Iterations_Exceeded"
+    assert short.stats["warm_start"] == "from the barrier 2e-03: given up after 3 iterations"
 
 
 def violations(path, values):
