@@ -17,7 +17,7 @@ enum { MOST_ROWS = 32767 }; /* of a front: places in it are written in 15 bits *
 
 typedef struct {
     double factorizations, factor_seconds, solves, solve_seconds, delayed, strict, residual, multiply_adds, entries;
-    double failure, largest_front, threads, spare[4];
+    double failure, largest_front, threads, refined, spare[3];
 } statistics;
 
 typedef struct instance instance;
@@ -114,12 +114,13 @@ typedef struct {
 struct instance {
     int id, n, nz, strict, factored, *irn, *icn;
     const double *values;
-    double *J, *corner, *rhs, threshold;
+    double *J, *corner, *rhs, threshold, asked;
     plan *plan;
     layout *layouts[2]; /* the usual one, and the strict one, without pairs and tiles */
     factors *factors;
     struct worker *workers;
     double *fronts;
+    int reserved;
     size_t fronts_room;
     instance *next;
 };

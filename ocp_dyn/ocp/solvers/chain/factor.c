@@ -269,7 +269,7 @@ static void reserve_fronts(instance *s, const layout *l)
 {
     size_t total = LARGE_PAGE / sizeof(double), size;
     for (int f = 0; f < l->fronts; f++) total += slot_size(l->front + f);
-    if (s->fronts || chain_reserve(&s->fronts, &s->fronts_room, total, sizeof(double))) return;
+    if (s->reserved++ || chain_reserve(&s->fronts, &s->fronts_room, total, sizeof(double))) return;
     char *begin = (char *)(((size_t)s->fronts + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
 #ifdef MADV_HUGEPAGE
     madvise(begin, total * sizeof(double) - LARGE_PAGE, MADV_HUGEPAGE);
@@ -356,7 +356,7 @@ int chain_factor(instance *s, const layout *l, int *negative)
         figures->delayed += w->delayed, figures->multiply_adds += w->multiply_adds, figures->entries += w->entries;
         if (w->largest > figures->largest_front) figures->largest_front = w->largest;
     }
-    figures->threads = s->plan->threads < subtrees ? s->plan->threads : subtrees;
+    figures->threads = l->work <= WORTH_THREADS ? 1 : s->plan->threads < subtrees ? s->plan->threads : subtrees;
     return s->workers[subtrees].failure;
 }
 

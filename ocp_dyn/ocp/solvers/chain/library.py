@@ -42,7 +42,8 @@ class Figures(NamedTuple):
 
     delayed: pivots that were too small where they stood; repeated: factorizations repeated with careful pivoting;
     residual: the worst relative residual of a solve; multiply_adds: of the last factorization; entries: of its factor;
-    failure: 0, or a key of FAILURES; largest_front: rows of the largest front.
+    failure: 0, or a key of FAILURES; largest_front: rows of the largest front; refined:
+    steps of refinement of solutions.
     """
 
     factorizations: int = 0
@@ -57,6 +58,7 @@ class Figures(NamedTuple):
     failure: int = 0
     largest_front: int = 0
     threads: int = 0
+    refined: int = 0
 
     def summary(self) -> dict[str, float]:
         """The figures as plain numbers, with the time of one factorization and of one solve [ms]."""
@@ -68,6 +70,7 @@ class Figures(NamedTuple):
             "delayed_pivots": self.delayed,
             "repeated": self.repeated,
             "worst_residual": self.residual,
+            "refined": self.refined,
             "multiply_adds": self.multiply_adds,
             "factor_entries": self.entries,
             "largest_front": self.largest_front,

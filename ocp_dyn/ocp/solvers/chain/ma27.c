@@ -239,8 +239,10 @@ void ma27bd_(const int *n, const int *nz, const int *irn, const int *icn, double
     }
     iw[0] = s->id;
     s->values = a;
-    int negative = 0, demanding = cntl[0] > 1.5 * USUAL_PIVOT; /* IPOPT raises it where residuals are too large */
-    info[0] = factor(s, demanding, &negative);
+    /* IPOPT raises it where residuals are too large, factors the matrix again, and never lowers it. */
+    int negative = 0, raised = s->asked > 0 && cntl[0] > s->asked;
+    s->asked = cntl[0];
+    info[0] = factor(s, raised, &negative);
     info[14] = negative;
     if (watch) watch(0, s->n, s->nz, s->irn, s->icn, s->values, info[0] ? info[0] : negative, NULL, NULL);
 }
@@ -273,7 +275,7 @@ static double solve(instance *s, const double *b, double *x, double *r)
     memcpy(x, b, (size_t)s->n * sizeof(double));
     chain_solve(s, l, x);
     double left = residual(s, b, x, r);
-    for (int step = 0; step < 2 && !(left <= ENOUGH) && left == left; step++) {
+    for (int step = 0; step < 2 && !(left <= ENOUGH) && left == left; step++, s->plan->figures.refined++) {
         chain_solve(s, l, r);
         for (int i = 0; i < s->n; i++) x[i] += r[i];
         left = residual(s, b, x, r);
