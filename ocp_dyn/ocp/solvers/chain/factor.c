@@ -367,12 +367,12 @@ void chain_release(instance *s)
         factors *g = s->factors + f;
         tiles *t = g->tiles;
         free(g->rows), free(g->place), free(g->slot_size ? NULL : g->F), free(g->D), free(g->carry), free(g->waiting);
-        if (t) free(t->primal), free(t->H), free(t->C), free(t->inverse), free(t->Z), free(t->w);
+        if (t) free(t->primal), free(t->H), free(t->C), free(t->inverse), free(t->Z), free(t->w), free(t->Q);
         free(t);
     }
     for (int k = 0; s->workers && k <= s->plan->subtrees; k++) {
         worker *w = s->workers + k;
-        free(w->raw), free(w->work), free(w->scratch), free(w->order);
+        free(w->raw), free(w->more), free(w->work), free(w->scratch), free(w->order);
     }
     free(s->factors), free(s->workers), free(s->fronts);
     s->factors = NULL, s->workers = NULL, s->fronts = NULL;

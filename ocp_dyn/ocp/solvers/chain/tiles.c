@@ -5,8 +5,9 @@
 
        K - C_P Z - Z' C_P' + Z' H Z = K - X Z - Z' X',   X = C_P - Z' H / 2,
 
-   and as many negative as positive eigenvalues. Rows without a stable pivot in B are left over: they join the front. So
-   do all rows of the tiles if the matrix has entries on the diagonal of dual rows, where it is regularized.
+   and as many negative as positive eigenvalues. Rows without a stable pivot in B are left over: they join the front.
+   Entries on the diagonal of dual rows add a correction, see regularized.c. So that it is sound, they must not be
+   positive; else all rows of the tiles join the front.
 */
 #include "worker.h"
 
@@ -106,20 +107,20 @@ static int allot(const front *f, tiles *t)
     failed |= chain_reserve(&t->C, &t->room[2], near * p, sizeof(double));
     failed |= chain_reserve(&t->inverse, &t->room[3], f->block_size, sizeof(double));
     failed |= chain_reserve(&t->Z, &t->room[4], f->beyond_size + p * p, sizeof(double));
-    failed |= chain_reserve(&t->w, &t->room[5], 3 * p + near, sizeof(double));
-    t->t = t->w + p, t->y = t->t + p;
+    failed |= chain_reserve(&t->w, &t->room[5], 6 * p + near, sizeof(double));
+    t->t = t->w + p, t->R = t->t + p, t->e = t->R + p, t->y = t->e + 2 * p;
     return failed;
 }
 
 /* Chooses the pairs of every component, and lists the rows that are left over: primal rows i, dual rows primal + i. */
-static void choose(const front *f, const parts *raw, tiles *t, int exact, double *copy, int *row, int *column)
+static void choose(const front *f, const parts *raw, tiles *t, int sound, double *copy, int *row, int *column)
 {
     t->rank = t->leftover = 0;
     for (int c = 0; c < f->components; c++) {
         const component *k = f->component + c;
         memcpy(copy, raw->B + k->block, (size_t)k->rows * k->columns * sizeof(double));
         int rank = rank_of(copy, k->rows, k->columns, row, column);
-        rank = t->ranks[c] = exact ? rank : 0;
+        rank = t->ranks[c] = sound ? rank : 0;
         for (int i = 0; i < rank; i++) t->dual[t->rank + i] = k->row + row[i];
         for (int j = 0; j < rank; j++) t->primal[t->rank + j] = k->column + column[j];
         for (int i = rank; i < k->rows; i++) t->left[t->leftover++] = f->primal + k->row + row[i];
@@ -190,9 +191,11 @@ int chain_choose_tiles(worker *w, const front *f, const parts *raw, tiles *t)
     if (allot(f, t) || chain_reserve(&w->scratch, &w->room[2], most, sizeof(double)) ||
         chain_reserve(&w->order, &w->room[3], p + f->dual + 1, sizeof(int)))
         return NO_MEMORY;
-    int exact = 1;
-    for (int i = 0; i < f->dual; i++) exact &= raw->E[i] == 0;
-    choose(f, raw, t, exact, w->scratch, w->order, w->order + f->dual);
+    int sound = 1;
+    t->regular = 1;
+    for (int i = 0; i < f->dual; i++) sound &= raw->E[i] <= 0, t->regular &= raw->E[i] == 0;
+    choose(f, raw, t, sound, w->scratch, w->order, w->order + f->dual);
+    for (int i = 0; i < t->rank; i++) t->R[i] = sqrt(-raw->E[t->dual[i]]);
     t->neighbors = f->near_count + t->leftover;
     make_Z(f, raw, t);
     for (int j = 0; j < t->rank; j++) {
@@ -281,4 +284,5 @@ void chain_eliminate_tiles(worker *w, const front *f, const parts *raw, tiles *t
         }
         subtract(t, j, g, F, ld);
     }
+    if (!t->regular) chain_regularize(w, f, t, X, F, ld);
 }

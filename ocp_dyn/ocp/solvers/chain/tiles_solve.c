@@ -30,8 +30,21 @@ static void leading(const front *f, const tiles *t, const double *b)
     }
 }
 
+/* Adds what E adds: with g = G Q G' y, w becomes w + g, and y = b_P - H w becomes y - H g. */
+static void add_regular(const front *f, const tiles *t, double *w, double *y)
+{
+    int r = t->rank;
+    double *g = t->e, *u = t->e + r;
+    if (t->regular) return;
+    chain_inverse_times(f, t, 1, y, g);
+    multiply(r, r, t->Q, g, u);
+    chain_inverse_times(f, t, 0, u, g);
+    multiply(r, r, t->H, g, u);
+    for (int i = 0; i < r; i++) w[i] += g[i], y[i] -= u[i];
+}
+
 /* Subtracts from the front's right-hand side v what the eliminated pairs add to it:
-   v -= C_P w + Z' (b_P - H w), w = B^-1 b_Q. */
+   v -= C_P w + Z' y, w = B^-1 b_Q, y = b_P - H w. */
 void chain_tiles_forward(const front *f, const tiles *t, const double *b, double *v)
 {
     if (!t || !t->rank) return;
@@ -39,6 +52,7 @@ void chain_tiles_forward(const front *f, const tiles *t, const double *b, double
     leading(f, t, b);
     multiply(r, r, t->H, t->w, t->t);
     for (int i = 0; i < r; i++) t->t[i] = b[f->tile_rows[t->primal[i]]] - t->t[i];
+    add_regular(f, t, t->w, t->t);
     multiply(t->neighbors, r, t->C, t->w, t->y);
     for (int i = 0; i < t->neighbors; i++) v[t->at[i]] -= t->y[i];
     const double *Z = t->Z;
@@ -70,6 +84,7 @@ void chain_tiles_backward(const front *f, const tiles *t, double *x, const doubl
     multiply_transposed(t->neighbors, r, t->C, t->y, t->t);
     multiply(r, r, t->H, t->w, t->y);
     for (int i = 0; i < r; i++) t->t[i] = x[f->tile_rows[t->primal[i]]] - t->t[i] - t->y[i];
+    add_regular(f, t, t->w, t->t);
     const double *inverse = t->inverse;
     for (int c = 0, first = 0; c < f->components; c++) {
         int rank = t->ranks[c];

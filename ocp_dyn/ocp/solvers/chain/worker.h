@@ -8,11 +8,12 @@
 
    primal, dual: these rows. neighbors: the rows on which they act, places among the front's rows; the first ones are
    the layout's neighbors, then follow leftover rows of tiles that have no stable pivot. H (rank x rank), C (neighbors x
-   rank). Every component has its rank, its inverse block B^-1 (rank x rank), and Z = B^-1 C_Q' (rank x touched). */
+   rank). Every component has its rank, its inverse block B^-1 (rank x rank), and Z = B^-1 C_Q' (rank x touched). R, Q: see
+   regularized.c; regular: whether E = 0. w, t, e, y: work space of solves. */
 typedef struct tiles {
-    int rank, neighbors, leftover, *primal, *dual, *at, *left, *ranks, *touched, *touch;
-    double *H, *C, *inverse, *Z, *w, *t, *y;
-    size_t room[6];
+    int rank, neighbors, leftover, regular, *primal, *dual, *at, *left, *ranks, *touched, *touch;
+    double *H, *C, *inverse, *Z, *Q, *w, *t, *R, *e, *y;
+    size_t room[7];
 } tiles;
 
 /* The parts of the matrix on the rows of a front's tiles, as they are assembled. */
@@ -25,15 +26,17 @@ typedef struct worker {
     instance *s;
     const layout *l;
     int number, failure, negative;
-    double *raw, *work, *scratch, delayed, multiply_adds, entries, largest;
+    double *raw, *work, *scratch, *more, delayed, multiply_adds, entries, largest;
     int *order;
-    size_t room[4];
+    size_t room[5];
 } worker;
 
 int chain_reserve(void *memory, size_t *room, size_t count, size_t size);
 void chain_assemble_tiles(worker *w, const front *f, parts *raw);
 int chain_choose_tiles(worker *w, const front *f, const parts *raw, tiles *t);
 void chain_eliminate_tiles(worker *w, const front *f, const parts *raw, tiles *t, int shift, double *F, long ld);
+void chain_inverse_times(const front *f, const tiles *t, int transposed, const double *x, double *y);
+void chain_regularize(worker *w, const front *f, tiles *t, const double *X, double *F, long ld);
 void chain_tiles_forward(const front *f, const tiles *t, const double *b, double *v);
 void chain_tiles_backward(const front *f, const tiles *t, double *x, const double *v);
 int chain_set_pairs(instance *s, const layout *l);
