@@ -45,8 +45,9 @@ PUSH, LEAST_PUSH = 0.04, 1e-8
 STIFFNESS = 10.0
 """Multiplier that counts like a distance of one, in the scale of the program, where a value is moved to the central path."""
 
-LEAST_BARRIER = 1e-6
-"""Smallest first barrier parameter."""
+LEAST_BARRIER, GREATEST_BARRIER = 1e-6, 10.0
+"""Smallest and largest first barrier parameter. Interrupted runs may leave multipliers of any size, and IPOPT refuses
+pushes above 0.5, which is more than PUSH times the largest."""
 
 TINY = 2.0**-20
 """Smallest ratio of a product to the mean that counts."""
@@ -106,13 +107,14 @@ def options_at(barrier: float) -> dict[str, Any]:
 
 
 def first_barrier(program: Assembled, start: Start) -> float:
-    """Barrier parameter of the first iteration: the mean of the start's products, LEAST_BARRIER or more."""
+    """Barrier parameter of the first iteration: the mean of the start's products, between LEAST_BARRIER and
+    GREATEST_BARRIER."""
     if start.lam_x is None or start.lam_g is None:
         raise ValueError("first_barrier needs a start with multipliers")
     iterate = Iterate(start.x, start.lam_x, start.lam_g)
     g = program.evaluator.constraints(start.x, start.p)
     found = products(program, start, iterate, g)
-    return max(LEAST_BARRIER, float(found.mean())) if found.size else LEAST_BARRIER
+    return min(max(LEAST_BARRIER, float(found.mean())), GREATEST_BARRIER) if found.size else LEAST_BARRIER
 
 
 def _is_near(program: Assembled, start: Start, solution: Iterate) -> bool:

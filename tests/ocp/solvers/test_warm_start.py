@@ -156,3 +156,15 @@ def test_a_start_near_a_solution_is_kept(problem, first):
     assert options["mu_init"] == 2e-3
     assert options["warm_start_bound_push"] == options["warm_start_slack_bound_frac"] == 8e-5
     assert warm_start.options_at(warm_start.LEAST_BARRIER)["warm_start_bound_push"] == 1e-8
+
+
+def test_multipliers_of_any_size_are_a_start(problem, first):
+    """IPOPT refuses pushes above 0.5: the first barrier has an upper bound."""
+    huge = {"x": first.iterate["x"]} | {key: 1e12 * first.iterate[key] for key in ("lam_x", "lam_g")}
+    _, start = start_of(problem, replace(first, iterate=huge, central={}))
+    barrier = warm_start.first_barrier(start_of(problem, first)[0], start)
+    assert barrier == warm_start.GREATEST_BARRIER
+    assert max(warm_start.options_at(barrier)[name] for name in warm_start.PUSHES) <= 0.5
+    near = problem.solve(start=replace(first, iterate=huge, central={}), **QUIET)
+    assert near.converged
+    assert near.objective == pytest.approx(first.objective, rel=1e-6)
