@@ -159,6 +159,9 @@ def test_what_tapes_do_not_have_is_refused():
     x = SX.sym("x")
     with pytest.raises(ValueError, match="f has an operation that tapes do not have: number"):
         tape_of(library(), ca.Function("f", [x], [ca.erfinv(x)]))
+    call = ca.Function("call", [ca.MX.sym("nothing", 0, 0)], [ca.MX(3.0)], {"never_inline": True})
+    with pytest.raises(ValueError, match="f has an operation that tapes do not have: number"):
+        tape_of(library(), ca.Function("f", [x], [x + call(SX(0, 0))]))
     y = ca.MX.sym("y")
     with pytest.raises(ValueError, match="tapes need an SX Function"):
         tape_of(library(), ca.Function("g", [y], [y + 1]))

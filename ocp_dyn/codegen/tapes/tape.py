@@ -124,7 +124,8 @@ def _one(f: ca.Function, k: int) -> tuple[int, ...]:
         return operation, results[0], *struct.unpack("<ii", struct.pack("<d", f.instruction_constant(k)))
     if operation == ca.OP_OUTPUT:
         return operation, results[0], operands[0], results[1]
-    return operation, results[0], operands[0], operands[-1]
+    # calls of Functions, which are refused later, may have no operands or results
+    return operation, *(results[:1] or [0]), *(operands[:1] or [0]), *(operands[-1:] or [0])
 
 
 def _serialized(f: ca.Function) -> Code | None:
