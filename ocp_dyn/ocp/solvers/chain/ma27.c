@@ -15,7 +15,8 @@
 /* Values of INFO(1), of which IPOPT knows the first two: singular; not to be solved. */
 enum { INFO_SINGULAR = -5, INFO_FAILED = -2 };
 
-static const double ENOUGH = 1e-8;      /* relative residual below which a solution is taken as it is */
+static const double GOOD = 1e-13;       /* relative residual below which a solution is taken as it is */
+static const double ENOUGH = 1e-8;      /* relative residual, after refinement, above which pivots were too small */
 static const double USUAL_PIVOT = 1e-8; /* threshold of pivots until a residual is too large */
 static const double STRICT_PIVOT = 1e-2;
 
@@ -275,7 +276,7 @@ static double solve(instance *s, const double *b, double *x, double *r)
     memcpy(x, b, (size_t)s->n * sizeof(double));
     chain_solve(s, l, x);
     double left = residual(s, b, x, r);
-    for (int step = 0; step < 2 && !(left <= ENOUGH) && left == left; step++, s->plan->figures.refined++) {
+    for (int step = 0; step < 2 && !(left <= GOOD) && left == left; step++, s->plan->figures.refined++) {
         chain_solve(s, l, r);
         for (int i = 0; i < s->n; i++) x[i] += r[i];
         left = residual(s, b, x, r);
