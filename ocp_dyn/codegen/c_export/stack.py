@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..kernels.emit import Kernel
+from ..kernels.writer import Kernel
 from ..kernels.interface import Entry
 from ..kernels.lanes import PRECISIONS
 from ..kernels.pressure import Pressure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..kernels import driver, lanes
-from ..kernels.emit import Kernel
+from ..kernels.writer import Kernel
 from ..kernels.interface import Argument, Entry
 from ..kernels.names import filled, printable
 from . import provenance

@@ -8,7 +8,7 @@ and contains the function that chooses.
 from __future__ import annotations
 
 from . import driver
-from .emit import Kernel
+from .writer import Kernel
 from .interface import Entry
 from .lanes import header
 

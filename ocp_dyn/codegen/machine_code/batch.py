@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..._display import table
 from ..._types import shown
 from ...casadi_functions.checked import CheckedFunction
-from ..kernels.emit import instructions
+from ..kernels.values import instructions
 from ..kernels.interface import row_major
 
 Array = NDArray[Any]
