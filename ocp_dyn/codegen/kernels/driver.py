@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from .writer import Kernel
 from .lanes import PRECISIONS, header, transpose
 from .names import filled
+from .writer import Kernel
 
 ONE = "int {}(const R *const *arg, R *const *res)"
 MANY = "int {}(long long n, const R *const *arg, const long long *stride, R *const *res)"

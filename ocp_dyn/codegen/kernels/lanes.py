@@ -99,7 +99,10 @@ def _packed(width: int, p: Precision, angles: bool) -> list[str]:
     # numbers of one state lie anywhere: only the type of the access says that they are read as a vector
     size = f"vector_size({width * p.bits // 8}), aligned({p.bits // 8}), may_alias"
     lines += [f"typedef R W{width} __attribute__(({size}));"]
-    lines += [f"#define LOAD{width}(p) (*(const W{width} *)(p))", f"#define STORE{width}(p, v) (*(W{width} *)(p) = (v))"]
+    lines += [
+        f"#define LOAD{width}(p) (*(const W{width} *)(p))",
+        f"#define STORE{width}(p, v) (*(W{width} *)(p) = (v))",
+    ]
     if angles and width == 4:
         lines += ["/* the sines and cosines of four angles */", "static NOINLINE void angles_(V4 x, R *w)", "{"]
         lines += ["    V4 sine, cosine;", "    sincos_4(x, &sine, &cosine);", "    STORE4(w, sine);"]

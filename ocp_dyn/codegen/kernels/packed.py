@@ -44,7 +44,9 @@ class PackedWriter(Writer):
         self.known: set[int] = set()
         kernel = super().kernel()
         saved = sum((width - 1) * count for width, count in self.vectors.items())
-        packing = Packing(len(self.chunk_of), len(self.chunk_of) - saved, dict(sorted(self.vectors.items())), self.moves)
+        packing = Packing(
+            len(self.chunk_of), len(self.chunk_of) - saved, dict(sorted(self.vectors.items())), self.moves
+        )
         return replace(kernel, packing=packing)
 
     # Placement
@@ -73,9 +75,7 @@ class PackedWriter(Writer):
         that must be computed before them. None if there is only one."""
         early = [False] * len(self.values)
         for v, value in enumerate(self.values):
-            early[v] = value.operation < 0 or (
-                value.operation in ARITHMETIC and all(early[a] for a in value.arguments)
-            )
+            early[v] = value.operation < 0 or (value.operation in ARITHMETIC and all(early[a] for a in value.arguments))
         found = [a for _, a in self.trigonometric if early[a]]
         angles = list(dict.fromkeys(a for v in self.trigonometric.values() if v in self.bundle_of
                                     for a in self.bundle_of[v].operands[0] if early[a]))  # fmt: skip
@@ -141,7 +141,9 @@ class PackedWriter(Writer):
         for goals in (range(len(groups)), wanted):
             order = placement.by_demand(range(len(groups)), arguments, goals)
             placements.append(
-                placement.place([groups[g] for g in order], every, CHUNK_LENGTH, first=first, units=units, stored=blocked)
+                placement.place(
+                    [groups[g] for g in order], every, CHUNK_LENGTH, first=first, units=units, stored=blocked
+                )
             )
         return min(placements, key=lambda candidate: candidate.size)
 
@@ -158,7 +160,8 @@ class PackedWriter(Writer):
 
     def _enter(self, c: int) -> None:
         """Forgets what another chunk has made known."""
-        self.chunk, self.vector_of = c, {}
+        self.chunk = c
+        self.vector_of: dict[Operand, str] = {}
         for v in self.known:
             self.operands[v] = f"t{v}"
         self.known = set()

@@ -15,6 +15,7 @@ from .values import ARITHMETIC, CONSTANT, INPUT, KINDS, LIBRARY, SELECTIONS, TRI
 CHUNK_LENGTH = 500
 """Number of statements in a chunk, one C function."""
 
+
 @dataclass(frozen=True)
 class Output:
     """An output of `size` numbers, which holds `stored` different nonzero values.
