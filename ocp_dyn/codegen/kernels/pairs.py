@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 
 from .values import ARITHMETIC, COMMUTATIVE, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, Value
 
@@ -49,23 +50,25 @@ def pairs(values: Sequence[Value], live: Sequence[int], move: float = 1.0) -> li
     return _Economy(values, live, _ordered(values, live, _Search(values, live).rounds()), move).kept()
 
 
-def shapes(values: Sequence[Value], levels: int) -> list[int]:
-    """A number for every value, equal for values whose expressions have the same operations to the depth `levels`.
+def shapes(values: Sequence[Value], levels: Sequence[int]) -> list[list[int]]:
+    """Numbers for all values, for each of the `levels`: equal for values of one shape, expressions that have the same
+    operations to this depth.
 
     All constants have one shape, and all entries of one input.
     """
-    kinds = [(v.operation, *(v.arguments[:1] if v.operation == INPUT else ())) for v in values]
-    numbers: dict[tuple[int, ...], int] = {}
-    shape = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
-    for _ in range(levels):
-        numbers, below = {}, shape
-        shape = []
-        for kind, value in zip(kinds, values, strict=True):
-            operands = [below[a] for a in value.arguments] if value.operation >= 0 else []
-            if value.operation in COMMUTATIVE:
-                operands.sort()
-            shape.append(numbers.setdefault((*kind, *operands), len(numbers)))
-    return shape
+    kinds = [(v.operation, v.arguments[0] if v.operation == INPUT else 0) for v in values]
+    numbers = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
+    kind = np.array([numbers[k] for k in kinds], dtype=np.int64)
+    operands = np.array([(v.arguments * 2)[:2] if v.operation >= 0 else (k, k) for k, v in enumerate(values)]).T
+    either = np.array([v.operation in COMMUTATIVE for v in values])
+    shape, found = kind, {}
+    for level in range(1, max(levels) + 1):
+        a, b = shape[operands]
+        a, b = np.where(either, np.minimum(a, b), a), np.where(either, np.maximum(a, b), b)
+        shape = np.unique((kind * len(values) + a) * len(values) + b, return_inverse=True)[1]
+        if level in levels:
+            found[level] = shape.tolist()
+    return [found[level] for level in levels]
 
 
 def depths(values: Sequence[Value]) -> list[int]:
@@ -95,11 +98,11 @@ class _Search:
 
     def rounds(self) -> list[list[Bundle]]:
         """The pairs found by every search; all exclude each other."""
-        return [self.round(levels, strict=levels == LEVELS[0]) for levels in LEVELS]
+        return [self.round(shape, strict=k == 0) for k, shape in enumerate(shapes(self.values, LEVELS))]
 
-    def round(self, levels: int, strict: bool) -> list[Bundle]:
+    def round(self, shape: list[int], strict: bool) -> list[Bundle]:
         """The pairs of one search. strict: nothing is tried that no operand suggests and that has an alternative."""
-        self.shape, self.found, self.strict = shapes(self.values, levels), [], strict
+        self.shape, self.found, self.strict = shape, [], strict
         self.alike = defaultdict(list)
         for v in self.packable:
             self.alike[self.shape[v]].append(v)
