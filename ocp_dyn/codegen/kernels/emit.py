@@ -100,6 +100,15 @@ class Output:
     slots: tuple[int, ...]
 
 
+class Packing(NamedTuple):
+    """What a packed kernel computes in vectors."""
+
+    operations: int
+    statements: int
+    vectors: dict[int, int]
+    moves: int
+
+
 @dataclass(frozen=True)
 class Kernel:
     """C code of a function `NAME(const V *const *x, V *const *y, V *w)`, and facts that its caller needs.
@@ -119,6 +128,7 @@ class Kernel:
     library: tuple[str, ...]
     angles: bool
     pressures: tuple[Pressure, ...]
+    packing: Packing | None = None
 
     @property
     def text(self) -> str:
@@ -139,7 +149,7 @@ KINDS = {**dict.fromkeys((*SELECTIONS, *LIBRARY), "call"), **dict.fromkeys(TRIGO
 KNOWN = frozenset({*ARITHMETIC, *SELECTIONS, *LIBRARY, *TRIGONOMETRIC})
 
 
-def emit(f: ca.Function, name: str, *, dense: bool = True) -> Kernel:
+def emit(f: ca.Function, name: str, *, dense: bool = True, pack: bool = False) -> Kernel:
     """The C code of `f` as a function of the C name `name`.
 
     f: any Function that `expand` makes scalar. dense: arguments are dense and row-major; otherwise they hold the
@@ -155,6 +165,7 @@ def emit(f: ca.Function, name: str, *, dense: bool = True) -> Kernel:
     if not isinstance(f, ca.Function):
         raise TypeError(f"emit needs a casadi.Function, such as od.function(algorithm, model) makes, got {shown(f)}")
     truth(dense, "dense")
+    truth(pack, "pack")
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
         raise ValueError(f"emit needs a C name for the function, of letters, digits and underscores, got {shown(name)}")
     scalar = f if f.is_a("SXFunction") else f.expand()
