@@ -17,11 +17,14 @@ def check_version(version: object) -> None:
         raise ValueError(f'version must be one to four numbers, such as "1.2.3", got {shown(version)}')
 
 
-def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], version: str) -> str:
+def cmake(
+    mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], version: str, packed: bool = False
+) -> str:
     """CMakeLists.txt: the library PREFIX::PREFIX, install rules and, unless another project includes it, the example as
     a test.
 
-    large: the sources of functions of more than LARGE instructions. version: of the library, "1.2.3".
+    large: the sources of functions of more than LARGE instructions. version: of the library, "1.2.3". packed: whether
+    some code is packed; then the option PREFIX_PLAIN chooses the other form of it.
     """
     macro = prefix.upper()
     library_sources = [name for name in sources if name != f"{prefix}_external.c"]
@@ -58,6 +61,7 @@ def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], 
         "  endif()",
         *_spared(large),
         "endif()",
+        *(_plain(prefix) if packed else []),
         "if(UNIX)",
         f"  target_link_libraries({prefix} PUBLIC m)",
         "endif()",
@@ -72,6 +76,16 @@ def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], 
         "endif()",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _plain(prefix: str) -> list[str]:
+    macro = prefix.upper()
+    return [
+        f'option({macro}_PLAIN "code without vector statements, which compilers other than GCC and Clang get" OFF)',
+        f"if({macro}_PLAIN)",
+        f"  target_compile_definitions({prefix} PRIVATE {macro}_PLAIN)",
+        "endif()",
+    ]
 
 
 def _bound_when_loaded(prefix: str) -> list[str]:
