@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..kernels.emit import Packing
 from ..kernels.interface import CONFIGURATIONS, Argument, Entry
 from ..kernels.names import printable
+from ..kernels.writer import Packing
 from .stack import Stack
 
 DERIVATIVES = {
