@@ -174,7 +174,8 @@ class PackedWriter(Writer):
             yield from self._vector(padded)
             unit = self._unit(block)
             begin = min(self.slots[v] - k for k, v in enumerate(unit) if v is not None)
-            yield f"    angles_({self.vector_of[padded]}, w + {begin});"
+            angles = self.vector_of[padded]
+            yield f"    angles_({angles if len(set(block)) > 1 else f'S{BLOCK}({angles})'}, w + {begin});"
             self.vectors.update(len(half) for half in (unit[:BLOCK], unit[BLOCK:]) if any(half))
             for v in (v for v in unit if v is not None):
                 self.known.add(v)
