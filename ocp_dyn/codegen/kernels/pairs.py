@@ -16,9 +16,10 @@ import casadi as ca
 
 from .values import ARITHMETIC, COMMUTATIVE, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, Value
 
-LEVELS = 6
-"""Depth to which the expressions of two values must be of one shape. Whole expressions are not compared: one constant
-that is zero in one limb only would separate all that depends on it."""
+LEVELS = (24, 6, 4)
+"""Depths to which the expressions of two values must be of one shape, in the first search and in the next ones. The
+second is for values that would not be found otherwise: a constant that is zero in one limb only changes the shapes of
+all that depends on it, to any depth."""
 
 CANDIDATES = 4
 """Number of values tried as partners where no operand suggests any."""
@@ -31,6 +32,7 @@ BROADCAST = 0.5
 """Cost of a computed number in all lanes, in additions: often a part of the load of a stored one."""
 
 
+ROUNDS=[]
 class Bundle(NamedTuple):
     """Values of one operation, computed by one statement. lanes: the values. operands: for every operand of the
     operation, its values in all lanes; operands of commutative operations are in the order that fits best."""
@@ -48,15 +50,15 @@ def bundles(values: Sequence[Value], live: Sequence[int]) -> list[Bundle]:
     return _with_angles(values, found)
 
 
-def shapes(values: Sequence[Value]) -> list[int]:
-    """A number for every value, equal for values whose expressions have the same operations to the depth LEVELS.
+def shapes(values: Sequence[Value], levels: int) -> list[int]:
+    """A number for every value, equal for values whose expressions have the same operations to the depth `levels`.
 
     All constants have one shape, and all entries of one input.
     """
     kinds = [(v.operation, *(v.arguments[:1] if v.operation == INPUT else ())) for v in values]
     numbers: dict[tuple[int, ...], int] = {}
     shape = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
-    for _ in range(LEVELS):
+    for _ in range(levels):
         numbers, below = {}, shape
         shape = []
         for kind, value in zip(kinds, values, strict=True):
@@ -79,37 +81,47 @@ class _Search:
     """Search of pairs: from the deepest values down to their operands, which become pairs in turn."""
 
     def __init__(self, values: Sequence[Value], live: Sequence[int]) -> None:
-        self.values, self.shape, self.depth = values, shapes(values), depths(values)
+        self.values, self.depth = values, depths(values)
         self.packable = [v for v in live if values[v].operation in WEIGHTS]
         self.partner: dict[int, tuple[int, int]] = {}  # of a value: the other value, and its own lane
         self.bundles: list[Bundle] = []
         self.users: dict[int, list[int]] = defaultdict(list)
-        self.alike: dict[int, list[int]] = defaultdict(list)
         for v in self.packable:
-            self.alike[self.shape[v]].append(v)
             for a in values[v].arguments:
                 self.users[a].append(v)
 
     def pairs(self) -> list[Bundle]:
-        for u in sorted(self.packable, key=lambda v: -self.depth[v]):
-            if u in self.partner:
-                continue
-            found = [(self.fit(*pair), -v, pair) for v in self.candidates(u) for pair in ((u, v), (v, u))]
-            if found:
-                self.descend(max(found)[2])
+        order = sorted(self.packable, key=lambda v: -self.depth[v])
+        ROUNDS.clear()
+        for levels in LEVELS:
+            self.shape = shapes(self.values, levels)
+            ROUNDS.append(len(self.bundles))
+            self.most = 2 if levels == LEVELS[0] else 10**9
+            self.alike: dict[int, list[int]] = defaultdict(list)
+            for v in self.packable:
+                self.alike[self.shape[v]].append(v)
+            for u in (u for u in order if u not in self.partner):
+                if u in self.partner:
+                    continue
+                found = [(self.fit(*pair), -v, pair) for v in self.candidates(u) for pair in ((u, v), (v, u))]
+                if found:
+                    self.descend(max(found)[2])
         return self.bundles
 
     def candidates(self, u: int) -> Iterable[int]:
         """Values that may become the partner of u: they use partners of its operands, or equal operands."""
         near: set[int] = set()
         for a in self.values[u].arguments:
-            near.update(self.users[self.partner[a][0] if a in self.partner else a])
+            if a in self.partner:
+                near.update(self.users[self.partner[a][0]])
+            elif self.most > 2:
+                near.update(self.users[a])
         chosen = [v for v in near if self.free(v, u)]
         if chosen:
             return chosen
         others = self.alike[self.shape[u]]
         others[:] = [v for v in others if v not in self.partner]
-        return [v for v in others[: CANDIDATES + 1] if v != u]
+        return [v for v in others[: CANDIDATES + 1] if v != u] if len(others) <= self.most else []
 
     def free(self, v: int, u: int) -> bool:
         return self.shape[v] == self.shape[u] and v != u and v not in self.partner
@@ -167,7 +179,7 @@ def _ordered(values: Sequence[Value], live: Sequence[int], found: Sequence[Bundl
     arrived: dict[int, list[int]] = defaultdict(list)
     while ready or arrived:
         if not ready:
-            k = max(arrived, key=lambda k: (max(map(depth.__getitem__, found[k].lanes))
+            k = max(arrived, key=lambda k: (sum(k >= r for r in ROUNDS), max(map(depth.__getitem__, found[k].lanes))
                                             - min(map(depth.__getitem__, found[k].lanes)), -k))  # fmt: skip
             for v in found[k].lanes:
                 del of[v]
@@ -192,7 +204,9 @@ class _Economy:
 
     A bundle saves its operation in all lanes but one. An operand whose lanes are not one bundle, in its order, is put
     together by a move, once for all bundles that use it; a number of a lane beside the first that a plain statement
-    uses takes a move as well. Constants and equal inputs cost nothing.
+    uses takes a move as well. Constants and equal inputs cost nothing, and neither does a product that one sum alone
+    uses: processors compute both at once. So a bundle of products is worth most beside that of their sums, and costs
+    time beside plain ones.
     """
 
     def __init__(self, values: Sequence[Value], live: Sequence[int], found: Sequence[Bundle]) -> None:
@@ -208,6 +222,7 @@ class _Economy:
             if v not in self.of:
                 for a in values[v].arguments:
                     self.plain[a] += 1
+        self.sum_of = _sums(values, live)
 
     def kept(self) -> list[Bundle]:
         waiting = list(self.kept_of)
@@ -232,13 +247,19 @@ class _Economy:
 
     def saved(self, bundle: Bundle) -> float:
         """The cost of the code without this bundle less that with it, all others unchanged."""
-        saved = WEIGHTS[self.values[bundle.lanes[0]].operation] * (len(bundle.lanes) - 1)
+        width = len(bundle.lanes)
+        sums = tuple(self.sum_of.get(v, -1) for v in bundle.lanes)
+        fused = width - sums.count(-1)
+        saved = WEIGHTS[self.values[bundle.lanes[0]].operation] * (width - 1)
+        saved += (1 if sums in self.kept_of else -1) * fused
         for operand in set(bundle.operands):
+            if all(self.sum_of.get(a) == v for a, v in zip(operand, bundle.lanes, strict=True)):
+                saved += 1 if operand in self.kept_of else -width
             saved -= self.gathering(operand) / len(self.using[operand])
             if operand in self.kept_of:  # its lanes would be read one by one
                 saved += sum(not self.plain[a] for a in operand[1:])
         saved -= sum(self.plain[v] > 0 for v in bundle.lanes[1:])
-        return saved + (len(bundle.lanes) - 1) * bool(self.using[bundle.lanes])
+        return saved + (width - 1) * bool(self.using[bundle.lanes])
 
     def gathering(self, operand: tuple[int, ...]) -> float:
         """Cost of a vector of these values."""
@@ -250,6 +271,23 @@ class _Economy:
         if kinds == {INPUT} and _adjacent(self.values, operand):
             return 0.0
         return float(len(operand) - 1)
+
+
+def _sums(values: Sequence[Value], live: Sequence[int]) -> dict[int, int]:
+    """For every product that a sum or difference alone uses, and in which it is the only one, that sum."""
+    uses: dict[int, list[int]] = defaultdict(list)
+    for v in live:
+        for a in values[v].arguments:
+            uses[a].append(v)
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for v in live:
+        if values[v].operation in (ca.OP_MUL, ca.OP_SQ) and len(uses[v]) == 1:
+            user = uses[v][0]
+            if values[user].operation in (ca.OP_ADD, ca.OP_SUB) and user not in taken:
+                taken.add(user)
+                found[v] = user
+    return found
 
 
 def _adjacent(values: Sequence[Value], operand: Sequence[int]) -> bool:
