@@ -32,7 +32,9 @@ BROADCAST = 0.5
 """Cost of a computed number in all lanes, in additions: often a part of the load of a stored one."""
 
 
-ROUNDS=[]
+ROUNDS = []
+
+
 class Bundle(NamedTuple):
     """Values of one operation, computed by one statement. lanes: the values. operands: for every operand of the
     operation, its values in all lanes; operands of commutative operations are in the order that fits best."""
