@@ -9,10 +9,11 @@ operands share statements too, or are equal, or constants. This is superword-lev
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 
 from .values import ARITHMETIC, COMMUTATIVE, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, Value
 
@@ -32,9 +33,6 @@ BROADCAST = 0.5
 """Cost of a computed number in all lanes, in additions: often a part of the load of a stored one."""
 
 
-ROUNDS = []
-
-
 class Bundle(NamedTuple):
     """Values of one operation, computed by one statement. lanes: the values. operands: for every operand of the
     operation, its values in all lanes; operands of commutative operations are in the order that fits best."""
@@ -43,32 +41,34 @@ class Bundle(NamedTuple):
     operands: tuple[tuple[int, ...], ...]
 
 
-def bundles(values: Sequence[Value], live: Sequence[int]) -> list[Bundle]:
-    """Bundles of two lanes among the values `live`, whose statements can be ordered, and which save time.
+def pairs(values: Sequence[Value], live: Sequence[int], move: float = 1.0) -> list[Bundle]:
+    """Bundles of two of the values `live`, whose statements can be ordered, and which save time.
 
-    Cost: about 30 us for every value.
+    move: cost of a move between lanes, in additions.
+    Cost: about 60 us for every value.
     """
-    found = _Economy(values, live, _ordered(values, live, _Search(values, live).pairs())).kept()
-    return _with_angles(values, found)
+    return _Economy(values, live, _ordered(values, live, _Search(values, live).rounds()), move).kept()
 
 
-def shapes(values: Sequence[Value], levels: int) -> list[int]:
-    """A number for every value, equal for values whose expressions have the same operations to the depth `levels`.
+def shapes(values: Sequence[Value], levels: Sequence[int]) -> list[list[int]]:
+    """Numbers for all values, for each of the `levels`: equal for values of one shape, expressions that have the same
+    operations to this depth.
 
     All constants have one shape, and all entries of one input.
     """
-    kinds = [(v.operation, *(v.arguments[:1] if v.operation == INPUT else ())) for v in values]
-    numbers: dict[tuple[int, ...], int] = {}
-    shape = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
-    for _ in range(levels):
-        numbers, below = {}, shape
-        shape = []
-        for kind, value in zip(kinds, values, strict=True):
-            operands = [below[a] for a in value.arguments] if value.operation >= 0 else []
-            if value.operation in COMMUTATIVE:
-                operands.sort()
-            shape.append(numbers.setdefault((*kind, *operands), len(numbers)))
-    return shape
+    kinds = [(v.operation, v.arguments[0] if v.operation == INPUT else 0) for v in values]
+    numbers = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
+    kind = np.array([numbers[k] for k in kinds], dtype=np.int64)
+    operands = np.array([(v.arguments * 2)[:2] if v.operation >= 0 else (k, k) for k, v in enumerate(values)]).T
+    either = np.array([v.operation in COMMUTATIVE for v in values])
+    shape, found = kind, {}
+    for level in range(1, max(levels) + 1):
+        a, b = shape[operands]
+        a, b = np.where(either, np.minimum(a, b), a), np.where(either, np.maximum(a, b), b)
+        shape = np.unique((kind * len(values) + a) * len(values) + b, return_inverse=True)[1]
+        if level in levels:
+            found[level] = shape.tolist()
+    return [found[level] for level in levels]
 
 
 def depths(values: Sequence[Value]) -> list[int]:
@@ -85,45 +85,48 @@ class _Search:
     def __init__(self, values: Sequence[Value], live: Sequence[int]) -> None:
         self.values, self.depth = values, depths(values)
         self.packable = [v for v in live if values[v].operation in WEIGHTS]
+        self.order = sorted(self.packable, key=lambda v: -self.depth[v])
         self.partner: dict[int, tuple[int, int]] = {}  # of a value: the other value, and its own lane
-        self.bundles: list[Bundle] = []
+        self.found: list[Bundle] = []
+        self.alike: dict[int, list[int]] = {}
+        self.shape: list[int] = []
+        self.strict = True
         self.users: dict[int, list[int]] = defaultdict(list)
         for v in self.packable:
             for a in values[v].arguments:
                 self.users[a].append(v)
 
-    def pairs(self) -> list[Bundle]:
-        order = sorted(self.packable, key=lambda v: -self.depth[v])
-        ROUNDS.clear()
-        for levels in LEVELS:
-            self.shape = shapes(self.values, levels)
-            ROUNDS.append(len(self.bundles))
-            self.most = 2 if levels == LEVELS[0] else 10**9
-            self.alike: dict[int, list[int]] = defaultdict(list)
-            for v in self.packable:
-                self.alike[self.shape[v]].append(v)
-            for u in (u for u in order if u not in self.partner):
-                if u in self.partner:
-                    continue
-                found = [(self.fit(*pair), -v, pair) for v in self.candidates(u) for pair in ((u, v), (v, u))]
-                if found:
-                    self.descend(max(found)[2])
-        return self.bundles
+    def rounds(self) -> list[list[Bundle]]:
+        """The pairs found by every search; all exclude each other."""
+        return [self.round(shape, strict=k == 0) for k, shape in enumerate(shapes(self.values, LEVELS))]
 
-    def candidates(self, u: int) -> Iterable[int]:
+    def round(self, shape: list[int], strict: bool) -> list[Bundle]:
+        """The pairs of one search. strict: nothing is tried that no operand suggests and that has an alternative."""
+        self.shape, self.found, self.strict = shape, [], strict
+        self.alike = defaultdict(list)
+        for v in self.packable:
+            self.alike[self.shape[v]].append(v)
+        for u in self.order:
+            if u not in self.partner:
+                fits = [(self.fit(*pair), -v, pair) for v in self.candidates(u) for pair in ((u, v), (v, u))]
+                if fits:
+                    self.descend(max(fits)[2])
+        return self.found
+
+    def candidates(self, u: int) -> list[int]:
         """Values that may become the partner of u: they use partners of its operands, or equal operands."""
         near: set[int] = set()
         for a in self.values[u].arguments:
             if a in self.partner:
                 near.update(self.users[self.partner[a][0]])
-            elif self.most > 2:
+            elif not self.strict:
                 near.update(self.users[a])
         chosen = [v for v in near if self.free(v, u)]
         if chosen:
             return chosen
         others = self.alike[self.shape[u]]
         others[:] = [v for v in others if v not in self.partner]
-        return [v for v in others[: CANDIDATES + 1] if v != u] if len(others) <= self.most else []
+        return [v for v in others[: CANDIDATES + 1] if v != u] if len(others) == 2 or not self.strict else []
 
     def free(self, v: int, u: int) -> bool:
         return self.shape[v] == self.shape[u] and v != u and v not in self.partner
@@ -137,7 +140,7 @@ class _Search:
                 continue
             self.partner[u], self.partner[v] = (v, 0), (u, 1)
             operands = self.aligned(u, v)
-            self.bundles.append(Bundle((u, v), operands))
+            self.found.append(Bundle((u, v), operands))
             waiting += operands
 
     def fit(self, u: int, v: int) -> int:
@@ -163,13 +166,16 @@ class _Search:
         return 2 if self.values[a].operation < 0 else 1
 
 
-def _ordered(values: Sequence[Value], live: Sequence[int], found: Sequence[Bundle]) -> list[Bundle]:
+def _ordered(values: Sequence[Value], live: Sequence[int], rounds: Sequence[Sequence[Bundle]]) -> list[Bundle]:
     """The bundles without those that depend on each other in a circle, so that no order of statements computes them.
 
-    Statements are taken in the order in which their operands are ready. Where none is, a bundle of which some lanes are
-    ready is given up, the one whose lanes differ most in depth.
+    Statements are taken in the order in which their operands are ready. Where none is, a bundle of which one lane is
+    ready is given up: one of the last search, and of these the one whose lanes differ most in depth.
     """
     depth = depths(values)
+    found = [bundle for bundles in rounds for bundle in bundles]
+    doubt = [(k, max(uneven) - min(uneven), -b) for b, (k, uneven) in enumerate(
+        (k, [depth[v] for v in bundle.lanes]) for k, bundles in enumerate(rounds) for bundle in bundles)]  # fmt: skip
     of = {v: k for k, bundle in enumerate(found) for v in bundle.lanes}
     inside = set(live)
     missing = {v: sum(a in inside for a in set(values[v].arguments)) for v in live}
@@ -181,8 +187,7 @@ def _ordered(values: Sequence[Value], live: Sequence[int], found: Sequence[Bundl
     arrived: dict[int, list[int]] = defaultdict(list)
     while ready or arrived:
         if not ready:
-            k = max(arrived, key=lambda k: (sum(k >= r for r in ROUNDS), max(map(depth.__getitem__, found[k].lanes))
-                                            - min(map(depth.__getitem__, found[k].lanes)), -k))  # fmt: skip
+            k = max(arrived, key=doubt.__getitem__)
             for v in found[k].lanes:
                 del of[v]
             ready = arrived.pop(k)
@@ -211,8 +216,8 @@ class _Economy:
     time beside plain ones.
     """
 
-    def __init__(self, values: Sequence[Value], live: Sequence[int], found: Sequence[Bundle]) -> None:
-        self.values = values
+    def __init__(self, values: Sequence[Value], live: Sequence[int], found: Sequence[Bundle], move: float) -> None:
+        self.values, self.move = values, move
         self.kept_of = {bundle.lanes: bundle for bundle in found}
         self.of = {v: bundle for bundle in found for v in bundle.lanes}
         self.using: dict[tuple[int, ...], set[tuple[int, ...]]] = defaultdict(set)  # bundles by operand
@@ -254,14 +259,15 @@ class _Economy:
         fused = width - sums.count(-1)
         saved = WEIGHTS[self.values[bundle.lanes[0]].operation] * (width - 1)
         saved += (1 if sums in self.kept_of else -1) * fused
+        moves = 0
         for operand in set(bundle.operands):
             if all(self.sum_of.get(a) == v for a, v in zip(operand, bundle.lanes, strict=True)):
                 saved += 1 if operand in self.kept_of else -width
             saved -= self.gathering(operand) / len(self.using[operand])
             if operand in self.kept_of:  # its lanes would be read one by one
-                saved += sum(not self.plain[a] for a in operand[1:])
-        saved -= sum(self.plain[v] > 0 for v in bundle.lanes[1:])
-        return saved + (width - 1) * bool(self.using[bundle.lanes])
+                moves += sum(not self.plain[a] for a in operand[1:])
+        moves += (width - 1) * bool(self.using[bundle.lanes]) - sum(self.plain[v] > 0 for v in bundle.lanes[1:])
+        return saved + self.move * moves
 
     def gathering(self, operand: tuple[int, ...]) -> float:
         """Cost of a vector of these values."""
@@ -272,7 +278,7 @@ class _Economy:
             return 0.0 if kinds == {INPUT} else BROADCAST
         if kinds == {INPUT} and _adjacent(self.values, operand):
             return 0.0
-        return float(len(operand) - 1)
+        return self.move * (len(operand) - 1)
 
 
 def _sums(values: Sequence[Value], live: Sequence[int]) -> dict[int, int]:
@@ -296,16 +302,3 @@ def _adjacent(values: Sequence[Value], operand: Sequence[int]) -> bool:
     """Whether these inputs stand one after the other."""
     first = values[operand[0]].arguments
     return all(values[a].arguments == (first[0], first[1] + k) for k, a in enumerate(operand))
-
-
-def _with_angles(values: Sequence[Value], found: Sequence[Bundle]) -> list[Bundle]:
-    """The bundles without those of sines or cosines that would need the angles in another order than others do."""
-    order: dict[int, tuple[int, ...]] = {}
-    kept = []
-    for bundle in found:
-        if values[bundle.lanes[0]].operation in TRIGONOMETRIC:
-            angles = bundle.operands[0]
-            if len(set(angles)) < len(angles) or any(order.setdefault(a, angles) != angles for a in angles):
-                continue
-        kept.append(bundle)
-    return kept
