@@ -18,7 +18,7 @@ from ocp_dyn.codegen.kernels.emit import emit
 from ocp_dyn.codegen.kernels.writer import Packing
 
 STATES_AT_ONCE = 1000
-FLAGS = ("-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-w", "-shared", "-fPIC")
+FLAGS = ("-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-w", "-Wno-psabi", "-shared", "-fPIC")
 """Without contractions: these are the compiler's choice, and differ between the two forms."""
 
 NUMBERS = itertools.count()

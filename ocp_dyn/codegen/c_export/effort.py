@@ -12,8 +12,8 @@ from ..._display import Progress
 from ..._types import listed
 from ...casadi_functions.description import describe
 
-BYTES_PER_INSTRUCTION = {False: 50, True: 90}
-SECONDS_PER_INSTRUCTION = {False: 25e-6, True: 65e-6}
+BYTES_PER_INSTRUCTION = {False: 50, True: 100}
+SECONDS_PER_INSTRUCTION = {False: 25e-6, True: 75e-6}
 """Size of the C code and time to write it, on one core of 2023, by whether it is packed."""
 
 LARGE = 1_000_000

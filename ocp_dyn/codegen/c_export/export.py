@@ -70,7 +70,7 @@ def export(
 
     A failed or interrupted export changes nothing. Files of an earlier export are replaced, those of functions that are
     gone are removed; others stay. Equal functions give equal bytes. Cost: 10 us, 50 bytes per instruction; packed: 50 us,
-    90 bytes; lanes: 10 us, 50 bytes more.
+    100 bytes; lanes: 10 us, 50 bytes more.
 
     Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name
     (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file of the same

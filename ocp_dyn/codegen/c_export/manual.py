@@ -103,7 +103,7 @@ def _building(facts: Facts) -> list[str]:
         "",
     ]
     lines += ["Or without CMake:", "", "```sh"]
-    lines += [f"cc -O2 -ffp-contract=fast -fno-math-errno -fPIC -shared {p}*.c -o lib{p}.so -lm", "```", ""]
+    lines += [f"cc -O2 -ffp-contract=fast -fno-math-errno -Wno-psabi -fPIC -shared {p}*.c -o lib{p}.so -lm", "```", ""]
     lines += [
         f"CMake's option `-D{p.upper()}_ARCH=native` compiles for the processor of this machine. The code is then"
     ]
@@ -186,7 +186,7 @@ _FOREIGN = "code of CasADi's generator, without vectors | | |"
 
 def _packing(p: Packing | None) -> str:
     if p is None:
-        return "nothing: no isomorphic operations | | |"
+        return "nothing: no isomorphic operations that save time together | | |"
     vectors = ", ".join(f"{count} of {width} numbers" for width, count in p.vectors.items())
     return f"{p.operations} | {p.statements} | {vectors} | {p.moves}"
 

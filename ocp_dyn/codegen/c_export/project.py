@@ -54,7 +54,8 @@ def cmake(
         "  $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)",
         'if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")',
         f"  target_compile_options({prefix} PRIVATE",
-        "    -O2 -ffp-contract=fast -fno-math-errno -fno-tree-slp-vectorize)",
+        # vectors wider than a register pass between static functions only, so that no convention matters
+        "    -O2 -ffp-contract=fast -fno-math-errno -fno-tree-slp-vectorize -Wno-psabi)",
         f"  if({macro}_ARCH)",
         f"    target_compile_options({prefix} PRIVATE -march=${{{macro}_ARCH}})",
         f"    target_compile_definitions({prefix} PRIVATE {macro}_ONE_SET)",
