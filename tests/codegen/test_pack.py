@@ -188,7 +188,9 @@ def test_packed_code_is_equal_to_the_last_bit(tmp_path, precision):
 
 @needs_gcc
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "first", "largest"), [("planar", 0, 1500), ("closed", 34, 1000), ("quadruped", 40, 700)])
+@pytest.mark.parametrize(
+    ("name", "first", "largest"), [("planar", 0, 1500), ("closed", 34, 1000), ("quadruped", 40, 700)]
+)
 def test_short_algorithms_of_the_registry(tmp_path, name, first, largest):
     """On each model a part of them."""
     case = MODELS[name]()

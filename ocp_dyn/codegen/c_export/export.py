@@ -41,40 +41,33 @@ def export(
     """Writes `functions` as C99 into `directory` and returns its path.
 
     PREFIX.h declares, for the Function ID, `int PREFIX_ID(const double *q, ..., double *tau)` and describes every
-    argument: size, order of entries, units, layout. PREFIX_ID.c holds the code, example.c a program that calls each
-    function and prints the outputs; README.md shows how to call them from C, C++, Python, CasADi, Simulink and a
-    real-time loop; CMakeLists.txt builds and installs the library, for find_package(PREFIX), add_subdirectory and
-    pkg-config; simulink/sfun_PREFIX.c is a Simulink S-function. The code for single states keeps no state, allocates no
-    memory and needs only libm. PREFIX_external.c adds CasADi's calling convention, so that the library loads as
-    `casadi.external("ID", "libPREFIX.so")`.
+    argument: size, order of entries, units, layout. PREFIX_ID.c holds the code, which keeps no state, allocates no memory
+    and needs only libm; example.c is a program that calls each function; README.md shows calls from C, C++, Python,
+    CasADi, Simulink and a real-time loop; CMakeLists.txt builds and installs the library; simulink/sfun_PREFIX.c is a
+    Simulink S-function; with PREFIX_external.c the library loads as `casadi.external("ID", "libPREFIX.so")`.
 
     functions: from `od.function` or any other casadi.Function of expressions; duplicates count once. Functions that do
     not expand to scalar operations (linear solvers inside, interpolation) are written by CasADi's generator.
     prefix: first part of file names and C names; default: made from the directory's name.
-    dense: arguments are dense and row-major; default: CasADi's layout, column-major, with the structural nonzeros only
-        (tables hold their rows and columns).
-    lanes: 2, 4, 8, or 16 in single precision: adds PREFIX_ID_batch for many states, one state in every lane of a
-        vector. The instruction set is chosen when the library is built, or when it runs.
+    dense: arguments are dense and row-major; default: CasADi's layout, the structural nonzeros column by column.
+    lanes: 2, 4, 8, or 16 in single precision: adds PREFIX_ID_batch for many states, one in every lane of a vector.
     precision: "single" for float in all code, without CasADi's convention; README.md states the errors.
     derivatives: any of ("jac", "fwd1", "adj1", "jac_adj1"), which CasADi looks for beside a function, or True for all:
         3 to 30 times the size of the function itself where recursions give them (up to the second order of `ID`, `FD`
-        and `FDc`, the first of `impact`), up to hundreds of times where CasADi differentiates the graph. An
-        `EffortWarning` tells size and time before it begins, if they would be more than a million instructions.
-    pack: with GCC and Clang, operations of one kind, such as those of a left and a right limb, share one statement on
-        vectors of two or four numbers: the same results, but for the rounding of fused multiply-adds, in shorter
-        machine code and less time. PREFIX_ID.c then holds both forms, and other compilers, or all with the macro
-        PREFIX_PLAIN, take the one without vectors. README.md says how many operations of each function share
-        statements. False: only the latter, a bit more than half the text. Batches are never packed.
+        and `FDc`, the first of `impact`), hundreds of times where CasADi differentiates the graph: beyond a million
+        instructions an `EffortWarning` tells size and time before it begins.
+    pack: operations of one kind, such as those of a left and a right limb, share vector statements, in shorter and
+        faster machine code with the same results. Compilers other than GCC and Clang, or all with the macro
+        PREFIX_PLAIN, take plain code from the same files. README.md tells what is packed. False: plain code only.
     version: of the library, "1.2.3", for find_package and pkg-config.
     progress: exports of more than two seconds report their progress on stderr.
 
     A failed or interrupted export changes nothing. Files of an earlier export are replaced, those of functions that are
-    gone are removed; others stay. Equal functions give equal bytes. Cost: 10 us, 50 bytes per instruction; packed: 50 us,
-    100 bytes; lanes: 10 us, 50 bytes more.
+    gone are removed; others stay. Equal functions give equal bytes. Cost: 50 us, 100 bytes per instruction, plain 10 us,
+    50 bytes; lanes: as much as plain code.
 
-    Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name
-    (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file of the same
-    name that `export` did not write.
+    Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name,
+    callbacks, solvers, externals, an unsafe prefix, a file of the same name that `export` did not write.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -59,8 +59,9 @@ def shapes(values: Sequence[Value], levels: Sequence[int]) -> list[list[int]]:
     kinds = [(v.operation, v.arguments[0] if v.operation == INPUT else 0) for v in values]
     numbers = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
     kind = np.array([numbers[k] for k in kinds], dtype=np.int64)
-    operands = np.array([(v.arguments * 2)[:2] if v.operation >= 0 else (k, k) for k, v in enumerate(values)]).T
-    either = np.array([v.operation in COMMUTATIVE for v in values])
+    both = [(v.arguments * 2)[:2] if v.operation >= 0 else (k, k) for k, v in enumerate(values)]
+    operands = np.array(both, dtype=np.int64).reshape(-1, 2).T
+    either = np.array([v.operation in COMMUTATIVE for v in values], dtype=bool)
     shape, found = kind, {}
     for level in range(1, max(levels) + 1):
         a, b = shape[operands]

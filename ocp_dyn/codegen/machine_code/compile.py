@@ -107,10 +107,9 @@ def compile(
     precision: "double", or "single": errors of about 1e-6 relative to the largest result, in half the time.
     threads: largest number of threads; default: the number of processors that this process may use.
     single: False: for batches only, at half the compile time.
-    pack: the code for one state computes operations of one kind, such as those of a left and a right limb, in one
-        vector statement: shorter and faster code with the same results, but for the rounding of fused multiply-adds.
-        Writing it takes 40 us per instruction, most of which the compiler saves. False: one operation per statement, as
-        for compilers without vector extensions. Batches are never packed: their lanes hold states.
+    pack: operations of one kind on one state, such as those of a left and a right limb, share vector statements: shorter
+        and faster code with the same results, but for the rounding of fused multiply-adds. False: one operation per
+        statement, as for compilers without vector extensions. In batches the lanes of vectors hold states instead.
     keys: texts, one for each function, that identify the functions in the cache; default: their whole graphs.
 
     The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
