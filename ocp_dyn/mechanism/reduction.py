@@ -222,15 +222,17 @@ def _convenient(a: Array, placed: Transform, slides: bool, onwards: list[Transfo
     None: do not move the frame in this way.
     """
     length = max(_length(X) for X in (placed, *onwards))
-    best, least = None, _weight(placed, length) + onward * sum(_weight(X, length) for X in onwards)
+    best, least = None, (_weight(placed, length) + onward * sum(_weight(X, length) for X in onwards) - 1e-9,)
     for angle in _angles(a, placed, onwards):
         turn = ArrayTransform(np.array(rotation_about(a, DM(angle)).full()).T, np.zeros(3))
         for slide in _slides(a, placed, onwards, length) if slides else [0.0]:
             extra = turn @ ArrayTransform(np.eye(3), slide * a)
             back, size = extra.inverse(), length + abs(slide)
-            weight = _weight(extra @ placed, size) + onward * sum(_weight(X @ back, size) for X in onwards)
-            if weight < least - 1e-9:
-                best, least = extra, weight
+            found = (extra @ placed, *(X @ back for X in onwards))
+            weight = _weight(found[0], size) + onward * sum(_weight(X, size) for X in found[1:])
+            key = (round(weight, 6), round(abs(slide) / (length or 1.0), 6), tuple(_pattern(X, size) for X in found))
+            if key < least:
+                best, least = extra, key
     return best
 
 
@@ -270,6 +272,16 @@ def _weight(X: Transform, length: float) -> float:
     general = np.sum((size > ROUNDING) & (size < 1 - ROUNDING))
     offset = np.sum(np.abs(X.r) > ROUNDING * length)
     return float(2.5 * offset + 2.0 * general + 0.5 * np.sum(X.E < ROUNDING - 1))
+
+
+def _pattern(X: Transform, length: float) -> tuple[int, ...]:
+    """Kinds of the entries of E and r: 0 for zeros, 1 for 1, 2 for -1 in E, 3 for other numbers.
+
+    Limbs that mirror each other have the same kinds of entries, and other signs.
+    """
+    E, r = X.E.ravel(), X.r
+    kinds = np.where(np.abs(E) < ROUNDING, 0, np.where(np.abs(E) < 1 - ROUNDING, 3, np.where(E > 0, 1, 2)))
+    return tuple((-np.concatenate([kinds, np.where(np.abs(r) > ROUNDING * length, 3, 0)])[::-1]).tolist())
 
 
 def _numbers(X: Transform) -> Transform:
