@@ -43,6 +43,7 @@ from . import Frame, Model
 from .boundary import boundary
 from .parts import clean, product
 from .passive import entry_names
+from .signs import with_equal_signs
 
 LARGEST_SHIFT = 10
 """Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbor."""
@@ -93,7 +94,7 @@ def variants(model: Model, split: bool = True) -> Iterator[Model]:
     for onward in (1.0, 0.9):
         # the first choice turns axes that lie askew into coordinate axes, the second sees the zeros that this brings
         reframed = _reframed(_reframed(model, onward) if skew else model, onward)
-        yield _regrouped(reframed)
+        yield _regrouped(with_equal_signs(reframed))
 
 
 # Splitting of joints
