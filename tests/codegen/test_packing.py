@@ -313,7 +313,7 @@ def test_operands_of_differences_are_not_exchanged():
     values, alive = live(f)
     found = pairs(values, alive)
     check_bundles(values, found, alive)
-    assert {values[bundle.lanes[0]].operation for bundle in found} >= {ca.OP_MUL, ca.OP_DIV}
+    assert ca.OP_DIV in {values[bundle.lanes[0]].operation for bundle in found}
 
 
 def test_units_are_stored_side_by_side():
