@@ -168,13 +168,18 @@ def test_mumps_solves_what_the_plan_does_not_fit(monkeypatch, capsys):
     swing(links=1).solve(progress=False)
     problem = swing()
     first = problem.solve(progress=False, linear_solver="mumps")
+    runs, once = [], ipopt._run_once
+    monkeypatch.setattr(ipopt, "_run_once", lambda *a: runs.append(a) or once(*a))
     found = problem.solve(start=first, values={"to": [0.45, 0.4]})
     assert found.converged
+    assert runs[1][2].options["mu_strategy"] == "monotone"  # whose line search guards the steps
     told = "the chain solver was given up: the matrix is not of the planned structure"
     assert (found.stats["linear_solver"], found.stats["linear_solver_reason"]) == ("mumps", told)
     assert f"{told} after 0 iterations: goes on from the start" in capsys.readouterr().err
-    warm = problem.solve(start=first, values={"to": [0.45, 0.4]}, linear_solver="mumps", progress=False)
+    asked = {"linear_solver": "mumps", "mu_strategy": "monotone", "progress": False}  # with line search
+    warm = problem.solve(start=first, values={"to": [0.45, 0.4]}, **asked)
     assert found.stats["iterations"] == warm.stats["iterations"]  # with its multipliers
+    assert found.stats["warm_start"].endswith(": 0 iterations, then gone on by mumps")
     assert (found.stats["retries"], warm.stats["retries"]) == (1, 0)
 
 
