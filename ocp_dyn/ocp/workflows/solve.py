@@ -144,7 +144,8 @@ def _solve_once(
         build_aside()  # done before the blocks are built, except for small problems
     t, program = prepare(problem, threads, say)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
-        say(f"evaluating by {use_machine_code(program, settings.compile, say, levels)}")
+        evaluation = use_machine_code(program, settings.compile, say, levels)
+        say(f"evaluating by {evaluation}")
         begin_at = starting_point(t, guess, start, values, set_guess)
         built = time.perf_counter()
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
@@ -156,7 +157,7 @@ def _solve_once(
                 lambda: run(solver, program, orders_of(t, program), begin_at, settings, monitor)
             )
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
-        stats |= {"verdict": verdict, "proof": proof}
+        stats |= {"verdict": verdict, "proof": proof, "evaluation": evaluation}
         solution = collected(t, program, result, stats)
     _report(solution, say)
     return solution

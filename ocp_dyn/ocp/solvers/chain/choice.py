@@ -91,8 +91,10 @@ def choose(program: Assembled, start: Start, settings: Settings) -> Chosen:
 
 def request(settings: Settings) -> None:
     """Starts the search for the library, and its compilation if it is missing and allowed, beside other work."""
-    if settings.options.get("linear_solver", AUTO) in (AUTO, CHAIN):
-        build.search(build=settings.compile is not False)
+    asked = settings.options.get("linear_solver", AUTO)
+    if asked in (AUTO, CHAIN):
+        waits = settings.compile is True or asked == CHAIN
+        build.search(build=settings.compile is not False, aside=not waits)
 
 
 def options_of(chosen: Chosen, options: Mapping[str, Any]) -> dict[str, Any]:
