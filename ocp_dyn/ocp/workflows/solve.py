@@ -94,6 +94,7 @@ def solve(
 
     compile: "auto" evaluates by machine code from tables in the cache, or that are made now if they pay in this solve, and
     waits for no compiler; True makes all tables, in a second or two for a whole body; False uses CasADi's virtual machine.
+    `solution.stats["evaluation"]` tells which of them was used, and why it was not machine code.
     linear_solver, an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
     early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
