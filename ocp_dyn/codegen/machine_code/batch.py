@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..._display import table
 from ..._types import shown
 from ...casadi_functions.checked import CheckedFunction
-from ..kernels.emit import instructions
 from ..kernels.interface import row_major
+from ..kernels.values import instructions
 
 Array = NDArray[Any]
 Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
