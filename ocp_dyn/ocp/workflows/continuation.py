@@ -60,12 +60,7 @@ def solve_along(
     lengths = {name: len(sequence) for name, sequence in along.items()}
     if len(set(lengths.values())) != 1 or not all(lengths.values()):
         raise ValueError(f"solve_along needs sequences of one length that are not empty, got {lengths}")
-    fixed, options = dict(values or {}), dict(solve or {})
-    for key, remedy in (("start", "start=... of solve_along"), ("values", "values=... of solve_along")):
-        if key in options:
-            raise ValueError(f"solve_along: solve must not hold {key}: give it as {remedy}")
-    if start is not None and "guess" in options:
-        raise ValueError("solve_along: give start, or a guess in solve, not both: start is a guess with multipliers")
+    fixed, options = dict(values or {}), _options(solve, start)
     twice = sorted(set(fixed) & set(along))
     if twice:
         raise ValueError(
@@ -80,6 +75,17 @@ def solve_along(
             here, start = goal, solution
         solutions.append(solution)
     return solutions
+
+
+def _options(solve: Mapping[str, Any] | None, start: Solution | None) -> dict[str, Any]:
+    """The options of all solves; ValueError for those that solve_along sets itself."""
+    options = dict(solve or {})
+    for key in ("start", "values"):
+        if key in options:
+            raise ValueError(f"solve_along: solve must not hold {key}: give it as {key}=... of solve_along")
+    if start is not None and "guess" in options:
+        raise ValueError("solve_along: give start, or a guess in solve, not both: start is a guess with multipliers")
+    return options
 
 
 def _value(name: str, value: Any) -> Array:
