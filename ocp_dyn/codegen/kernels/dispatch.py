@@ -18,7 +18,7 @@ INSTRUCTION_SETS = {
 }
 """Instruction sets that not every x86-64 processor has, the best first, with the features that they require."""
 
-ARRAYS = "(long long n, const {0} *const *arg, const long long *stride, {0} *const *res, char *lent)"
+ARRAYS = "(long long n, const {0} *const *arg, const long long *stride, {0} *const *res, const int *form, char *lent)"
 
 
 def files(mark: str, prefix: str, entry: Entry, kernel: Kernel, lanes: int, precision: str) -> dict[str, str]:
@@ -90,11 +90,11 @@ def _chooser(mark: str, prefix: str, entry: Entry, memory: int) -> list[str]:
         has = " && ".join(f'__builtin_cpu_supports("{need}")' for need in needs)
         lines += [
             f"    if ({has})",
-            f"        return {public}_{name}_in(states, work_arg, work_stride, work_res, (char *)work_memory);",
+            f"        return {public}_{name}_in(states, work_arg, work_stride, work_res, 0, (char *)work_memory);",
         ]
     lines += [
         "#endif",
-        f"    return {public}_base_in(states, work_arg, work_stride, work_res, (char *)work_memory);",
+        f"    return {public}_base_in(states, work_arg, work_stride, work_res, 0, (char *)work_memory);",
         "}",
         "",
     ]
