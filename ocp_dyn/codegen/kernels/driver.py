@@ -187,12 +187,6 @@ _BLOCKS = [
 ]
 
 
-def tables(output: Output) -> tuple[list[int], ...]:
-    """For every form of an output, the index of the stored value of each entry; zeros share one more index."""
-    dense = [output.stored if slot < 0 else slot for slot in output.slots]
-    return dense, [dense[place] for place in output.nonzeros], list(range(output.stored))
-
-
 def _table(name: str, entries: Sequence[int]) -> list[str]:
     """A C table; one of no entries has a zero, because C has no empty arrays."""
     return [
@@ -214,7 +208,10 @@ def _tables(kernel: Kernel) -> list[str]:
             lines += ["", *_table(f"{form}_{j}", entries)]
         names, sizes, same = (
             ", ".join(map(str, row))
-            for row in zip(*((f"{form}_{j}", len(e), int(e == forms[-1])) for form, e in zip(FORMS, forms, strict=True)), strict=True)
+            for row in zip(
+                *((f"{form}_{j}", len(e), int(e == forms[-1])) for form, e in zip(FORMS, forms, strict=True)),
+                strict=True,
+            )
         )
         lines += [f"static const int *const slots_{j}[] = {{{names}}};"]
         lines += [f"static const int sizes_{j}[] = {{{sizes}}}, same_{j}[] = {{{same}}};"]
@@ -253,7 +250,9 @@ def _many(kernel: Kernel, name: str, places: Mapping[int, Sequence[int]]) -> lis
     lines += [f"    const V *x[{max(1, len(inputs))}];", f"    V *y[{max(1, len(outputs))}];", "    V *w;"]
     lines += ["    long long start;", "    if (!memory) return 1;", "    memset(memory, 0, bytes + sizeof(V));"]
     lines += ["    w = (V *)(void *)(memory + sizeof(V) - (size_t)memory % sizeof(V));"]
-    lines += ["    x[0] = w, y[0] = w, p[0] = r[0] = w, (void)arg, (void)stride, (void)res, (void)form, (void)p, (void)r;"]
+    lines += [
+        "    x[0] = w, y[0] = w, p[0] = r[0] = w, (void)arg, (void)stride, (void)res, (void)form, (void)p, (void)r;"
+    ]
     for i, size in enumerate(inputs):
         lines.append(f"    x[{i}] = p[{i}] = w, w += {size};")
     for j, output in enumerate(outputs):

@@ -92,8 +92,7 @@ BINARY_LIBRARY = frozenset({"pow", "fmod", "remainder", "copysign", "atan2", "hy
 class Output:
     """An output of `size` numbers, which holds `stored` different nonzero values.
 
-    slots[k]: index of entry k among these values, -1 if the entry is zero. nonzeros: the entries of the structural
-    nonzeros, column by column. Values are numbered by their first nonzero in this order.
+    slots[k]: index of entry k among these values, -1 if it is zero. nonzeros: entries of the nonzeros, by columns.
     """
 
     size: int
@@ -266,9 +265,8 @@ class _Writer:
             position = layouts[j][nonzero]
             slots[j][position] = different[j].setdefault(v, len(different[j]))
             places.setdefault(v, []).append((j, slots[j][position], position))
-        outputs = tuple(
-            Output(len(s), len(d), tuple(s), tuple(n)) for s, d, n in zip(slots, different, layouts, strict=True)
-        )
+        facts = zip(slots, different, layouts, strict=True)
+        outputs = tuple(Output(len(s), len(d), tuple(s), tuple(n)) for s, d, n in facts)
         return outputs, places
 
     def _operands(self) -> tuple[list[str], dict[int, str]]:

@@ -14,7 +14,8 @@ import casadi as ca
 from ..._display import heading, table
 from ..._types import is_one_of, is_whole, meant, sequence, shown, truth
 from . import cache
-from .batch import HEAD, Backend, CompiledFunction, Library, Recipe, VirtualMachine
+from .backends import Backend, Library, VirtualMachine
+from .batch import HEAD, LAYOUTS, CompiledFunction, Form, Recipe
 from .build import Kind, build
 from .identity import digest, made_by
 from .toolchain import Compiler, find_compiler
@@ -92,6 +93,8 @@ def compile(
     threads: int | None = None,
     single: bool = True,
     keys: Sequence[str] | None = None,
+    layout: str = "rows",
+    sparse: bool | str = False,
 ) -> Compiled:
     """`functions` as machine code for this processor: `fast = compile([ID]); tau = fast.ID(q, qd, qdd)`.
 
@@ -107,6 +110,10 @@ def compile(
     threads: largest number of threads; default: the number of processors that this process may use.
     single: False: for batches only, at half the compile time.
     keys: texts, one for each function, that identify the functions in the cache; default: their whole graphs.
+    layout: of the results of batches: "rows", arrays (N, ...), or "lanes", `Lanes`, which compiled functions take as
+        arguments without transposing them; every function takes both. Several times faster where results are large.
+    sparse: True: results hold the structural nonzeros only, column by column, (nnz,) or (N, nnz); "distinct": equal
+        entries once, as of the symmetric H, (n,) or (N, n). `fast.H.patterns` tells the places of these numbers.
 
     The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
     directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB,
@@ -126,7 +133,8 @@ def compile(
     width = check_lanes(lanes, precision)
     workers, keys = _threads(threads), _checked_keys(keys, len(distinct))
     truth(single, "single")
-    compiler, options = find_compiler(), _Options(lanes, precision, threads, single)
+    form = _form(width, layout, sparse)
+    compiler, options = find_compiler(), _Options(lanes, precision, threads, single, layout, sparse)
     recipe = (_again, (distinct, options, keys))
     if compiler is None:
         warnings.warn(NO_COMPILER, RuntimeWarning, stacklevel=2)
@@ -138,7 +146,9 @@ def compile(
         )
         backends = [Library(ctypes.CDLL(str(path)), width) for path in paths]
     recipes = _recipes(distinct, options, keys)
-    made = [CompiledFunction(f, b, precision, workers, r) for f, b, r in zip(distinct, backends, recipes, strict=True)]
+    made = [
+        CompiledFunction(f, b, precision, workers, r, form) for f, b, r in zip(distinct, backends, recipes, strict=True)
+    ]
     return Compiled(made, None if compiler is None else compiler.name, recipe)
 
 
@@ -150,6 +160,8 @@ def cached(
     threads: int | None = None,
     single: bool = True,
     keys: Sequence[str] | None = None,
+    layout: str = "rows",
+    sparse: bool | str = False,
 ) -> dict[str, CompiledFunction]:
     """The functions whose libraries an earlier `compile` with the same arguments left in the cache, by name."""
     distinct, compiler = _distinct(functions), find_compiler()
@@ -158,10 +170,11 @@ def cached(
     width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(distinct))
     kind, place = Kind(width, precision, single or width == 1), cache.directory()
     texts = _identities(distinct, keys)
-    recipes = _recipes(distinct, _Options(lanes, precision, threads, single), keys)
+    form = _form(width, layout, sparse)
+    recipes = _recipes(distinct, _Options(lanes, precision, threads, single, layout, sparse), keys)
     found = (cache.find(place, _key(text, compiler, kind)) for text in texts)
     return {
-        f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe)
+        f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe, form)
         for f, path, recipe in zip(distinct, found, recipes, strict=True)
         if path is not None
     }
@@ -174,6 +187,8 @@ class _Options(NamedTuple):
     precision: str
     threads: int | None
     single: bool
+    layout: str = "rows"
+    sparse: bool | str = False
 
 
 def _again(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> Compiled:
@@ -261,6 +276,15 @@ def check_lanes(lanes: int | None, precision: str) -> int:
     if lanes is not None and not (is_whole(lanes) and lanes in known):
         raise ValueError(f"lanes in {precision} precision are {', '.join(map(str, known))} or None, got {shown(lanes)}")
     return known[-1] if lanes is None else lanes
+
+
+def _form(lanes: int, layout: str, sparse: bool | str) -> Form:
+    """The form of results of batches; ValueError for an unknown one."""
+    if not is_one_of(layout, LAYOUTS):
+        raise ValueError(f"layout is 'rows' or 'lanes', got {shown(layout)}{meant(layout, LAYOUTS)}")
+    if not (isinstance(sparse, bool) or is_one_of(sparse, ["distinct"])):
+        raise ValueError(f"sparse is False, True or 'distinct', got {shown(sparse)}{meant(sparse, ['distinct'])}")
+    return Form(lanes, layout, sparse)
 
 
 def _threads(threads: int | None) -> int:
