@@ -15,9 +15,10 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.codegen.kernels import driver
-from ocp_dyn.codegen.kernels.emit import CHUNK_LENGTH, emit
+from ocp_dyn.codegen.kernels.emit import emit
 from ocp_dyn.codegen.kernels.lanes import PRECISIONS
 from ocp_dyn.codegen.kernels.placement import by_demand, place
+from ocp_dyn.codegen.kernels.writer import CHUNK_LENGTH
 from tests.helpers import tree
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]

@@ -13,9 +13,10 @@ from ..._files import path_of
 from ..._types import shown, truth
 from ..kernels import dispatch
 from ..kernels.differentiated import kinds
-from ..kernels.emit import Kernel, emit
+from ..kernels.emit import emit
 from ..kernels.interface import PARTS, Entry, distinct, entries
 from ..kernels.names import check_prefix, prefix_of
+from ..kernels.writer import Kernel
 from ..machine_code import toolchain
 from ..machine_code.compile import check_lanes
 from . import effort, external, manual, project, simulink, stack, text, writing

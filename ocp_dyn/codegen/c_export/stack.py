@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..kernels.emit import Kernel
 from ..kernels.interface import Entry
 from ..kernels.lanes import PRECISIONS
 from ..kernels.pressure import Pressure
+from ..kernels.writer import Kernel
 
 LIBM = 768
 """Stack of a call of libm [bytes]: 224 with glibc on x86-64, 600 where large angles are reduced in arrays."""

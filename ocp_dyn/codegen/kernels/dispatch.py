@@ -8,9 +8,9 @@ and contains the function that chooses.
 from __future__ import annotations
 
 from . import driver
-from .emit import Kernel
 from .interface import Entry
 from .lanes import header
+from .writer import Kernel
 
 INSTRUCTION_SETS = {
     "avx512": ("avx512f", "avx512dq", "avx512vl", "fma"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from .emit import Kernel
 from .lanes import PRECISIONS, header, transpose
 from .names import filled
+from .writer import Kernel
 
 ONE = "int {}(const R *const *arg, R *const *res)"
 MANY = "int {}(long long n, const R *const *arg, const long long *stride, R *const *res)"
@@ -98,7 +98,8 @@ def one(kernel: Kernel, name: str) -> list[str]:
     prototype = ONE.format(name)
     lines = ["", f"EXPORT {prototype};", f"EXPORT {prototype}", "{"]
     lines += [f"    static const R zeros[{max(1, *inputs, 1)}] = {{0}};"]
-    lines += [f"    R unwanted[{max(1, sum(o.size for o in outputs))}], w[{max(1, kernel.work)}];"]
+    aligned = " __attribute__((aligned(32)))" if kernel.packing else ""
+    lines += [f"    R unwanted[{max(1, sum(o.size for o in outputs))}], w[{max(1, kernel.work)}]{aligned};"]
     lines += [f"    const R *x[{max(1, len(inputs))}];", f"    R *y[{max(1, len(outputs))}];"]
     lines += ["    (void)arg, (void)res, (void)zeros, (void)unwanted;", "    x[0] = zeros, y[0] = unwanted;"]
     lines += [f"    x[{i}] = arg[{i}] ? arg[{i}] : zeros;" for i in range(len(inputs))]

@@ -7,10 +7,13 @@ Clang, which they compile to the instructions of the target (AVX-512, AVX2, SSE2
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .emit import BINARY_LIBRARY, Kernel
+from .values import BINARY_LIBRARY
+from .writer import Kernel
 
 LARGEST_ANGLE = 1e4
 """Angles below this size are reduced by the emitted code, larger ones by libm [rad]."""
@@ -62,19 +65,49 @@ PRECISIONS = {
 
 
 def header(lanes: int, precision: str, kernel: Kernel) -> str:
-    """Definitions for the emitted code: V, its operations on `lanes` states, and the functions that `kernel` calls."""
+    """Definitions for the emitted code: V, its operations on `lanes` states, and the functions that `kernel` calls.
+
+    For a packed kernel, also vectors V2, V4 of values of one state, and the same operations on these.
+    """
     p = PRECISIONS[precision]
     lines = ["#include <math.h>", "#include <stdlib.h>", "#include <string.h>", "", *_COMMON, f"typedef {p.type} R;"]
+    lines += _operations(lanes, p, kernel.library, kernel.angles)
+    for width in kernel.packing.vectors if kernel.packing else ():
+        lines += _packed(width, p, kernel.angles)
+    return "\n".join(lines) + "\n"
+
+
+def _operations(lanes: int, p: Precision, library: Iterable[str], angles: bool) -> list[str]:
+    """The type V of `lanes` numbers, and its operations."""
     unsigned = f"unsigned {p.integer}"
     if lanes == 1:
-        lines += ["typedef R V;", f"typedef {unsigned} U;", *_ONE]
+        lines = ["typedef R V;", f"typedef {unsigned} U;", *_ONE]
     else:
         size = f"__attribute__((vector_size({lanes * p.bits // 8})))"
-        lines += [f"typedef R V {size};", f"typedef {p.integer} I {size};", f"typedef {unsigned} U {size};", *_MANY]
+        lines = [f"typedef R V {size};", f"typedef {p.integer} I {size};", f"typedef {unsigned} U {size};", *_MANY]
         lines += [f"enum {{ LANES = {lanes} }};", *_any(lanes)]
-    for name in kernel.library:
+    for name in library:
         lines += _library(name, p.suffix, lanes)
-    return "\n".join([*lines, *(_sincos(lanes, p) if kernel.angles else [])]) + "\n"
+    return [*lines, *(_sincos(lanes, p) if angles else [])]
+
+
+def _packed(width: int, p: Precision, angles: bool) -> list[str]:
+    """The definitions for `width` lanes once more, under names that end in this number, and access to memory."""
+    names = r"\b(V|I|U|S|PICK|TRUTH|ANY|SHUFFLE|LANES|any|bits|number|far)\b"
+    lines = [re.sub(names, rf"\g<1>{width}", line.replace("sincos_(", f"sincos_{width}("))
+             for line in _operations(width, p, (), angles) if not line.startswith(("#define K(", "#define AT("))]  # fmt: skip
+    # numbers of one state lie anywhere: only the type of the access says that they are read as a vector
+    size = f"vector_size({width * p.bits // 8}), aligned({p.bits // 8}), may_alias"
+    lines += [f"typedef R W{width} __attribute__(({size}));"]
+    lines += [
+        f"#define LOAD{width}(p) (*(const W{width} *)(p))",
+        f"#define STORE{width}(p, v) (*(W{width} *)(p) = (v))",
+    ]
+    if angles and width == 4:
+        lines += ["/* the sines and cosines of four angles */", "static NOINLINE void angles_(V4 x, R *w)", "{"]
+        lines += ["    V4 sine, cosine;", "    sincos_4(x, &sine, &cosine);", "    STORE4(w, sine);"]
+        lines += ["    STORE4(w + 4, cosine);", "}"]
+    return lines
 
 
 _COMMON = [

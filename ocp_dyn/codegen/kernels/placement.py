@@ -6,7 +6,7 @@ the processor's first-level cache, so the better of two valid orders is the one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 Arguments = Sequence[Sequence[int]]
@@ -14,6 +14,8 @@ Arguments = Sequence[Sequence[int]]
 
 Group = tuple[int, ...]
 """Values that one statement computes."""
+
+_ALONE: Mapping[int, Sequence[int | None]] = {}
 
 
 class Placement(NamedTuple):
@@ -50,25 +52,61 @@ def by_demand(order: Sequence[int], arguments: Arguments, wanted: Sequence[int])
     return result
 
 
-def place(groups: Sequence[Group], arguments: Arguments, length: int) -> Placement:
-    """Divides the groups into chunks of `length`; a slot is reused after the last chunk that needs its value."""
-    chunks = [list(groups[k : k + length]) for k in range(0, len(groups), length)] or [[]]
+def place(
+    groups: Sequence[Group],
+    arguments: Arguments,
+    length: int,
+    *,
+    first: Sequence[Sequence[Group]] = (),
+    units: Mapping[int, Sequence[int | None]] = _ALONE,
+    stored: Iterable[int] = (),
+) -> Placement:
+    """Divides the groups into chunks of `length`; a slot is reused after the last chunk that needs its value.
+
+    first: chunks that come before all others. units: for values that are stored side by side, the values in this order,
+    None for a slot that stays empty; a unit begins at a multiple of its length. stored: values that get a slot even if
+    no other chunk needs them.
+    """
+    chunks = [list(chunk) for chunk in first]
+    chunks += [list(groups[k : k + length]) for k in range(0, len(groups), length)]
+    chunks = chunks or [[]]
     chunk_of = {v: c for c, chunk in enumerate(chunks) for group in chunk for v in group}
-    last: dict[int, int] = {}
+    last = {v: chunk_of[v] for v in stored}
     for v, c in chunk_of.items():
         for a in arguments[v]:
             if chunk_of.get(a, c) != c:
                 last[a] = c
+    store = _Store()
     slots: dict[int, int] = {}
-    ending: dict[int, list[int]] = {}
-    free: list[int] = []
-    size = 0
     for c, chunk in enumerate(chunks):
-        free += reversed(ending.pop(c - 1, []))
-        for v in (v for group in chunk for v in group if v in last):
-            if not free:
-                free.append(size)
-                size += 1
-            slots[v] = free.pop()
-            ending.setdefault(last[v], []).append(slots[v])
-    return Placement(chunks, chunk_of, slots, size)
+        store.end(c - 1)
+        for v in (v for group in chunk for v in group if v in last and v not in slots):
+            unit = units.get(v, (v,))
+            begin = store.begin(len(unit), max(last.get(u, c) for u in unit if u is not None))
+            slots.update((u, begin + k) for k, u in enumerate(unit) if u is not None)
+    return Placement(chunks, chunk_of, slots, store.size)
+
+
+class _Store:
+    """Slots of an array. size: how many there are."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.free: dict[int, list[int]] = {}  # first slots of free runs, by length
+        self.ending: dict[int, list[tuple[int, int]]] = {}
+
+    def begin(self, length: int, last: int) -> int:
+        """The first of `length` slots that are used up to the chunk `last`."""
+        free = self.free.setdefault(length, [])
+        if not free:
+            start = -(-self.size // length) * length
+            self.size = start + length
+            free.append(start)
+        slot = free.pop()
+        self.ending.setdefault(last, []).append((slot, length))
+        return slot
+
+    def end(self, chunk: int) -> None:
+        """Frees the slots that no chunk after `chunk` needs."""
+        for slot, length in reversed(self.ending.pop(chunk, [])):
+            self.free.setdefault(length, []).append(slot)

@@ -14,7 +14,7 @@ from ..._display import table
 from ..._types import shown
 from ...casadi_functions.checked import CheckedFunction
 from ..kernels.driver import LANE_MAJOR
-from ..kernels.emit import instructions
+from ..kernels.values import instructions
 from .arrays import Array, Lanes, Pattern, distinct_pattern, nonzero_pattern
 from .backends import DENSE, DISTINCT, NONZEROS, Backend, Library, by_rows
 

@@ -11,7 +11,8 @@ import casadi as ca
 
 from ..._display import Progress
 from ..kernels import driver
-from ..kernels.emit import emit, instructions
+from ..kernels.emit import emit
+from ..kernels.values import instructions
 from . import cache, processes
 from .toolchain import Compiler
 

@@ -1,0 +1,278 @@
+"""C code in which isomorphic values share vector statements, for one state.
+
+A bundle is a vector variable. The sines and cosines of all angles that need no others come first, four angles at a
+time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from . import placement
+from .pairs import Bundle, bundles
+from .placement import Group
+from .values import ARITHMETIC, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, literal
+from .writer import CHUNK_LENGTH, Kernel, Packing, Writer
+
+BLOCK = 4
+"""Number of angles whose sines and cosines are computed together."""
+
+ONE_PER_WIDTH = re.compile(r"\b(S|PICK|TRUTH)(?=\()")
+"""Macros of the templates that have one form for numbers and one for every width of vectors."""
+
+Operand = tuple[int, ...]
+"""The values of an operand in all lanes of a statement."""
+
+
+class PackedWriter(Writer):
+    """Writes a kernel with bundles and blocks of angles.
+
+    A group is a value; a bundle; the sines and cosines of one angle, or of a bundle of angles; or those of a block of
+    angles. The chunk number `angles` computes the blocks.
+    """
+
+    bundle_of: dict[int, Bundle]
+    blocks: list[Operand]
+    angles: int
+
+    def kernel(self) -> Kernel:
+        self.vectors: Counter[int] = Counter()
+        self.moves, self.chunk = 0, 0
+        self.known: set[int] = set()
+        kernel = super().kernel()
+        saved = sum((width - 1) * count for width, count in self.vectors.items())
+        packing = Packing(
+            len(self.chunk_of), len(self.chunk_of) - saved, dict(sorted(self.vectors.items())), self.moves
+        )
+        return replace(kernel, packing=packing)
+
+    # Placement
+
+    def _placement(self) -> placement.Placement:
+        live = self._needed()
+        self.bundle_of = {v: bundle for bundle in bundles(self.values, live) for v in bundle.lanes}
+        self.trigonometric = {(value.operation, value.arguments[0]): v for v in live
+                              if (value := self.values[v]).operation in TRIGONOMETRIC}  # fmt: skip
+        angles, before = self._early_angles()
+        self.blocks = [tuple(angles[k : k + BLOCK]) for k in range(0, len(angles), BLOCK)]
+        units: dict[int, Sequence[int | None]] = {v: bundle.lanes for v, bundle in self.bundle_of.items()}
+        blocked: list[Group] = []
+        for block in self.blocks:
+            unit = self._unit(block)
+            group = tuple(v for v in unit if v is not None)
+            units.update(dict.fromkeys(group, unit))
+            blocked.append(group)
+        done = {*before, *(v for group in blocked for v in group)}
+        first = [chunk for chunk in (self._groups(sorted(before)), blocked) if chunk]
+        self.angles = len(first) - 1 if blocked else -1
+        return self._best([v for v in live if v not in done], first, units, [v for group in blocked for v in group])
+
+    def _early_angles(self) -> tuple[list[int], set[int]]:
+        """The angles that need no sine, cosine or function of libm, angles of one bundle side by side, and the values
+        that must be computed before them. None if there is only one."""
+        early = [False] * len(self.values)
+        for v, value in enumerate(self.values):
+            early[v] = value.operation < 0 or (value.operation in ARITHMETIC and all(early[a] for a in value.arguments))
+        found = [a for _, a in self.trigonometric if early[a]]
+        angles = list(dict.fromkeys(a for v in self.trigonometric.values() if v in self.bundle_of
+                                    for a in self.bundle_of[v].operands[0] if early[a]))  # fmt: skip
+        angles = list(dict.fromkeys([*angles, *found]))
+        if len(angles) < 2:
+            return [], set()
+        before: set[int] = set()
+        waiting = [a for a in angles if self.values[a].operation >= 0]
+        while waiting:
+            v = waiting.pop()
+            if v in before:
+                continue
+            before.add(v)
+            waiting += [a for a in self.values[v].arguments if self.values[a].operation >= 0]
+            if v in self.bundle_of:
+                lanes = self.bundle_of[v].lanes
+                if all(early[u] for u in lanes):
+                    waiting += lanes
+                else:  # the other lanes come much later
+                    for u in lanes:
+                        del self.bundle_of[u]
+        return angles, before
+
+    def _unit(self, block: Operand) -> tuple[int | None, ...]:
+        """The sines and then the cosines of a block; None for those that nobody needs."""
+        return tuple(
+            self.trigonometric.get((operation, block[k])) if k < len(block) else None
+            for operation in TRIGONOMETRIC
+            for k in range(BLOCK)
+        )
+
+    def _groups(self, order: Sequence[int]) -> list[Group]:
+        groups: dict[object, list[int]] = {}
+        for v in order:
+            value = self.values[v]
+            bundle = self.bundle_of.get(v)
+            if value.operation in TRIGONOMETRIC:
+                key: object = ("angle", bundle.operands[0] if bundle else value.arguments)
+            else:
+                key = bundle.lanes if bundle else v
+            lanes = bundle.lanes if bundle else (v,)
+            members = groups.setdefault(key, [])
+            if lanes[0] not in members:
+                members += lanes
+        return [tuple(group) for group in groups.values()]
+
+    def _best(
+        self,
+        rest: list[int],
+        first: list[list[Group]],
+        units: dict[int, Sequence[int | None]],
+        blocked: list[int],
+    ) -> placement.Placement:
+        """The better of two orders of the remaining values, as for plain code, with all lanes of a group together."""
+        groups = self._groups(rest)
+        of = {v: g for g, group in enumerate(groups) for v in group}
+        arguments = [sorted({of[a] for v in group for a in self.values[v].arguments if a in of}) for group in groups]
+        last = [max(((j, place) for v in group for j, _, place in self.places.get(v, ())), default=(-1, -1))
+                for group in groups]  # fmt: skip
+        wanted = sorted((g for g in range(len(groups)) if last[g] >= (0, 0)), key=last.__getitem__, reverse=True)
+        every = [value.arguments if value.operation >= 0 else () for value in self.values]
+        placements = []
+        for goals in (range(len(groups)), wanted):
+            order = placement.by_demand(range(len(groups)), arguments, goals)
+            placements.append(
+                placement.place(
+                    [groups[g] for g in order], every, CHUNK_LENGTH, first=first, units=units, stored=blocked
+                )
+            )
+        return min(placements, key=lambda candidate: candidate.size)
+
+    # Text
+
+    def _body(self, c: int) -> Iterator[str]:
+        if c == self.angles:
+            yield from self._angles(c)
+            return
+        self._enter(c)
+        for group in self.chunks[c]:
+            width = len(self.bundle_of[group[0]].lanes) if group[0] in self.bundle_of else 1
+            yield from self._bundle(group, width) if width > 1 else self._plain(group)
+
+    def _enter(self, c: int) -> None:
+        """Forgets what another chunk has made known."""
+        self.chunk = c
+        self.vector_of: dict[Operand, str] = {}
+        for v in self.known:
+            self.operands[v] = f"t{v}"
+        self.known = set()
+
+    def _angles(self, c: int) -> Iterator[str]:
+        """Calls of `angles_`, which writes the sines and the cosines of a block to w."""
+        self._enter(c)
+        for block in self.blocks:
+            padded = block + block[-1:] * (BLOCK - len(block))
+            yield from self._vector(padded)
+            unit = self._unit(block)
+            begin = min(self.slots[v] - k for k, v in enumerate(unit) if v is not None)
+            yield f"    angles_({self.vector_of[padded]}, w + {begin});"
+            self.vectors.update(len(half) for half in (unit[:BLOCK], unit[BLOCK:]) if any(half))
+            for v in (v for v in unit if v is not None):
+                self.known.add(v)
+                self.operands[v] = f"w[{self.slots[v]}]"
+                if v in self.places:
+                    yield from self._stores(v)
+
+    def _plain(self, group: Group) -> Iterator[str]:
+        for v in group:
+            for a in self.values[v].arguments:
+                yield from self._number(a)
+        yield self._statement(group)
+        for v in group:
+            if v in self.slots:
+                yield f"    w[{self.slots[v]}] = t{v};"
+            if v in self.places:
+                yield from self._stores(v)
+
+    def _bundle(self, group: Group, width: int) -> Iterator[str]:
+        members = [self.bundle_of[v] for v in group[::width]]
+        for operand in members[0].operands:
+            yield from self._vector(operand)
+        operation = self.values[group[0]].operation
+        expressions = [self.vector_of[operand] for operand in members[0].operands]
+        if operation in SELECTIONS:
+            expressions = [f"S({e})" if len(set(o)) == 1 else e
+                           for e, o in zip(expressions, members[0].operands, strict=True)]  # fmt: skip
+        names = [f"v{bundle.lanes[0]}" for bundle in members]
+        if operation in TRIGONOMETRIC:
+            by_operation = dict(zip((self.values[v].operation for v in group[::width]), names, strict=True))
+            sine, cosine = (by_operation.get(kind, f"u{group[0]}") for kind in TRIGONOMETRIC)
+            yield f"    V{width} {sine}, {cosine}; sincos_{width}({expressions[0]}, &{sine}, &{cosine});"
+        else:
+            template = ARITHMETIC[operation] if operation in ARITHMETIC else SELECTIONS[operation]
+            expression = ONE_PER_WIDTH.sub(rf"\g<1>{width}", template.format(*expressions))
+            yield f"    const V{width} {names[0]} = {expression};"
+        for name, bundle in zip(names, members, strict=True):
+            self.vectors[width] += 1
+            self._names(bundle, name)
+            if bundle.lanes[0] in self.slots:
+                yield f"    STORE{width}(w + {self.slots[bundle.lanes[0]]}, {name});"
+            yield from self._stores_of(bundle, name)
+
+    def _names(self, bundle: Bundle, name: str) -> None:
+        """Makes a vector known in this chunk."""
+        self.vector_of[bundle.lanes] = name
+        for k, v in enumerate(bundle.lanes):
+            self.known.add(v)
+            self.operands[v] = f"{name}[{k}]"
+
+    def _stores_of(self, bundle: Bundle, name: str) -> Iterator[str]:
+        """Stores of a bundle: of the whole vector where its lanes stand side by side in an output."""
+        width = len(bundle.lanes)
+        places = [{(j, position): slot for j, slot, position in self.places.get(v, ())} for v in bundle.lanes]
+        for j, position in list(places[0]):
+            if all((j, position + k) in lane for k, lane in enumerate(places)):
+                yield f"    STORE{width}(y{j} + {position}, {name});"
+                for k, lane in enumerate(places):
+                    del lane[j, position + k]
+        for k, lane in enumerate(places):
+            for (j, position), slot in lane.items():
+                yield f"    y{j}[AT({slot}, {position})] = {name}[{k}];"
+
+    def _number(self, v: int) -> Iterator[str]:
+        """Loads a value of another chunk, unless it is known here."""
+        if self.chunk_of.get(v, self.chunk) != self.chunk and v not in self.known:
+            self.known.add(v)
+            yield f"    const V t{v} = w[{self.slots[v]}];"
+
+    def _vector(self, operand: Operand) -> Iterator[str]:
+        """Makes the expression of an operand known: a number for all lanes, constants, a bundle, or a new vector."""
+        if operand in self.vector_of:
+            return
+        width, v = len(operand), operand[0]
+        if len(set(operand)) == 1:
+            yield from self._number(v)
+            name = self.constants.get(v, self.operands[v])
+        elif all(self.values[a].operation == CONSTANT for a in operand):
+            name = f"(V{width}){{{', '.join(literal(self.values[a].constant) for a in operand)}}}"
+        elif v in self.bundle_of and self.bundle_of[v].lanes == operand:  # of another chunk
+            self._names(self.bundle_of[v], f"v{v}")
+            yield f"    const V{width} v{v} = LOAD{width}(w + {self.slots[v]});"
+            return
+        else:
+            for a in operand:
+                yield from self._number(a)
+            name = f"g{len(self.vector_of)}"
+            place = self._side_by_side(operand)
+            made = f"LOAD{width}({place})" if place else f"{{{', '.join(map(self.operands.__getitem__, operand))}}}"
+            self.moves += not place
+            yield f"    const V{width} {name} = {made};"
+        self.vector_of[operand] = name
+
+    def _side_by_side(self, operand: Operand) -> str:
+        """The address of the values, if they are inputs that stand side by side; "" otherwise."""
+        if any(self.values[a].operation != INPUT for a in operand):
+            return ""
+        arrays, indices = zip(*(self.operands[a].rstrip("]").split("[") for a in operand), strict=True)
+        start = int(indices[0])
+        follows = all(int(index) == start + k for k, index in enumerate(indices))
+        return f"{arrays[0]} + {start}" if follows and len(set(arrays)) == 1 else ""

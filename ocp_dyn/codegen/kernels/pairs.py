@@ -1,0 +1,271 @@
+"""Bundles: isomorphic values that one statement computes, each in a lane of a vector.
+
+Robots and people are mirror images of themselves, so most operations on a left limb have counterparts on the right one.
+Two values may share a statement if they are the same operation and neither depends on the other; it pays if their
+operands share statements too, or are equal, or constants. This is superword-level parallelism (Larsen, Amarasinghe,
+2000), for code without loops and branches, in which pairs of whole subtrees are searched from the results down.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import casadi as ca
+
+from .values import ARITHMETIC, COMMUTATIVE, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, Value
+
+LEVELS = 6
+"""Depth to which the expressions of two values must be of one shape. Whole expressions are not compared: one constant
+that is zero in one limb only would separate all that depends on it."""
+
+CANDIDATES = 4
+"""Number of values tried as partners where no operand suggests any."""
+
+WEIGHTS = {**dict.fromkeys(ARITHMETIC, 1.0), ca.OP_DIV: 4.0, ca.OP_INV: 4.0,
+           **dict.fromkeys(SELECTIONS, 3.0), **dict.fromkeys(TRIGONOMETRIC, 30.0)}  # fmt: skip
+"""Cost of the operations that vectors can compute, in additions; functions of libm are computed one by one."""
+
+BROADCAST = 0.5
+"""Cost of a computed number in all lanes, in additions: often a part of the load of a stored one."""
+
+
+class Bundle(NamedTuple):
+    """Values of one operation, computed by one statement. lanes: the values. operands: for every operand of the
+    operation, its values in all lanes; operands of commutative operations are in the order that fits best."""
+
+    lanes: tuple[int, ...]
+    operands: tuple[tuple[int, ...], ...]
+
+
+def bundles(values: Sequence[Value], live: Sequence[int]) -> list[Bundle]:
+    """Bundles of two lanes among the values `live`, whose statements can be ordered, and which save time.
+
+    Cost: about 30 us for every value.
+    """
+    found = _Economy(values, live, _ordered(values, live, _Search(values, live).pairs())).kept()
+    return _with_angles(values, found)
+
+
+def shapes(values: Sequence[Value]) -> list[int]:
+    """A number for every value, equal for values whose expressions have the same operations to the depth LEVELS.
+
+    All constants have one shape, and all entries of one input.
+    """
+    kinds = [(v.operation, *(v.arguments[:1] if v.operation == INPUT else ())) for v in values]
+    numbers: dict[tuple[int, ...], int] = {}
+    shape = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
+    for _ in range(LEVELS):
+        numbers, below = {}, shape
+        shape = []
+        for kind, value in zip(kinds, values, strict=True):
+            operands = [below[a] for a in value.arguments] if value.operation >= 0 else []
+            if value.operation in COMMUTATIVE:
+                operands.sort()
+            shape.append(numbers.setdefault((*kind, *operands), len(numbers)))
+    return shape
+
+
+def depths(values: Sequence[Value]) -> list[int]:
+    """Length of the longest chain of operations that leads to every value."""
+    depth: list[int] = []
+    for value in values:
+        depth.append(1 + max((depth[a] for a in value.arguments), default=0) if value.operation >= 0 else 0)
+    return depth
+
+
+class _Search:
+    """Search of pairs: from the deepest values down to their operands, which become pairs in turn."""
+
+    def __init__(self, values: Sequence[Value], live: Sequence[int]) -> None:
+        self.values, self.shape, self.depth = values, shapes(values), depths(values)
+        self.packable = [v for v in live if values[v].operation in WEIGHTS]
+        self.partner: dict[int, tuple[int, int]] = {}  # of a value: the other value, and its own lane
+        self.bundles: list[Bundle] = []
+        self.users: dict[int, list[int]] = defaultdict(list)
+        self.alike: dict[int, list[int]] = defaultdict(list)
+        for v in self.packable:
+            self.alike[self.shape[v]].append(v)
+            for a in values[v].arguments:
+                self.users[a].append(v)
+
+    def pairs(self) -> list[Bundle]:
+        for u in sorted(self.packable, key=lambda v: -self.depth[v]):
+            if u in self.partner:
+                continue
+            found = [(self.fit(*pair), -v, pair) for v in self.candidates(u) for pair in ((u, v), (v, u))]
+            if found:
+                self.descend(max(found)[2])
+        return self.bundles
+
+    def candidates(self, u: int) -> Iterable[int]:
+        """Values that may become the partner of u: they use partners of its operands, or equal operands."""
+        near: set[int] = set()
+        for a in self.values[u].arguments:
+            near.update(self.users[self.partner[a][0] if a in self.partner else a])
+        chosen = [v for v in near if self.free(v, u)]
+        if chosen:
+            return chosen
+        others = self.alike[self.shape[u]]
+        others[:] = [v for v in others if v not in self.partner]
+        return [v for v in others[: CANDIDATES + 1] if v != u]
+
+    def free(self, v: int, u: int) -> bool:
+        return self.shape[v] == self.shape[u] and v != u and v not in self.partner
+
+    def descend(self, seed: tuple[int, int]) -> None:
+        """Makes a pair, and pairs of the operands of its values where these fit."""
+        waiting = [seed]
+        while waiting:
+            u, v = waiting.pop()
+            if u in self.partner or not self.free(v, u) or self.values[u].operation not in WEIGHTS:
+                continue
+            self.partner[u], self.partner[v] = (v, 0), (u, 1)
+            operands = self.aligned(u, v)
+            self.bundles.append(Bundle((u, v), operands))
+            waiting += operands
+
+    def fit(self, u: int, v: int) -> int:
+        return sum(self.likeness(a, b) for a, b in self.aligned(u, v))
+
+    def aligned(self, u: int, v: int) -> tuple[tuple[int, int], ...]:
+        """The operands of u and v, lane by lane; those of v exchanged if that fits better and changes nothing."""
+        a, b = self.values[u].arguments, self.values[v].arguments
+        if self.values[u].operation in COMMUTATIVE:
+            straight, crossed = (sum(map(self.likeness, a, other)) for other in (b, b[::-1]))
+            if crossed > straight:
+                b = b[::-1]
+        return tuple(zip(a, b, strict=True))
+
+    def likeness(self, a: int, b: int) -> int:
+        """How well a and b fit as one operand of a vector operation."""
+        if a == b:
+            return 2
+        if a in self.partner or b in self.partner:
+            return 3 if self.partner.get(a) == (b, 0) else 1 if self.partner.get(a) == (b, 1) else -2
+        if self.shape[a] != self.shape[b]:
+            return -2
+        return 2 if self.values[a].operation < 0 else 1
+
+
+def _ordered(values: Sequence[Value], live: Sequence[int], found: Sequence[Bundle]) -> list[Bundle]:
+    """The bundles without those that depend on each other in a circle, so that no order of statements computes them.
+
+    Statements are taken in the order in which their operands are ready. Where none is, a bundle of which some lanes are
+    ready is given up, the one whose lanes differ most in depth.
+    """
+    depth = depths(values)
+    of = {v: k for k, bundle in enumerate(found) for v in bundle.lanes}
+    inside = set(live)
+    missing = {v: sum(a in inside for a in set(values[v].arguments)) for v in live}
+    users: dict[int, list[int]] = defaultdict(list)
+    for v in live:
+        for a in set(values[v].arguments) & inside:
+            users[a].append(v)
+    ready = [v for v in live if not missing[v]]
+    arrived: dict[int, list[int]] = defaultdict(list)
+    while ready or arrived:
+        if not ready:
+            k = max(arrived, key=lambda k: (max(map(depth.__getitem__, found[k].lanes))
+                                            - min(map(depth.__getitem__, found[k].lanes)), -k))  # fmt: skip
+            for v in found[k].lanes:
+                del of[v]
+            ready = arrived.pop(k)
+        v = ready.pop()
+        computed: Sequence[int] = (v,)
+        if v in of:
+            arrived[of[v]].append(v)
+            computed = found[of[v]].lanes
+            if len(arrived[of[v]]) < len(computed):
+                continue
+            del arrived[of[v]]
+        for user in (user for w in computed for user in users[w]):
+            missing[user] -= 1
+            if not missing[user]:
+                ready.append(user)
+    return [bundle for bundle in found if bundle.lanes[0] in of]
+
+
+class _Economy:
+    """Removal of the bundles that cost more moves between lanes than they save operations.
+
+    A bundle saves its operation in all lanes but one. An operand whose lanes are not one bundle, in its order, is put
+    together by a move, once for all bundles that use it; a number of a lane beside the first that a plain statement
+    uses takes a move as well. Constants and equal inputs cost nothing.
+    """
+
+    def __init__(self, values: Sequence[Value], live: Sequence[int], found: Sequence[Bundle]) -> None:
+        self.values = values
+        self.kept_of = {bundle.lanes: bundle for bundle in found}
+        self.of = {v: bundle for bundle in found for v in bundle.lanes}
+        self.using: dict[tuple[int, ...], set[tuple[int, ...]]] = defaultdict(set)  # bundles by operand
+        self.plain: dict[int, int] = defaultdict(int)  # number of plain statements that use a value
+        for bundle in found:
+            for operand in bundle.operands:
+                self.using[operand].add(bundle.lanes)
+        for v in live:
+            if v not in self.of:
+                for a in values[v].arguments:
+                    self.plain[a] += 1
+
+    def kept(self) -> list[Bundle]:
+        waiting = list(self.kept_of)
+        while waiting:
+            lanes = waiting.pop()
+            if lanes in self.kept_of and self.saved(self.kept_of[lanes]) <= 0:
+                waiting += self.remove(self.kept_of[lanes])
+        return list(self.kept_of.values())
+
+    def remove(self, bundle: Bundle) -> list[tuple[int, ...]]:
+        """Removes a bundle; returns those that its removal makes dearer."""
+        del self.kept_of[bundle.lanes]
+        touched = list(self.using[bundle.lanes])
+        for v in bundle.lanes:
+            del self.of[v]
+            for a in self.values[v].arguments:
+                self.plain[a] += 1
+        for operand in bundle.operands:
+            self.using[operand].discard(bundle.lanes)
+            touched += [operand, *self.using[operand]]
+        return touched
+
+    def saved(self, bundle: Bundle) -> float:
+        """The cost of the code without this bundle less that with it, all others unchanged."""
+        saved = WEIGHTS[self.values[bundle.lanes[0]].operation] * (len(bundle.lanes) - 1)
+        for operand in set(bundle.operands):
+            saved -= self.gathering(operand) / len(self.using[operand])
+            if operand in self.kept_of:  # its lanes would be read one by one
+                saved += sum(not self.plain[a] for a in operand[1:])
+        saved -= sum(self.plain[v] > 0 for v in bundle.lanes[1:])
+        return saved + (len(bundle.lanes) - 1) * bool(self.using[bundle.lanes])
+
+    def gathering(self, operand: tuple[int, ...]) -> float:
+        """Cost of a vector of these values."""
+        kinds = {self.values[a].operation for a in operand}
+        if operand in self.kept_of or kinds == {CONSTANT}:
+            return 0.0
+        if len(set(operand)) == 1:
+            return 0.0 if kinds == {INPUT} else BROADCAST
+        if kinds == {INPUT} and _adjacent(self.values, operand):
+            return 0.0
+        return float(len(operand) - 1)
+
+
+def _adjacent(values: Sequence[Value], operand: Sequence[int]) -> bool:
+    """Whether these inputs stand one after the other."""
+    first = values[operand[0]].arguments
+    return all(values[a].arguments == (first[0], first[1] + k) for k, a in enumerate(operand))
+
+
+def _with_angles(values: Sequence[Value], found: Sequence[Bundle]) -> list[Bundle]:
+    """The bundles without those of sines or cosines that would need the angles in another order than others do."""
+    order: dict[int, tuple[int, ...]] = {}
+    kept = []
+    for bundle in found:
+        if values[bundle.lanes[0]].operation in TRIGONOMETRIC:
+            angles = bundle.operands[0]
+            if len(set(angles)) < len(angles) or any(order.setdefault(a, angles) != angles for a in angles):
+                continue
+        kept.append(bundle)
+    return kept
