@@ -65,7 +65,7 @@ def _files(kernel: Kernel, tag: str, head: str, calls: list[str]) -> list[str]:
 
 def _batch_driver(kernel: Kernel, lanes: int) -> list[str]:
     if lanes == 1:
-        return [*one(kernel, "ocp_dyn_one"), *_one_by_one(kernel), *_tables(kernel), *_slots(kernel)]
+        return [*one(kernel, "ocp_dyn_one"), *_one_by_one(kernel), *_dense(kernel), *_slots(kernel)]
     return [*many(kernel, lanes, "ocp_dyn_many"), *_slots(kernel)]
 
 
@@ -197,23 +197,25 @@ def _table(name: str, entries: Sequence[int]) -> list[str]:
     ]
 
 
+def _dense(kernel: Kernel) -> list[str]:
+    """C tables of the index of the stored value of every entry, by output; zeros share one more index."""
+    indices = ([o.stored if slot < 0 else slot for slot in o.slots] for o in kernel.outputs)
+    return [line for j, entries in enumerate(indices) for line in ("", *_table(f"dense_{j}", entries))]
+
+
 def _tables(kernel: Kernel) -> list[str]:
     """C tables of every output: for each form the index of the stored value of every entry, where zeros share one more
     index; their lengths; and whether every index is the number of its entry: then lane-major results are computed where
     they belong, without a copy."""
-    lines = []
+    lines = _dense(kernel)
     for j, output in enumerate(kernel.outputs):
         dense = [output.stored if slot < 0 else slot for slot in output.slots]
         forms = (dense, [dense[place] for place in output.nonzeros], list(range(output.stored)))
-        for form, entries in zip(FORMS, forms, strict=True):
+        for form, entries in zip(FORMS[1:], forms[1:], strict=True):
             lines += ["", *_table(f"{form}_{j}", entries)]
-        names, sizes, same = (
-            ", ".join(map(str, row))
-            for row in zip(
-                *((f"{form}_{j}", len(e), int(e == forms[-1])) for form, e in zip(FORMS, forms, strict=True)),
-                strict=True,
-            )
-        )
+        names = ", ".join(f"{form}_{j}" for form in FORMS)
+        sizes = ", ".join(str(len(entries)) for entries in forms)
+        same = ", ".join(str(int(entries == forms[-1])) for entries in forms)
         lines += [f"static const int *const slots_{j}[] = {{{names}}};"]
         lines += [f"static const int sizes_{j}[] = {{{sizes}}}, same_{j}[] = {{{same}}};"]
     return lines

@@ -65,10 +65,9 @@ def build(
 
 def _sources(f: ca.Function, kind: Kind) -> list[str]:
     """The C files of a function's library: for batches, and for one state."""
-    kernel = emit(f, "kernel")
-    many = driver.batch_files(kernel, kind.width, kind.precision)
+    many = driver.batch_files(emit(f, "kernel", reciprocals=kind.width > 1), kind.width, kind.precision)
     # with one lane, a batch calls the code for one state: that file has both
-    return many + (driver.single_files(kernel, kind.precision) if kind.single and kind.width > 1 else [])
+    return many + (driver.single_files(emit(f, "kernel"), kind.precision) if kind.single and kind.width > 1 else [])
 
 
 def _object(compiler: Compiler, group: processes.Group, source: Path, text: str, instructions: int) -> Path:
