@@ -111,7 +111,11 @@ def _public(entry: Entry, name: str, strides: list[str], forms: list[str]) -> li
     lines += [f"    const {real} *const work_arg[{inputs}] = {{{input_names}}};"]
     lines += [f"    {real} *const work_res[{outputs}] = {{{output_names}}};"]
     form = "work_form" if forms else "0"
-    return [*lines, f"    return work_chosen(states, work_arg, work_stride, work_res, {form}, (char *)work_memory);", "}"]
+    return [
+        *lines,
+        f"    return work_chosen(states, work_arg, work_stride, work_res, {form}, (char *)work_memory);",
+        "}",
+    ]
 
 
 def _joined(lines: list[str]) -> str:

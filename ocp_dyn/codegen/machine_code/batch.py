@@ -169,7 +169,7 @@ class CompiledFunction:
             inputs = [np.zeros(s, self.dtype) if a is None else a for a, s in zip(arrays, self.shape_in, strict=True)]
             self._one(inputs, outputs)()
         else:
-            self._run(states, arrays, outputs)
+            (self._whole(states, arrays, outputs) or functools.partial(self._run, states, arrays, outputs))()
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _outputs(self, states: int | None) -> list[Any]:
@@ -210,10 +210,15 @@ class CompiledFunction:
         self._checked_outputs(tuple(outputs), [lead + shape for shape in self.shape_out], arrays)
         if states is None:
             return self._one(inputs, outputs)
-        if self._library and self._pieces(states) <= 1:
-            given, wanted = ([x.data if isinstance(x, Lanes) else x for x in side] for side in (inputs, outputs))
-            return self._library.batch_runner(states, given, self._strides(inputs), wanted, self._forms(outputs))
-        return functools.partial(self._run, states, inputs, outputs)
+        whole = self._whole(states, inputs, outputs)
+        return functools.partial(self._run, states, inputs, outputs) if whole is None else whole
+
+    def _whole(self, states: int, inputs: Sequence[Any], outputs: Sequence[Any]) -> Callable[[], None] | None:
+        """One call of the library for all states; None if threads share them, or if it knows rows only."""
+        if self._library is None or self._pieces(states) > 1:
+            return None
+        given, wanted = ([x.data if isinstance(x, Lanes) else x for x in side] for side in (inputs, outputs))
+        return self._library.batch_runner(states, given, self._strides(inputs), wanted, self._forms(outputs))
 
     @property
     def _library(self) -> Library | None:
