@@ -9,16 +9,17 @@ operands share statements too, or are equal, or constants. This is superword-lev
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
 
 from .values import ARITHMETIC, COMMUTATIVE, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, Value
 
-LEVELS = 6
-"""Depth to which the expressions of two values must be of one shape. Whole expressions are not compared: one constant
-that is zero in one limb only would separate all that depends on it."""
+LEVELS = (24, 6, 4)
+"""Depths to which the expressions of two values must be of one shape, in the first search and in the next ones. The
+second is for values that would not be found otherwise: a constant that is zero in one limb only changes the shapes of
+all that depends on it, to any depth."""
 
 CANDIDATES = 4
 """Number of values tried as partners where no operand suggests any."""
@@ -39,24 +40,24 @@ class Bundle(NamedTuple):
     operands: tuple[tuple[int, ...], ...]
 
 
-def bundles(values: Sequence[Value], live: Sequence[int]) -> list[Bundle]:
-    """Bundles of two lanes among the values `live`, whose statements can be ordered, and which save time.
+def pairs(values: Sequence[Value], live: Sequence[int], move: float = 1.0) -> list[Bundle]:
+    """Bundles of two of the values `live`, whose statements can be ordered, and which save time.
 
-    Cost: about 30 us for every value.
+    move: cost of a move between lanes, in additions.
+    Cost: about 60 us for every value.
     """
-    found = _Economy(values, live, _ordered(values, live, _Search(values, live).pairs())).kept()
-    return _with_angles(values, found)
+    return _Economy(values, live, _ordered(values, live, _Search(values, live).rounds()), move).kept()
 
 
-def shapes(values: Sequence[Value]) -> list[int]:
-    """A number for every value, equal for values whose expressions have the same operations to the depth LEVELS.
+def shapes(values: Sequence[Value], levels: int) -> list[int]:
+    """A number for every value, equal for values whose expressions have the same operations to the depth `levels`.
 
     All constants have one shape, and all entries of one input.
     """
     kinds = [(v.operation, *(v.arguments[:1] if v.operation == INPUT else ())) for v in values]
     numbers: dict[tuple[int, ...], int] = {}
     shape = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
-    for _ in range(LEVELS):
+    for _ in range(levels):
         numbers, below = {}, shape
         shape = []
         for kind, value in zip(kinds, values, strict=True):
@@ -79,37 +80,50 @@ class _Search:
     """Search of pairs: from the deepest values down to their operands, which become pairs in turn."""
 
     def __init__(self, values: Sequence[Value], live: Sequence[int]) -> None:
-        self.values, self.shape, self.depth = values, shapes(values), depths(values)
+        self.values, self.depth = values, depths(values)
         self.packable = [v for v in live if values[v].operation in WEIGHTS]
+        self.order = sorted(self.packable, key=lambda v: -self.depth[v])
         self.partner: dict[int, tuple[int, int]] = {}  # of a value: the other value, and its own lane
-        self.bundles: list[Bundle] = []
+        self.found: list[Bundle] = []
+        self.alike: dict[int, list[int]] = {}
+        self.shape: list[int] = []
+        self.strict = True
         self.users: dict[int, list[int]] = defaultdict(list)
-        self.alike: dict[int, list[int]] = defaultdict(list)
         for v in self.packable:
-            self.alike[self.shape[v]].append(v)
             for a in values[v].arguments:
                 self.users[a].append(v)
 
-    def pairs(self) -> list[Bundle]:
-        for u in sorted(self.packable, key=lambda v: -self.depth[v]):
-            if u in self.partner:
-                continue
-            found = [(self.fit(*pair), -v, pair) for v in self.candidates(u) for pair in ((u, v), (v, u))]
-            if found:
-                self.descend(max(found)[2])
-        return self.bundles
+    def rounds(self) -> list[list[Bundle]]:
+        """The pairs found by every search; all exclude each other."""
+        return [self.round(levels, strict=levels == LEVELS[0]) for levels in LEVELS]
 
-    def candidates(self, u: int) -> Iterable[int]:
+    def round(self, levels: int, strict: bool) -> list[Bundle]:
+        """The pairs of one search. strict: nothing is tried that no operand suggests and that has an alternative."""
+        self.shape, self.found, self.strict = shapes(self.values, levels), [], strict
+        self.alike = defaultdict(list)
+        for v in self.packable:
+            self.alike[self.shape[v]].append(v)
+        for u in self.order:
+            if u not in self.partner:
+                fits = [(self.fit(*pair), -v, pair) for v in self.candidates(u) for pair in ((u, v), (v, u))]
+                if fits:
+                    self.descend(max(fits)[2])
+        return self.found
+
+    def candidates(self, u: int) -> list[int]:
         """Values that may become the partner of u: they use partners of its operands, or equal operands."""
         near: set[int] = set()
         for a in self.values[u].arguments:
-            near.update(self.users[self.partner[a][0] if a in self.partner else a])
+            if a in self.partner:
+                near.update(self.users[self.partner[a][0]])
+            elif not self.strict:
+                near.update(self.users[a])
         chosen = [v for v in near if self.free(v, u)]
         if chosen:
             return chosen
         others = self.alike[self.shape[u]]
         others[:] = [v for v in others if v not in self.partner]
-        return [v for v in others[: CANDIDATES + 1] if v != u]
+        return [v for v in others[: CANDIDATES + 1] if v != u] if len(others) == 2 or not self.strict else []
 
     def free(self, v: int, u: int) -> bool:
         return self.shape[v] == self.shape[u] and v != u and v not in self.partner
@@ -123,7 +137,7 @@ class _Search:
                 continue
             self.partner[u], self.partner[v] = (v, 0), (u, 1)
             operands = self.aligned(u, v)
-            self.bundles.append(Bundle((u, v), operands))
+            self.found.append(Bundle((u, v), operands))
             waiting += operands
 
     def fit(self, u: int, v: int) -> int:
@@ -149,13 +163,16 @@ class _Search:
         return 2 if self.values[a].operation < 0 else 1
 
 
-def _ordered(values: Sequence[Value], live: Sequence[int], found: Sequence[Bundle]) -> list[Bundle]:
+def _ordered(values: Sequence[Value], live: Sequence[int], rounds: Sequence[Sequence[Bundle]]) -> list[Bundle]:
     """The bundles without those that depend on each other in a circle, so that no order of statements computes them.
 
-    Statements are taken in the order in which their operands are ready. Where none is, a bundle of which some lanes are
-    ready is given up, the one whose lanes differ most in depth.
+    Statements are taken in the order in which their operands are ready. Where none is, a bundle of which one lane is
+    ready is given up: one of the last search, and of these the one whose lanes differ most in depth.
     """
     depth = depths(values)
+    found = [bundle for bundles in rounds for bundle in bundles]
+    doubt = [(k, max(uneven) - min(uneven), -b) for b, (k, uneven) in enumerate(
+        (k, [depth[v] for v in bundle.lanes]) for k, bundles in enumerate(rounds) for bundle in bundles)]  # fmt: skip
     of = {v: k for k, bundle in enumerate(found) for v in bundle.lanes}
     inside = set(live)
     missing = {v: sum(a in inside for a in set(values[v].arguments)) for v in live}
@@ -167,8 +184,7 @@ def _ordered(values: Sequence[Value], live: Sequence[int], found: Sequence[Bundl
     arrived: dict[int, list[int]] = defaultdict(list)
     while ready or arrived:
         if not ready:
-            k = max(arrived, key=lambda k: (max(map(depth.__getitem__, found[k].lanes))
-                                            - min(map(depth.__getitem__, found[k].lanes)), -k))  # fmt: skip
+            k = max(arrived, key=doubt.__getitem__)
             for v in found[k].lanes:
                 del of[v]
             ready = arrived.pop(k)
@@ -192,11 +208,13 @@ class _Economy:
 
     A bundle saves its operation in all lanes but one. An operand whose lanes are not one bundle, in its order, is put
     together by a move, once for all bundles that use it; a number of a lane beside the first that a plain statement
-    uses takes a move as well. Constants and equal inputs cost nothing.
+    uses takes a move as well. Constants and equal inputs cost nothing, and neither does a product that one sum alone
+    uses: processors compute both at once. So a bundle of products is worth most beside that of their sums, and costs
+    time beside plain ones.
     """
 
-    def __init__(self, values: Sequence[Value], live: Sequence[int], found: Sequence[Bundle]) -> None:
-        self.values = values
+    def __init__(self, values: Sequence[Value], live: Sequence[int], found: Sequence[Bundle], move: float) -> None:
+        self.values, self.move = values, move
         self.kept_of = {bundle.lanes: bundle for bundle in found}
         self.of = {v: bundle for bundle in found for v in bundle.lanes}
         self.using: dict[tuple[int, ...], set[tuple[int, ...]]] = defaultdict(set)  # bundles by operand
@@ -208,6 +226,7 @@ class _Economy:
             if v not in self.of:
                 for a in values[v].arguments:
                     self.plain[a] += 1
+        self.sum_of = _sums(values, live)
 
     def kept(self) -> list[Bundle]:
         waiting = list(self.kept_of)
@@ -232,13 +251,20 @@ class _Economy:
 
     def saved(self, bundle: Bundle) -> float:
         """The cost of the code without this bundle less that with it, all others unchanged."""
-        saved = WEIGHTS[self.values[bundle.lanes[0]].operation] * (len(bundle.lanes) - 1)
+        width = len(bundle.lanes)
+        sums = tuple(self.sum_of.get(v, -1) for v in bundle.lanes)
+        fused = width - sums.count(-1)
+        saved = WEIGHTS[self.values[bundle.lanes[0]].operation] * (width - 1)
+        saved += (1 if sums in self.kept_of else -1) * fused
+        moves = 0
         for operand in set(bundle.operands):
+            if all(self.sum_of.get(a) == v for a, v in zip(operand, bundle.lanes, strict=True)):
+                saved += 1 if operand in self.kept_of else -width
             saved -= self.gathering(operand) / len(self.using[operand])
             if operand in self.kept_of:  # its lanes would be read one by one
-                saved += sum(not self.plain[a] for a in operand[1:])
-        saved -= sum(self.plain[v] > 0 for v in bundle.lanes[1:])
-        return saved + (len(bundle.lanes) - 1) * bool(self.using[bundle.lanes])
+                moves += sum(not self.plain[a] for a in operand[1:])
+        moves += (width - 1) * bool(self.using[bundle.lanes]) - sum(self.plain[v] > 0 for v in bundle.lanes[1:])
+        return saved + self.move * moves
 
     def gathering(self, operand: tuple[int, ...]) -> float:
         """Cost of a vector of these values."""
@@ -249,23 +275,27 @@ class _Economy:
             return 0.0 if kinds == {INPUT} else BROADCAST
         if kinds == {INPUT} and _adjacent(self.values, operand):
             return 0.0
-        return float(len(operand) - 1)
+        return self.move * (len(operand) - 1)
+
+
+def _sums(values: Sequence[Value], live: Sequence[int]) -> dict[int, int]:
+    """For every product that a sum or difference alone uses, and in which it is the only one, that sum."""
+    uses: dict[int, list[int]] = defaultdict(list)
+    for v in live:
+        for a in values[v].arguments:
+            uses[a].append(v)
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for v in live:
+        if values[v].operation in (ca.OP_MUL, ca.OP_SQ) and len(uses[v]) == 1:
+            user = uses[v][0]
+            if values[user].operation in (ca.OP_ADD, ca.OP_SUB) and user not in taken:
+                taken.add(user)
+                found[v] = user
+    return found
 
 
 def _adjacent(values: Sequence[Value], operand: Sequence[int]) -> bool:
     """Whether these inputs stand one after the other."""
     first = values[operand[0]].arguments
     return all(values[a].arguments == (first[0], first[1] + k) for k, a in enumerate(operand))
-
-
-def _with_angles(values: Sequence[Value], found: Sequence[Bundle]) -> list[Bundle]:
-    """The bundles without those of sines or cosines that would need the angles in another order than others do."""
-    order: dict[int, tuple[int, ...]] = {}
-    kept = []
-    for bundle in found:
-        if values[bundle.lanes[0]].operation in TRIGONOMETRIC:
-            angles = bundle.operands[0]
-            if len(set(angles)) < len(angles) or any(order.setdefault(a, angles) != angles for a in angles):
-                continue
-        kept.append(bundle)
-    return kept
