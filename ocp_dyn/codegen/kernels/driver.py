@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from .lanes import PRECISIONS, header, transpose
 from .names import filled
-from .writer import Kernel
+from .writer import Kernel, Output
 
 ONE = "int {}(const R *const *arg, R *const *res)"
 MANY = "int {}(long long n, const R *const *arg, const long long *stride, R *const *res)"
@@ -197,19 +197,22 @@ def _table(name: str, entries: Sequence[int]) -> list[str]:
     ]
 
 
+def _indices(output: Output) -> list[int]:
+    """For every entry of an output the index of its stored value; zeros share one more index."""
+    return [output.stored if slot < 0 else slot for slot in output.slots]
+
+
 def _dense(kernel: Kernel) -> list[str]:
-    """C tables of the index of the stored value of every entry, by output; zeros share one more index."""
-    indices = ([o.stored if slot < 0 else slot for slot in o.slots] for o in kernel.outputs)
-    return [line for j, entries in enumerate(indices) for line in ("", *_table(f"dense_{j}", entries))]
+    """C tables of `_indices`, by output."""
+    return [line for j, output in enumerate(kernel.outputs) for line in ("", *_table(f"dense_{j}", _indices(output)))]
 
 
 def _tables(kernel: Kernel) -> list[str]:
-    """C tables of every output: for each form the index of the stored value of every entry, where zeros share one more
-    index; their lengths; and whether every index is the number of its entry: then lane-major results are computed where
-    they belong, without a copy."""
+    """C tables of every output: for each form the index of the stored value of every entry; their lengths; and whether
+    every index is the number of its entry: then lane-major results are computed where they belong, without a copy."""
     lines = _dense(kernel)
     for j, output in enumerate(kernel.outputs):
-        dense = [output.stored if slot < 0 else slot for slot in output.slots]
+        dense = _indices(output)
         forms = (dense, [dense[place] for place in output.nonzeros], list(range(output.stored)))
         for form, entries in zip(FORMS[1:], forms[1:], strict=True):
             lines += ["", *_table(f"{form}_{j}", entries)]
