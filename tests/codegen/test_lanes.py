@@ -276,6 +276,8 @@ def test_arithmetic_of_lanes(rng):
     np.testing.assert_array_equal(x == Lanes.of(a), np.full((11, 3), True))
     with pytest.raises(ValueError, match="operands must be of one shape, type and number of lanes"):
         x + Lanes.of(a, 4)
+    with pytest.raises(ValueError, match="operands must be of one shape, type and number of lanes"):
+        x + Lanes.of(a.astype(np.float32), 8)
     with pytest.raises(TypeError, match="convert a batch of rows"):
         x + b
     with pytest.raises(TypeError):

@@ -16,7 +16,7 @@ MANY_IN = MANY[:-1] + ", const int *form, char *lent)"
 allocates it."""
 
 FORMS = ("dense", "nonzeros", "distinct")
-"""What a batch stores of an output: every entry, the structural nonzeros column by column, or each distinct value once.
+"""Forms of an output in a batch: every entry, the structural nonzeros column by column, or each distinct value once.
 
 `form[j]` is an index of this table for rows of states, and LANE_MAJOR more for lane-major blocks. A null pointer means
 dense rows.
