@@ -110,10 +110,9 @@ def compile(
     threads: largest number of threads; default: the number of processors that this process may use.
     single: False: for batches only, at half the compile time.
     keys: texts, one for each function, that identify the functions in the cache; default: their whole graphs.
-    layout: of the results of batches: "rows", arrays (N, ...), or "lanes", `Lanes`, which compiled functions take as
-        arguments without transposing them; every function takes both. Several times faster where results are large.
+    layout: "lanes": results of batches are `Lanes`, without transposes; every function takes these and arrays of rows.
     sparse: True: results hold the structural nonzeros only, column by column, (nnz,) or (N, nnz); "distinct": equal
-        entries once, as of the symmetric H, (n,) or (N, n). `fast.H.patterns` tells the places of these numbers.
+        entries once, as of the symmetric H, (n,) or (N, n). `fast.H.patterns` tells their places.
 
     The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
     directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB,
@@ -140,11 +139,7 @@ def compile(
         warnings.warn(NO_COMPILER, RuntimeWarning, stacklevel=2)
         backends: list[Backend] = [VirtualMachine(f) for f in distinct]
     else:
-        kind = Kind(width, precision, single or width == 1)
-        paths = _libraries(
-            distinct, [_key(text, compiler, kind) for text in _identities(distinct, keys)], compiler, kind
-        )
-        backends = [Library(ctypes.CDLL(str(path)), width) for path in paths]
+        backends = _loaded(distinct, keys, compiler, Kind(width, precision, single or width == 1))
     recipes = _recipes(distinct, options, keys)
     made = [
         CompiledFunction(f, b, precision, workers, r, form) for f, b, r in zip(distinct, backends, recipes, strict=True)
@@ -209,6 +204,13 @@ def _recipes(functions: list[ca.Function], options: _Options, keys: list[str] | 
 def compiler_found() -> bool:
     """Whether this machine has a C compiler that `compile` can use."""
     return find_compiler() is not None
+
+
+def _loaded(functions: list[ca.Function], keys: list[str] | None, compiler: Compiler, kind: Kind) -> list[Backend]:
+    """The libraries of all functions; builds those that are missing in the cache."""
+    texts = _identities(functions, keys)
+    paths = _libraries(functions, [_key(text, compiler, kind) for text in texts], compiler, kind)
+    return [Library(ctypes.CDLL(str(path)), kind.width) for path in paths]
 
 
 def _libraries(functions: list[ca.Function], keys: list[str], compiler: Compiler, kind: Kind) -> list[Path]:
