@@ -54,7 +54,7 @@ def export(
     dense: arguments are dense and row-major; default: CasADi's layout, column-major, with the structural nonzeros only
         (tables hold their rows and columns).
     lanes: 2, 4, 8, or 16 in single precision: adds PREFIX_ID_batch for many states, one state in every lane of a vector,
-        and PREFIX_ID_lanes for lane-major arrays. The instruction set is chosen when the library is built, or runs.
+        and PREFIX_ID_lanes for lane-major arrays. The instruction set is chosen when the library is built or runs.
     precision: "single" for float in all code, without CasADi's convention; README.md states the errors.
     derivatives: any of ("jac", "fwd1", "adj1", "jac_adj1"), which CasADi looks for beside a function, or True for all:
         3 to 30 times the size of the function itself where recursions give them (up to the second order of `ID`, `FD`
