@@ -257,6 +257,8 @@ def test_lanes_read_like_rows(rng):
     np.testing.assert_array_equal(np.array(list(x)), array)
     for width in (1, 2, 4, 16):
         np.testing.assert_array_equal(Lanes.of(array, width).rows(), array)
+    x.fill(2 * array)
+    np.testing.assert_array_equal(x.rows(), 2 * array)
     assert Lanes.of(array[:0]).rows().shape == (0, 3, 4)
     assert Lanes.of(np.ones((5, 2), np.float32)).lanes == 16
     assert Lanes.of(np.ones((5, 2), int)).dtype == np.float64
@@ -295,7 +297,14 @@ def test_arithmetic_of_lanes(rng):
             r"needs an array \(N, n\) with a state per row, got the shape \(3,\)",
         ),
         (lambda: Lanes.of([["a"]]), TypeError, "needs real numbers"),
-        (lambda: Lanes.of(np.ones((3, 2)), 3), ValueError, "lanes are 1, 2, 4, 8, 16 or None, got 3"),
+        (lambda: Lanes.of(np.ones((3, 2)), 3), ValueError, "lanes are 1, 2, 4, 8, 16, got 3"),
+        (lambda: Lanes.empty(-1, (2,), 8), ValueError, "number of states is an integer, 0 or more, got -1"),
+        (lambda: Lanes.empty(1, (2,), 0), ValueError, "lanes are 1, 2, 4, 8, 16, got 0"),
+        (
+            lambda: Lanes.empty(3, (2,), 8).fill(np.ones(6)),
+            ValueError,
+            r"is filled by an array \(3, 2\), got the shape \(6,\)",
+        ),
         (
             lambda: Lanes(np.ones((3, 2)), 6),
             TypeError,

@@ -84,15 +84,17 @@ class Lanes(NDArrayOperatorsMixin):
             raise ValueError(f"Lanes.of needs an array (N, n) with a state per row, got the shape {array.shape}")
         array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
         width = (16 if array.dtype == np.float32 else 8) if lanes is None else lanes
-        if not (is_whole(width) and width in WIDTHS):
-            raise ValueError(f"lanes are {', '.join(map(str, WIDTHS))} or None, got {shown(lanes)}")
         made = cls.empty(len(array), array.shape[1:], width, array.dtype)
-        made.fill(array.reshape(len(array), made.data.shape[1]))
+        made.fill(array)
         return made
 
     @classmethod
     def empty(cls, states: int, shape: tuple[int, ...], lanes: int, dtype: Any = np.float64) -> Lanes:
         """A batch that is not initialized; shape: of one state. For `out=`."""
+        if not is_whole(states):
+            raise ValueError(f"the number of states is an integer, 0 or more, got {shown(states)}")
+        if not (is_whole(lanes) and lanes in WIDTHS):
+            raise ValueError(f"lanes are {', '.join(map(str, WIDTHS))}, got {shown(lanes)}")
         entries = int(np.prod(shape))
         return cls(empty((-(-states // lanes), entries, lanes), np.dtype(dtype)), states, tuple(shape))
 
@@ -120,7 +122,10 @@ class Lanes(NDArrayOperatorsMixin):
         return _rows(self.data, len(self)).reshape(self.shape)
 
     def fill(self, rows: Array) -> None:
-        """Overwrites all states by `rows`, an array (N, entries); lanes without a state repeat the last one."""
+        """Overwrites all states by `rows`, an array (N, ...); lanes without a state repeat the last one."""
+        if np.shape(rows) != self.shape:
+            raise ValueError(f"{self} is filled by an array {self.shape}, got the shape {np.shape(rows)}")
+        rows = np.reshape(rows, (len(self), self.data.shape[1]))
         whole = len(self) // self.lanes
         self.data[:whole] = rows[: whole * self.lanes].reshape(whole, self.lanes, rows.shape[1]).transpose(0, 2, 1)
         rest = rows[whole * self.lanes :]
