@@ -228,7 +228,7 @@ def _slots(kernel: Kernel) -> list[str]:
     """The function by which Python reads the index of the stored value of every entry of an output; it returns the number
     of values, which is the index of zeros."""
     prototype = "int ocp_dyn_slots(int output, const int **slots)"
-    lines = ["", f"EXPORT {prototype};", f"EXPORT {prototype}", "{", "    *slots = 0;"]
+    lines = ["", f"EXPORT {prototype};", f"EXPORT {prototype}", "{", "    *slots = 0, (void)output;"]
     for j, output in enumerate(kernel.outputs):
         lines.append(f"    if (output == {j}) return *slots = dense_{j}, {output.stored};")
     return [*lines, "    return -1;", "}"]
