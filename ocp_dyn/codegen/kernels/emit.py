@@ -43,4 +43,7 @@ def emit(f: ca.Function, name: str, *, dense: bool = True, pack: bool = False, r
     values, stores = values_of(scalar, f.name())
     if reciprocals:
         values, stores = shared_reciprocals(values, stores)
-    return (PackedWriter if pack else Writer)(scalar, name, values, stores, dense).kernel()
+    packed = PackedWriter(scalar, name, values, stores, dense).kernel() if pack else None
+    if packed and packed.packing and packed.packing.vectors:
+        return packed
+    return Writer(scalar, name, values, stores, dense).kernel()

@@ -92,6 +92,7 @@ def compile(
     precision: str = "double",
     threads: int | None = None,
     single: bool = True,
+    pack: bool = True,
     keys: Sequence[str] | None = None,
     layout: str = "rows",
     sparse: bool | str = False,
@@ -109,6 +110,9 @@ def compile(
     precision: "double", or "single": errors of about 1e-6 relative to the largest result, in half the time.
     threads: largest number of threads; default: the number of processors that this process may use.
     single: False: for batches only, at half the compile time.
+    pack: operations of one kind on one state, such as those of a left and a right limb, share vector statements: shorter
+        and faster code with the same results, but for the rounding of fused multiply-adds. False: one operation per
+        statement, as for compilers without vector extensions. In batches the lanes of vectors hold states instead.
     keys: texts, one for each function, that identify the functions in the cache; default: their whole graphs.
     layout: "lanes": results of batches are `Lanes`, without transposes; every function takes these and arrays of rows.
     sparse: True: results hold the structural nonzeros only, column by column, (nnz,) or (N, nnz); "distinct": equal
@@ -131,20 +135,16 @@ def compile(
     distinct = _distinct(functions)
     width = check_lanes(lanes, precision)
     workers, keys = _threads(threads), _checked_keys(keys, len(distinct))
-    truth(single, "single")
-    form = _form(width, layout, sparse)
-    compiler, options = find_compiler(), _Options(lanes, precision, threads, single, layout, sparse)
-    recipe = (_again, (distinct, options, keys))
+    options = _Options(lanes, precision, threads, truth(single, "single"), truth(pack, "pack"), layout, sparse)
+    compiler, form = find_compiler(), _form(width, layout, sparse)
     if compiler is None:
         warnings.warn(NO_COMPILER, RuntimeWarning, stacklevel=2)
         backends: list[Backend] = [VirtualMachine(f) for f in distinct]
     else:
-        backends = _loaded(distinct, keys, compiler, Kind(width, precision, single or width == 1))
-    recipes = _recipes(distinct, options, keys)
-    made = [
-        CompiledFunction(f, b, precision, workers, r, form) for f, b, r in zip(distinct, backends, recipes, strict=True)
-    ]
-    return Compiled(made, None if compiler is None else compiler.name, recipe)
+        backends = _loaded(distinct, keys, compiler, _kind(options, compiler))
+    parts = zip(distinct, backends, _recipes(distinct, options, keys), strict=True)
+    made = [CompiledFunction(f, backend, precision, workers, recipe, form) for f, backend, recipe in parts]
+    return Compiled(made, None if compiler is None else compiler.name, (_again, (distinct, options, keys)))
 
 
 def cached(
@@ -154,6 +154,7 @@ def cached(
     precision: str = "double",
     threads: int | None = None,
     single: bool = True,
+    pack: bool = True,
     keys: Sequence[str] | None = None,
     layout: str = "rows",
     sparse: bool | str = False,
@@ -163,10 +164,11 @@ def cached(
     if compiler is None:
         return {}
     width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(distinct))
-    kind, place = Kind(width, precision, single or width == 1), cache.directory()
-    texts = _identities(distinct, keys)
+    options = _Options(lanes, precision, threads, single, pack, layout, sparse)
     form = _form(width, layout, sparse)
-    recipes = _recipes(distinct, _Options(lanes, precision, threads, single, layout, sparse), keys)
+    kind, place = _kind(options, compiler), cache.directory()
+    texts = _identities(distinct, keys)
+    recipes = _recipes(distinct, options, keys)
     found = (cache.find(place, _key(text, compiler, kind)) for text in texts)
     return {
         f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe, form)
@@ -182,8 +184,16 @@ class _Options(NamedTuple):
     precision: str
     threads: int | None
     single: bool
+    pack: bool = True  # pickles of earlier versions lack it and those below
     layout: str = "rows"
     sparse: bool | str = False
+
+
+def _kind(options: _Options, compiler: Compiler) -> Kind:
+    """The kind of library for these options; code that the compiler cannot pack, or that is missing, is not packed."""
+    width = check_lanes(options.lanes, options.precision)
+    single = options.single or width == 1
+    return Kind(width, options.precision, single, options.pack and single and compiler.vectors)
 
 
 def _again(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> Compiled:
