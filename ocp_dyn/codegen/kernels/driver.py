@@ -254,7 +254,8 @@ def _many(kernel: Kernel, name: str, places: Mapping[int, Sequence[int]]) -> lis
     lines += ["    char *const memory = lent ? lent : (char *)malloc(bytes + sizeof(V));"]
     lines += [f"    V *p[{max(1, len(inputs))}], *r[{max(1, len(outputs))}]; /* rooms in the work memory */"]
     lines += [f"    const V *x[{max(1, len(inputs))}];", f"    V *y[{max(1, len(outputs))}];", "    V *w;"]
-    lines += ["    long long start;", "    if (!memory) return 1;", "    memset(memory, 0, bytes + sizeof(V));"]
+    lines += ["    long long start;", "    if (!memory) return 1;"]
+    lines += [f"    memset(memory, 0, {sum(inputs) + 1} * sizeof(V)); /* inputs */"]
     lines += ["    w = (V *)(void *)(memory + sizeof(V) - (size_t)memory % sizeof(V));"]
     lines += [
         "    x[0] = w, y[0] = w, p[0] = r[0] = w, (void)arg, (void)stride, (void)res, (void)form, (void)p, (void)r;"
@@ -262,7 +263,7 @@ def _many(kernel: Kernel, name: str, places: Mapping[int, Sequence[int]]) -> lis
     for i, size in enumerate(inputs):
         lines.append(f"    x[{i}] = p[{i}] = w, w += {size};")
     for j, output in enumerate(outputs):
-        lines.append(f"    y[{j}] = r[{j}] = w, w += {output.stored + 1};")
+        lines.append(f"    y[{j}] = r[{j}] = w, w += {output.stored}, *w++ = (V){{0}};")
     lines += ["    for (start = 0; start < n; start += LANES) {"]
     lines += ["        const int valid = n - start < LANES ? (int)(n - start) : LANES;"]
     for i, size in enumerate(inputs):
