@@ -299,6 +299,12 @@ def test_arithmetic_of_lanes(rng):
         (lambda: Lanes.of([["a"]]), TypeError, "needs real numbers"),
         (lambda: Lanes.of(np.ones((3, 2)), 3), ValueError, "lanes are 1, 2, 4, 8, 16, got 3"),
         (lambda: Lanes.empty(-1, (2,), 8), ValueError, "number of states is an integer, 0 or more, got -1"),
+        (
+            lambda: Lanes.empty(1, 2, 8),
+            ValueError,
+            r"the shape of one state is a tuple of integers, such as \(7,\), got 2",
+        ),
+        (lambda: Lanes(np.ones((1, 2, 8)), 3, (-2, -1)), ValueError, "shape of one state is a tuple of integers"),
         (lambda: Lanes.empty(1, (2,), 0), ValueError, "lanes are 1, 2, 4, 8, 16, got 0"),
         (
             lambda: Lanes.empty(3, (2,), 8).fill(np.ones(6)),

@@ -57,7 +57,7 @@ class Lanes(NDArrayOperatorsMixin):
         if not (isinstance(data, np.ndarray) and data.ndim == 3 and data.dtype in (np.float64, np.float32)):
             got = f"{data.shape} of {data.dtype}" if isinstance(data, np.ndarray) else shown(data)
             raise TypeError(f"Lanes needs data (blocks, entries, lanes) of float64 or float32, got {got}")
-        one = (data.shape[1],) if shape is None else shape
+        one = (data.shape[1],) if shape is None else _checked_shape(shape)
         if not is_whole(states) or -(-states // max(1, data.shape[2])) != data.shape[0]:
             raise ValueError(
                 f"Lanes has {data.shape[0]} blocks of {data.shape[2]} lanes, which do not hold {shown(states)} states"
@@ -95,8 +95,8 @@ class Lanes(NDArrayOperatorsMixin):
             raise ValueError(f"the number of states is an integer, 0 or more, got {shown(states)}")
         if not (is_whole(lanes) and lanes in WIDTHS):
             raise ValueError(f"lanes are {', '.join(map(str, WIDTHS))}, got {shown(lanes)}")
-        entries = int(np.prod(shape))
-        return cls(empty((-(-states // lanes), entries, lanes), np.dtype(dtype)), states, tuple(shape))
+        one = _checked_shape(shape)
+        return cls(empty((-(-states // lanes), int(np.prod(one)), lanes), np.dtype(dtype)), states, one)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -170,6 +170,13 @@ class Lanes(NDArrayOperatorsMixin):
                 "convert a batch of rows by Lanes.of"
             )
         return np.reshape(x, (-1, 1)) if np.ndim(x) else x
+
+
+def _checked_shape(shape: Any) -> tuple[int, ...]:
+    """The shape of one state; ValueError unless it is a tuple of integers."""
+    if not (isinstance(shape, tuple) and all(is_whole(size) for size in shape)):
+        raise ValueError(f"the shape of one state is a tuple of integers, such as (7,), got {shown(shape)}")
+    return tuple(int(size) for size in shape)
 
 
 def _rows(data: Array, states: int) -> Array:
