@@ -305,11 +305,15 @@ def test_products_stay_beside_their_sums():
     assert pairs(values, alive) == []
 
 
-def test_operands_of_differences_are_not_exchanged():
-    """p0 - q0 beside q1 - p1, where quotients make p0, p1 and q0, q1 pairs."""
+@needs_compiler
+def test_operands_of_differences_are_not_exchanged(tmp_path, rng):
+    """p0 - q0 beside q1 - p1, and p0 + q0 beside p1 - q1, between pairs."""
     x = ca.SX.sym("x", 8)
     p, q = x[:2] * x[2:4], x[4:6] * x[6:]
-    f = ca.Function("f", [x], [p / (1 + q * q), p[0] - q[0], q[1] - p[1]])
+    d = ca.vertcat(p[0] - q[0], q[1] - p[1])
+    e = ca.vertcat(p[0] + q[0], p[1] - q[1])
+    f = ca.Function("f", [x], [p / (1 + q * q), (d * d + p) * d, (e * q + 2) / e])
+    same_bits(f, tmp_path, rng)
     values, alive = live(f)
     found = pairs(values, alive)
     check_bundles(values, found, alive)
