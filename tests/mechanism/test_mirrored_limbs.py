@@ -35,19 +35,20 @@ def body_inertia(rng):
     return np.trace(A @ A.T) * np.eye(3) - A @ A.T
 
 
-def mirrored(rng, joints=3, scale=1.0, heavier=0.0, reversed_joints=()):
-    """A floating base with two limbs that are mirror images, all turned at random, and every frame too, left and right
-    independently."""
+def mirrored(rng, joints=3, scale=1.0, heavier=0.0, reversed_joints=(), about="", askew=True):
+    """A floating base with two limbs that are mirror images, all turned at random. askew: every frame is turned too,
+    left and right independently. about: coordinate axes in place of random ones."""
     builder = od.ModelBuilder("mirrored")
     world = turn(rng)
     builder.add_body("base", FloatingBase(), mass=9, com=scale * world @ [0.1, 0, 0.2], inertia=(2 * scale**2,) * 3)
     limb = [(rng.normal(size=3), rng.normal(size=3), rng.normal(size=3), body_inertia(rng)) for _ in range(joints)]
+    axes = [np.eye(3)["xyz".index(about[k % len(about)])] if about else axis for k, (axis, *_) in enumerate(limb)]
     for side, image in (("l", np.eye(3)), ("r", REFLECTION)):
         R0, o0 = np.eye(3), np.zeros(3)
-        for k, (axis, origin, com, inertia) in enumerate(limb):
-            R = turn(rng)
+        for k, (_, origin, com, inertia) in enumerate(limb):
+            R = turn(rng) if askew else world
             placed = image @ origin
-            a = image @ axis * (np.linalg.det(image) if k not in reversed_joints or side == "l" else 1)
+            a = image @ axes[k] * (np.linalg.det(image) if k not in reversed_joints or side == "l" else 1)
             builder.add_body(
                 f"{k}_{side}", Revolute(R.T @ world @ a), f"{k - 1}_{side}" if k else "base", rotation=R0.T @ R,
                 origin=scale * R0.T @ world @ (placed - o0), mass=1.0 + k + heavier * (side == "r"),
@@ -121,11 +122,11 @@ def test_trees_in_general_position(rng, algorithm, scale, reversed_joints):
 
 
 @pytest.mark.parametrize("joints", [2, pytest.param(5, marks=pytest.mark.slow)])
-def test_counts_do_not_depend_on_directions(joints):
-    """Joints that turn the other way, and other frames in the file, take as many operations."""
-    models = [mirrored(np.random.default_rng(7), joints, reversed_joints=flip) for flip in ((), (0,))]
+def test_counts_do_not_depend_on_frames(joints):
+    """Legs about coordinate axes take as many operations, to a hundredth, if all frames of the file lie askew to the axes."""
+    models = [mirrored(np.random.default_rng(7), joints, about="xzy", askew=askew) for askew in (False, True)]
     a, b = (emit(od.function(od.mass_matrix, model), "f").statements for model in models)
-    assert a == b
+    assert abs(a - b) < 0.01 * a
 
 
 @pytest.mark.parametrize("heavier", [0.0, 1e-6])
@@ -167,6 +168,9 @@ def test_half_turns_change_no_number(rng, kind):
     for k in range(5):
         assert joints[f"{k}_r"] == joints[f"{k}_l"]
         assert joints[f"{k}_l"] == model.joints[model.body(f"{k}_l").body]
+    assert sum(int(np.sum(X.E.full() < 0)) for X in found.X_tree) == 2
+    reduced = cheapest_equivalent(model)
+    assert reduced.joints[reduced.body("3_r").body] == reduced.joints[reduced.body("3_l").body]
     for a, b in zip(model.I, found.I, strict=True):
         assert np.array_equal(np.abs(a.matrix().full()), np.abs(b.matrix().full()))
     q, qd, qdd = model.random_q(rng), *rng.normal(size=(2, model.nv))
@@ -184,6 +188,7 @@ def test_half_turns_change_no_number(rng, kind):
     [
         pytest.param(legs(), id="equal signs"),
         pytest.param(legs(LEG, "x -y z y -z"), id="a single joint"),
+        pytest.param(legs(LEG, "x -y z -y -z"), id="two joints"),
         pytest.param(legs(LEG, "x y -z -y -z", Revolute, Prismatic), id="joints of other kinds"),
         pytest.param(legs(LEG, "x y -z -x -z"), id="other axes"),
     ],
@@ -194,13 +199,13 @@ def test_frames_stay_where_turning_does_not_pay(model):
 
 
 def test_fingers_go_with_their_hands():
-    """Fingers are made equal before hands, and a turned hand turns its fingers: all end with the axes of one finger."""
+    """The left fingers are made equal, then the right hand is, with its fingers: all end with the axes of one finger."""
     builder = od.ModelBuilder("hands")
     builder.add_body("base", FloatingBase(), mass=5, inertia=(1, 2, 2))
     for side in "lr":
         for part, axes, opposite in (("arm", "xyxyxy", ""), ("a", "zyxyzy", ""), ("b", "zyxyzy", "xy")):
             for k, axis in enumerate(axes):
-                turns = (axis in opposite) + (side == "r" and axis in "yz")
+                turns = (axis in opposite and side == "l") + (side == "r" and axis in "yz")
                 parent = f"{part}{k - 1}_{side}" if k else "base" if part == "arm" else f"arm5_{side}"
                 joint = Revolute("-" * (turns % 2) + axis)
                 builder.add_body(f"{part}{k}_{side}", joint, parent, origin=(0.1, 0, 0), mass=1)
