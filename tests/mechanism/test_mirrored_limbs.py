@@ -225,6 +225,13 @@ def test_human_limbs():
     assert share_in_pairs(od.function(od.mass_matrix, model), model) > 0.99
 
 
+@pytest.mark.parametrize("right", [LEG, "x -y -z y z"])
+def test_a_joint_that_turns_the_other_way_hides_no_pairs(right):
+    packing = emit(od.function(od.inverse_dynamics, legs(LEG, right)), "f", pack=True).packing
+    assert packing is not None
+    assert packing.statements < 0.6 * packing.operations
+
+
 @pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 @pytest.mark.slow
 def test_talos_in_pairs():
