@@ -3,7 +3,7 @@
 A file often states the joints of one leg about x, -y and z, and those of the other about -x, y and z. Expressions of
 both legs are then the same but for signs, and code that computes both legs at once cannot share their operations. Half
 a turn of a frame about a coordinate axis changes signs only: of the joint's axis, of entries of transforms, of products
-of inertia. Therefore no number changes by a rounding error.
+of inertia. Therefore no number of the model is rounded.
 """
 
 from __future__ import annotations
