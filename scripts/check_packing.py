@@ -34,7 +34,10 @@ def main() -> int:
     parser.add_argument("--precision", choices=("double", "single"), default="double")
     parser.add_argument("--largest", type=int, default=200_000, help="functions of more instructions are left out")
     options = parser.parse_args()
-    setting, wanted = Setting(options.compiler, f"-O{options.level}", options.precision), options.functions.split(",")
+    setting, wanted = (
+        Setting(options.compiler, f"-O{options.level}", options.precision),
+        options.functions.split(",") if options.functions else (),
+    )
     unknown = [name for name in options.models.split(",") if name not in MODELS]
     if unknown:
         parser.error(f"models are {', '.join(MODELS)}, got {', '.join(unknown)}")
@@ -43,8 +46,8 @@ def main() -> int:
         for name in options.models.split(","):
             case = MODELS[name]()
             print(f"{name}: nq = {case.model.nq}, nv = {case.model.nv}")
-            for f in functions(case):
-                if (options.functions and f.name() not in wanted) or f.n_instructions() > options.largest:
+            for f in functions(case, wanted):
+                if f.n_instructions() > options.largest:
                     continue
                 start = time.perf_counter()
                 found = compare(f, case.model, options.states, Path(folder), setting)
