@@ -258,7 +258,7 @@ class PackedWriter(Writer):
             return
         if all(self.values[a].operation == CONSTANT for a in operand):
             numbers = ", ".join(literal(self.values[a].constant) for a in operand)
-            self.vector_of[operand] = f"(V{width}){{{numbers}}}"
+            self.vector_of[operand] = f"((V{width}){{{numbers}}})"
             return
         place = self._side_by_side(operand)
         bundle = self.bundle_of.get(v)
