@@ -43,9 +43,9 @@ def asked(monkeypatch) -> list[bool]:
     found: list[bool] = []
     emit = build.emit
 
-    def spy(f: ca.Function, name: str, pack: bool = False) -> object:
-        found.append(pack)
-        return emit(f, name, pack=pack)
+    def spy(f: ca.Function, name: str, **options: object) -> object:
+        found.append(bool(options))
+        return emit(f, name, **options)
 
     monkeypatch.setattr(build, "emit", spy)
     return found
@@ -85,13 +85,13 @@ def test_packed_code_computes_the_same(rng):
 @needs_gcc
 def test_a_compiler_without_vector_extensions_gets_plain_code(asked, home, monkeypatch):
     found = find_compiler()
-    assert found.vectors
-    monkeypatch.setattr(COMPILE, "find_compiler", lambda: replace(found, vectors=False))
+    assert found.vectors in (2, 4)
+    monkeypatch.setattr(COMPILE, "find_compiler", lambda: replace(found, vectors=0))
     od.codegen.compile([FALL], lanes=1)
     od.codegen.compile([FALL], lanes=1, pack=False)
     assert asked == [False], "the same library"
     monkeypatch.setenv("CC", f"{GCC} -U__GNUC__")
-    assert find_compiler().vectors is False
+    assert find_compiler().vectors == 0
 
 
 @needs_compiler
