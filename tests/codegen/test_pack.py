@@ -149,6 +149,33 @@ def test_the_manual_tells_what_is_packed():
     assert "Vector statements" not in od.codegen.generate([ID], "robot", pack=False)["README.md"]
 
 
+@needs_gcc
+@pytest.mark.slow
+def test_four_limbs_share_statements_where_registers_hold_four_numbers(tmp_path):
+    case = MODELS["quadruped"]()
+    f = od.function(od.inverse_dynamics, case.model)
+    folder = od.codegen.export([f], tmp_path / "robot")
+    text, manual = ((folder / name).read_text() for name in ("robot_ID.c", "README.md"))
+    condition = "defined(__GNUC__) && !defined(ROBOT_PLAIN)"
+    assert [line for line in text.splitlines() if condition in line] == [f"#if {condition} && defined(__AVX__)",
+                                                                        f"#elif {condition}"]  # fmt: skip
+    wide, narrow = (od.codegen.emit(f, "k", dense=False, pack=True, widest=n).packing for n in (4, 2))
+    assert wide.statements < narrow.statements < narrow.operations
+    assert f"| `robot_ID` | {narrow.operations} | {narrow.statements} | " in manual
+    assert f"| `robot_ID` with AVX | {wide.operations} | {wide.statements} | " in manual
+    for setting in (Setting(GCC, "-O0", widest=2), Setting(GCC, "-O0")):
+        assert compare(f, case.model, 20, tmp_path, setting).different == 0
+    single = od.codegen.generate([f], "robot", precision="single")["robot_ID.c"]
+    assert "vector_size(16)" in single
+    assert "defined(__AVX__)" not in single
+
+
+@pytest.mark.parametrize("widest", [1, 3, 8, 2.0, True, "4", None])
+def test_lanes_that_no_statement_has(widest):
+    with pytest.raises(ValueError, match="widest must be 2 or 4, the largest number of lanes, got"):
+        od.codegen.emit(FALL, "f", pack=True, widest=widest)
+
+
 def test_the_manual_names_code_of_casadis_generator():
     A, b = ca.MX.sym("A", 2, 2), ca.MX.sym("b", 2)
     solve = ca.Function("solve", [A, b], [ca.solve(A, b, "qr")])
