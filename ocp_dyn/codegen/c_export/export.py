@@ -114,7 +114,7 @@ def generate(
     originals, reports = distinct(functions), effort.Reports(truth(progress, "progress"), packs)
     effort.warn_of_derivatives(originals, sought, packs)
     interface = entries(originals, prefix, dense=dense, real=real, derivatives=sought, tell=reports.tell)
-    codes = _codes(interface, packs, reports)
+    codes = _codes(interface, packs, precision, reports)
     foreign = [entry for entry in interface if codes[entry.name] is None]
     _check_foreign(foreign, lanes, precision)
     code = _casadi_code(foreign, prefix) if foreign else ""
@@ -133,7 +133,7 @@ def generate(
     frames = stack.frames_of(code)
     sizes = {e.name: _stack(e, codes[e.name], code, frames, 1 if e.derivative else lanes, precision) for e in interface}
     errors = single_errors([entry.source for entry in interface]) if precision == "single" else {}
-    packing = {e.name: k.packed.packing if k.packed else None for e in interface if packs and (k := codes[e.name])}
+    packing = {e.name: k.packing for e in interface if packs and (k := codes[e.name])}
     facts = manual.Facts(
         prefix, dense, lanes, precision, precision == "double", sought, sizes, errors, packing if packs else None
     )
@@ -185,19 +185,21 @@ def _rest(
     }
 
 
-def _codes(interface: Sequence[Entry], packs: bool, reports: effort.Reports) -> dict[str, text.Code | None]:
+def _codes(
+    interface: Sequence[Entry], packs: bool, precision: str, reports: effort.Reports
+) -> dict[str, text.Code | None]:
     """The emitter's code of all functions, by name."""
     codes = {}
     reports.count = len(interface)
     for entry in interface:
         counts = entry.source.is_a("SXFunction") or entry.source.is_a("MXFunction")
         reports.tell(f"writing {entry.name}", entry.source.n_instructions() if counts else 0)
-        codes[entry.name] = _code(entry, packs)
+        codes[entry.name] = _code(entry, packs, precision)
         reports.done += 1
     return codes
 
 
-def _code(entry: Entry, packs: bool) -> text.Code | None:
+def _code(entry: Entry, packs: bool, precision: str) -> text.Code | None:
     """The emitter's code for a function; None if the emitter cannot write the function."""
     try:
         scalar = entry.source if entry.source.is_a("SXFunction") else entry.source.expand()
@@ -207,8 +209,12 @@ def _code(entry: Entry, packs: bool) -> text.Code | None:
         plain = emit(scalar, f"{entry.public}_kernel", dense=entry.dense)
     except ValueError:
         return None
-    packed = emit(scalar, f"{entry.public}_kernel", dense=entry.dense, pack=True) if packs else plain
-    return text.Code(plain, packed if packed.packing and packed.packing.vectors else None)
+    if not packs:
+        return text.Code(plain, None, None)
+    packed = wide = emit(scalar, f"{entry.public}_kernel", dense=entry.dense, pack=True)
+    if precision == "double" and "V4" in wide.text:
+        packed = emit(scalar, f"{entry.public}_kernel", dense=entry.dense, pack=True, widest=2)
+    return text.Code(plain, packed if packed.packing else None, wide if wide is not packed else None)
 
 
 def _stack(

@@ -27,7 +27,8 @@ class Facts:
     """Properties of an export that its manual states.
 
     stack: bounds of the stack memory by function; errors: largest relative errors of single precision by function.
-    packing: what the emitter's code of every function computes in vectors, None if nothing; None without packing.
+    packing: what the emitter's code of every function computes in vectors, () if nothing; second, if there are two, with
+    AVX. None without packing.
     """
 
     prefix: str
@@ -38,7 +39,7 @@ class Facts:
     derivatives: tuple[str, ...]
     stack: Mapping[str, Stack]
     errors: Mapping[str, float]
-    packing: Mapping[str, Packing | None] | None = None
+    packing: Mapping[str, tuple[Packing, ...]] | None = None
 
     @property
     def packed(self) -> bool:
@@ -169,7 +170,12 @@ def _vectors(entries: Sequence[Entry], facts: Facts) -> list[str]:
         "|---|---|---|---|---|",
     ]
     for entry in entries:
-        lines.append(f"| `{entry.public}` | {_packing(packing[entry.name]) if entry.name in packing else _FOREIGN} |")
+        found = packing.get(entry.name)
+        lines += [
+            f"| `{entry.public}`{w} | {_packing(p)} |" for p, w in zip(found or (), ("", " with AVX"), strict=False)
+        ]
+        if not found:
+            lines.append(f"| `{entry.public}` | {_FOREIGN if found is None else _NOTHING} |")
     if not facts.packed:
         return lines
     return [
@@ -185,9 +191,10 @@ def _vectors(entries: Sequence[Entry], facts: Facts) -> list[str]:
 _FOREIGN = "code of CasADi's generator, without vectors | | |"
 
 
-def _packing(p: Packing | None) -> str:
-    if p is None:
-        return "nothing: no isomorphic operations that save time together | | |"
+_NOTHING = "nothing: no isomorphic operations that save time together | | |"
+
+
+def _packing(p: Packing) -> str:
     vectors = ", ".join(f"{count} of {width} numbers" for width, count in p.vectors.items())
     return f"{p.operations} | {p.statements} | {vectors} | {p.moves}"
 

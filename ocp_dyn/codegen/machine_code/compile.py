@@ -193,7 +193,8 @@ def _kind(options: _Options, compiler: Compiler) -> Kind:
     """The kind of library for these options; code that the compiler cannot pack, or that is missing, is not packed."""
     width = check_lanes(options.lanes, options.precision)
     single = options.single or width == 1
-    return Kind(width, options.precision, single, options.pack and single and compiler.vectors)
+    lanes = min(compiler.vectors, 1) * 4 if options.precision == "single" else compiler.vectors
+    return Kind(width, options.precision, single, lanes if options.pack and single else 0)
 
 
 def _again(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> Compiled:
