@@ -1,4 +1,5 @@
-"""The library that makes and evaluates tapes: tape.c, compiled once per machine and kept in the cache of compiled code."""
+"""The library that makes and evaluates tapes: its files in C, compiled once per machine and kept in the cache of
+compiled code."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from ..machine_code import processes
 from ..machine_code.identity import digest, made_by
 from ..machine_code.toolchain import Compiler, find_compiler
 
-SOURCE = Path(__file__).with_name("tape.c")
+FOLDER = Path(__file__).parent
+SOURCES = ("tape.c", "run.c")
+HEADERS = ("tape.h", "loops.h")
 
 _loading = threading.Lock()
 if hasattr(os, "register_at_fork"):  # a process forked while another thread builds would wait for it forever
@@ -62,8 +65,8 @@ def _try() -> None:
 
 @cache
 def version() -> str:
-    """Digest of tape.c, on which the form of tapes depends."""
-    return digest(SOURCE.read_text(encoding="ascii"))
+    """Digest of the files in C, on which the form of tapes depends."""
+    return digest(*((FOLDER / name).read_text(encoding="ascii") for name in (*SOURCES, *HEADERS)))
 
 
 def _key(compiler: Compiler) -> str:
@@ -73,8 +76,10 @@ def _key(compiler: Compiler) -> str:
 def _built(compiler: Compiler, name: str) -> Path:
     place = files.directory()
     with files.stage(place) as stage, processes.group() as group:
-        compiler.compile(group, SOURCE, stage / "tape.o")
-        compiler.link(group, [stage / "tape.o"], stage / "tape.so")
+        objects = [stage / f"{name}.o" for name in SOURCES]
+        for name, made in zip(SOURCES, objects, strict=True):
+            compiler.compile(group, FOLDER / name, made)
+        compiler.link(group, objects, stage / "tape.so")
         return files.store(place, name, stage / "tape.so")
 
 
