@@ -90,4 +90,5 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tape_make.restype = address
     found.tape_free.argtypes, found.tape_free.restype = [address], None
     found.tape_run.argtypes, found.tape_run.restype = [whole, address, address, address], None
+    found.tape_place.argtypes, found.tape_place.restype = [whole, address, address, address, whole, address], None
     return found

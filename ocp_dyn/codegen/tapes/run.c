@@ -183,3 +183,20 @@ EXPORT void tape_run(long long jobs, const Job *job, int64_t *next, double *work
             start += lanes;
         }
 }
+
+/* Sums entries into the numbers that they belong to, in their order; weights may be null. As many entries as numbers: every
+   number has one. */
+EXPORT void tape_place(long long entries, const int32_t *to, const double *weights, const double *entry, long long size,
+                       double *result)
+{
+    long long k;
+    if (entries == size && !weights) {
+        for (k = 0; k < entries; ++k) result[to[k]] = 0.0 + entry[k]; /* as a sum has it: no negative zero */
+        return;
+    }
+    memset(result, 0, sizeof(double) * (size_t)size);
+    if (weights)
+        for (k = 0; k < entries; ++k) result[to[k]] += weights[k] * entry[k];
+    else
+        for (k = 0; k < entries; ++k) result[to[k]] += entry[k];
+}

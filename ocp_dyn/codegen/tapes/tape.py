@@ -208,6 +208,18 @@ class Run:
             other.result()
 
 
+def place(library: ctypes.CDLL, entries: Array, to: NDArray[np.int32], weights: Array | None, size: int) -> Array:
+    """An array of `size` numbers: the sums of the entries (times their weights) that belong to each.
+
+    to: the number to which every entry belongs. The sums are those of numpy.bincount, in a fifth of its time.
+    """
+    assert entries.flags.c_contiguous and entries.size == to.size
+    result = np.empty(size)
+    factors = None if weights is None else weights.ctypes.data
+    library.tape_place(to.size, to.ctypes.data, factors, entries.ctypes.data, size, result.ctypes.data)
+    return result
+
+
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(32, "ocp_dyn tapes")

@@ -187,12 +187,12 @@ class Evaluator:
 
     def gradient(self, x: Array, p: Array) -> Array:
         gradient = np.zeros(self.n)
-        gradient[self._touched] = self._placements[0](self._evaluate("first", x, p)[0])
+        gradient[self._touched] = self._placed(0, self._evaluate("first", x, p)[0])
         return gradient
 
     def jacobian(self, x: Array, p: Array) -> Array:
         """Nonzeros of dg/dx, in the order of `jacobian_pattern`."""
-        return self._placements[1](self._evaluate("first", x, p)[1])
+        return self._placed(1, self._evaluate("first", x, p)[1])
 
     def hessian(self, x: Array, p: Array, lam_f: float, lam_g: Array) -> Array:
         """Nonzeros of the upper triangle of the Hessian of lam_f f + lam_g' g, in the order of `hessian_pattern`."""
@@ -212,7 +212,10 @@ class Evaluator:
         return self._evaluate("first", x, p)[1], self._curvatures("gauss", x, p, 1.0)
 
     def _curvature(self, level: str, x: Array, p: Array, lam_f: float) -> Array:
-        return self._placements[2](self._curvatures(level, x, p, lam_f))
+        return self._placed(2, self._curvatures(level, x, p, lam_f))
+
+    def _placed(self, k: int, entries: Array) -> Array:
+        return self._placements[k](entries, None if self._tapes is None else self._tapes.library)
 
     def _curvatures(self, level: str, x: Array, p: Array, lam_f: float) -> Array:
         self._at(x, p)

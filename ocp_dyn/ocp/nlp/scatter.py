@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._types import Array, Indices
+from ...codegen.tapes.tape import place
 from .blocks import Block
 
 
@@ -23,7 +27,15 @@ class Placement:
     to: Indices
     weights: Array | None = None
 
-    def __call__(self, entries: Array) -> Array:
+    @cached_property
+    def _short(self) -> NDArray[np.int32]:
+        """`to` with half the memory to read."""
+        return self.to.astype(np.int32)
+
+    def __call__(self, entries: Array, library: ctypes.CDLL | None = None) -> Array:
+        """The numbers; library: that of tapes, which does the same several times faster than NumPy."""
+        if library is not None:
+            return place(library, entries, self._short, self.weights, self.size)
         if self.weights is not None:
             entries = entries * self.weights
         return np.asarray(np.bincount(self.to, entries, self.size), dtype=float)  # an empty sum would be of integers
