@@ -270,6 +270,32 @@ def test_a_tape_may_be_kept(rng):
         close(outputs[0], 2.5 * inputs[0], 1e-15)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("size", [5, 40])
+def test_entries_are_placed_as_by_bincount(size, weighted, rng):
+    """Several entries to a number, and one to each, also with weights; zeros have no sign."""
+    to = rng.permutation(40).astype(np.int32) % size
+    entries, weights = rng.normal(size=40), rng.choice([1.0, 2.0], 40) if weighted else None
+    entries[::7] = -0.0
+    expected = np.bincount(to, entries if weights is None else entries * weights, size)
+    result = np.full(size, np.nan)
+    assert tapes.place(library(), entries, to, weights, result) is result
+    assert result.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 6, 8, 12])
+def test_rows_beyond_the_outputs_stay_as_they_are(count, rng):
+    """Unused lanes of the last batch write nothing, in squares of outputs and beside them."""
+    x = SX.sym("x", 7)
+    f = ca.Function("f", [x], [x * 2])
+    room = np.full((count + 8, 7), -1.0)
+    inputs, outputs = [rng.normal(size=(count, 7))], [room[:count]]
+    calls = [(tape_of(library(), f), inputs, outputs)]
+    Run(library(), calls, [work_array(calls)])()
+    assert np.array_equal(room[:count], 2 * inputs[0])
+    assert np.all(room[count:] == -1)
+
+
 @pytest.fixture
 def empty(tmp_path, monkeypatch):
     """An empty cache, in a process that has not loaded the library."""

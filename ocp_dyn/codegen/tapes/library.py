@@ -29,7 +29,7 @@ _loaded: dict[str, ctypes.CDLL] = {}
 def library(build: bool = True) -> ctypes.CDLL | None:
     """The library; None if there is no compiler, or if build is False and an earlier call has not built it.
 
-    Cost: a third of a second when it is built. Raises RuntimeError if the compiler fails, PermissionError if the cache is
+    Cost: most of a second when it is built. Raises RuntimeError if the compiler fails, PermissionError if the cache is
     not private.
     """
     compiler = find_compiler()
@@ -76,9 +76,9 @@ def _key(compiler: Compiler) -> str:
 def _built(compiler: Compiler, name: str) -> Path:
     place = files.directory()
     with files.stage(place) as stage, processes.group() as group:
-        objects = [stage / f"{name}.o" for name in SOURCES]
-        for name, made in zip(SOURCES, objects, strict=True):
-            compiler.compile(group, FOLDER / name, made)
+        objects = [stage / f"{source}.o" for source in SOURCES]
+        for source, made in zip(SOURCES, objects, strict=True):
+            compiler.compile(group, FOLDER / source, made)
         compiler.link(group, objects, stage / "tape.so")
         return files.store(place, name, stage / "tape.so")
 

@@ -208,15 +208,16 @@ class Run:
             other.result()
 
 
-def place(library: ctypes.CDLL, entries: Array, to: NDArray[np.int32], weights: Array | None, size: int) -> Array:
-    """An array of `size` numbers: the sums of the entries (times their weights) that belong to each.
+def place(library: ctypes.CDLL, entries: Array, to: NDArray[np.int32], weights: Array | None, result: Array) -> Array:
+    """`result`, filled: every number is the sum of the entries (times their weights) that belong to it.
 
-    to: the number to which every entry belongs. The sums are those of numpy.bincount, in a fifth of its time.
+    to: the index of the number to which every entry belongs. The sums are those of numpy.bincount, in half its time.
     """
-    assert entries.flags.c_contiguous and entries.size == to.size
-    result = np.empty(size)
+    assert entries.size == to.size
+    assert entries.flags.c_contiguous
+    assert result.flags.c_contiguous
     factors = None if weights is None else weights.ctypes.data
-    library.tape_place(to.size, to.ctypes.data, factors, entries.ctypes.data, size, result.ctypes.data)
+    library.tape_place(to.size, to.ctypes.data, factors, entries.ctypes.data, result.size, result.ctypes.data)
     return result
 
 

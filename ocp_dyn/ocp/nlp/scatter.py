@@ -32,13 +32,17 @@ class Placement:
         """`to` with half the memory to read."""
         return self.to.astype(np.int32)
 
-    def __call__(self, entries: Array, library: ctypes.CDLL | None = None) -> Array:
-        """The numbers; library: that of tapes, which does the same several times faster than NumPy."""
+    def __call__(self, entries: Array, library: ctypes.CDLL | None = None, out: Array | None = None) -> Array:
+        """The numbers, in `out` if it is given; library: that of tapes, which takes half the time of NumPy."""
         if library is not None:
-            return place(library, entries, self._short, self.weights, self.size)
+            return place(library, entries, self._short, self.weights, np.empty(self.size) if out is None else out)
         if self.weights is not None:
             entries = entries * self.weights
-        return np.asarray(np.bincount(self.to, entries, self.size), dtype=float)  # an empty sum would be of integers
+        sums = np.asarray(np.bincount(self.to, entries, self.size), dtype=float)  # an empty sum would be of integers
+        if out is None:
+            return sums
+        out[:] = sums
+        return out
 
 
 def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, Indices]:
