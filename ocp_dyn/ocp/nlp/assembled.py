@@ -131,7 +131,10 @@ class Assembled:
         self.jacobian = numeric(
             "nlp_jac_g",
             {"g": dense(m, 1), "jac_g_x": jacobian},
-            lambda z: [lambda: self.evaluator.constraints(*z), Filling(lambda out: self.evaluator.jacobian(*z, out))],
+            lambda z: [
+                lambda: self.evaluator.constraints(*z),
+                Filling(lambda out: self.evaluator.jacobian(z[0], z[1], out)),
+            ],
         )
         self.hessian = numeric(
             "nlp_hess_l",
