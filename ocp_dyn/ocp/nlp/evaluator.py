@@ -187,7 +187,7 @@ class Evaluator:
 
     def gradient(self, x: Array, p: Array) -> Array:
         gradient = np.zeros(self.n)
-        gradient[self._touched] = self._placed(0, self._evaluate("first", x, p)[0])
+        gradient[self._touched] = self._placements[0](self._evaluate("first", x, p)[0])
         return gradient
 
     def jacobian(self, x: Array, p: Array, out: Array | None = None) -> Array:
