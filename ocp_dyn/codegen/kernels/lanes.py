@@ -103,6 +103,10 @@ def _packed(width: int, p: Precision, angles: bool) -> list[str]:
         f"#define LOAD{width}(p) (*(const W{width} *)(p))",
         f"#define STORE{width}(p, v) (*(W{width} *)(p) = (v))",
     ]
+    if width == 4:
+        lines += ["#if defined(__clang__) || __GNUC__ >= 12"]
+        lines += ["#define JOIN4(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3)", "#else"]
+        lines += ["#define JOIN4(a, b) (V4){(a)[0], (a)[1], (b)[0], (b)[1]}", "#endif"]
     if angles and width == 4:
         lines += ["/* the sines and cosines of four angles */", "static NOINLINE void angles_(V4 x, R *w)", "{"]
         lines += ["    V4 sine, cosine;", "    sincos_4(x, &sine, &cosine);", "    STORE4(w, sine);"]

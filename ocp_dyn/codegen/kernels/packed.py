@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from . import placement
-from .pairs import Bundle, bundles
+from .bundles import bundles
+from .pairs import Bundle
 from .placement import Group
+from .pressure import pressure_of_text
 from .values import ARITHMETIC, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, literal
 from .writer import CHUNK_LENGTH, Kernel, Packing, Writer
 
@@ -47,7 +49,7 @@ class PackedWriter(Writer):
         packing = Packing(
             len(self.chunk_of), len(self.chunk_of) - saved, dict(sorted(self.vectors.items())), self.moves
         )
-        return replace(kernel, packing=packing)
+        return replace(kernel, packing=packing, pressures=tuple(map(pressure_of_text, kernel.chunks)))
 
     # Placement
 
@@ -129,7 +131,8 @@ class PackedWriter(Writer):
         units: dict[int, Sequence[int | None]],
         blocked: list[int],
     ) -> placement.Placement:
-        """The better of two orders of the remaining values, as for plain code, with all lanes of a group together."""
+        """The better of two orders of the remaining values, with all lanes of a group together: the one that moves fewer
+        values."""
         groups = self._groups(rest)
         of = {v: g for g, group in enumerate(groups) for v in group}
         arguments = [sorted({of[a] for v in group for a in self.values[v].arguments if a in of}) for group in groups]
@@ -145,7 +148,26 @@ class PackedWriter(Writer):
                     [groups[g] for g in order], every, CHUNK_LENGTH, first=first, units=units, stored=blocked
                 )
             )
-        return min(placements, key=lambda candidate: candidate.size)
+        return min(placements, key=self._traffic)
+
+    def _traffic(self, placed: placement.Placement) -> int:
+        """Number of loads and stores of w, a bundle counting once, and of vectors put together, chunk by chunk."""
+        first = {v: bundle.lanes[0] for v, bundle in self.bundle_of.items()}
+        count = len({first.get(v, v) for v in placed.slots})
+        for c, chunk in enumerate(placed.chunks):
+            loaded = {first.get(a, a) for group in chunk for v in group for a in self.values[v].arguments
+                      if placed.chunk_of.get(a, c) != c}  # fmt: skip
+            operands = {operand for group in chunk if group[0] in first
+                        for operand in self.bundle_of[group[0]].operands if len(set(operand)) > 1}  # fmt: skip
+            whole = {operand for operand in operands if self._is_whole(operand)}
+            count += len(loaded) + len(operands - whole)
+        return count
+
+    def _is_whole(self, operand: Operand) -> bool:
+        """Whether an operand is a bundle, or constants."""
+        bundle = self.bundle_of.get(operand[0])
+        constant = all(self.values[a].operation == CONSTANT for a in operand)
+        return constant or (bundle is not None and bundle.lanes == operand)
 
     # Text
 
@@ -174,7 +196,8 @@ class PackedWriter(Writer):
             yield from self._vector(padded)
             unit = self._unit(block)
             begin = min(self.slots[v] - k for k, v in enumerate(unit) if v is not None)
-            yield f"    angles_({self.vector_of[padded]}, w + {begin});"
+            angles = self.vector_of[padded] if len(set(block)) > 1 else f"S{BLOCK}({self.vector_of[padded]})"
+            yield f"    angles_({angles}, w + {begin});"
             self.vectors.update(len(half) for half in (unit[:BLOCK], unit[BLOCK:]) if any(half))
             for v in (v for v in unit if v is not None):
                 self.known.add(v)
@@ -251,28 +274,49 @@ class PackedWriter(Writer):
         width, v = len(operand), operand[0]
         if len(set(operand)) == 1:
             yield from self._number(v)
-            name = self.constants.get(v, self.operands[v])
-        elif all(self.values[a].operation == CONSTANT for a in operand):
-            name = f"(V{width}){{{', '.join(literal(self.values[a].constant) for a in operand)}}}"
-        elif v in self.bundle_of and self.bundle_of[v].lanes == operand:  # of another chunk
-            self._names(self.bundle_of[v], f"v{v}")
-            yield f"    const V{width} v{v} = LOAD{width}(w + {self.slots[v]});"
+            self.vector_of[operand] = self.constants.get(v, self.operands[v])
             return
+        if all(self.values[a].operation == CONSTANT for a in operand):
+            numbers = ", ".join(literal(self.values[a].constant) for a in operand)
+            self.vector_of[operand] = f"((V{width}){{{numbers}}})"
+            return
+        place = self._side_by_side(operand)
+        bundle = self.bundle_of.get(v)
+        if place and bundle and bundle.lanes == operand:
+            self._names(bundle, f"v{v}")
+            yield f"    const V{width} v{v} = LOAD{width}({place});"
+            return
+        if place:
+            made = f"LOAD{width}({place})"
         else:
-            for a in operand:
-                yield from self._number(a)
-            name = f"g{len(self.vector_of)}"
-            place = self._side_by_side(operand)
-            made = f"LOAD{width}({place})" if place else f"{{{', '.join(map(self.operands.__getitem__, operand))}}}"
-            self.moves += not place
-            yield f"    const V{width} {name} = {made};"
-        self.vector_of[operand] = name
+            self.moves += 1
+            halves = operand[: width // 2], operand[width // 2 :]
+            if width > 2 and all(map(self._is_vector, halves)):
+                for half in halves:
+                    yield from self._vector(half)
+                made = f"JOIN{width}({', '.join(map(self.vector_of.__getitem__, halves))})"
+            else:
+                for a in operand:
+                    yield from self._number(a)
+                made = f"{{{', '.join(map(self.operands.__getitem__, operand))}}}"
+        self.vector_of[operand] = f"g{len(self.vector_of)}"
+        yield f"    const V{width} {self.vector_of[operand]} = {made};"
+
+    def _is_vector(self, operand: Operand) -> bool:
+        """Whether an operand is a vector already, or can be loaded as one."""
+        lanes = self.bundle_of[operand[0]].lanes if operand[0] in self.bundle_of else ()
+        if len(set(operand)) == 1:
+            return False
+        return lanes == operand or operand in self.vector_of or bool(self._side_by_side(operand))
 
     def _side_by_side(self, operand: Operand) -> str:
-        """The address of the values, if they are inputs that stand side by side; "" otherwise."""
-        if any(self.values[a].operation != INPUT for a in operand):
+        """The address of values that stand side by side in memory: inputs, or values of other chunks; else ""."""
+        if all(self.values[a].operation == INPUT for a in operand):
+            places = [tuple(self.operands[a].rstrip("]").split("[")) for a in operand]
+        elif all(self.chunk_of.get(a, self.chunk) != self.chunk for a in operand):
+            places = [("w", str(self.slots[a])) for a in operand]
+        else:
             return ""
-        arrays, indices = zip(*(self.operands[a].rstrip("]").split("[") for a in operand), strict=True)
-        start = int(indices[0])
-        follows = all(int(index) == start + k for k, index in enumerate(indices))
-        return f"{arrays[0]} + {start}" if follows and len(set(arrays)) == 1 else ""
+        start = int(places[0][1])
+        follows = all(place == (places[0][0], str(start + k)) for k, place in enumerate(places))
+        return f"{places[0][0]} + {start}" if follows else ""
