@@ -1,4 +1,5 @@
-"""The library that makes and evaluates tapes: tape.c, compiled once per machine and kept in the cache of compiled code."""
+"""The library that makes and evaluates tapes: its files in C, compiled once per machine and kept in the cache of
+compiled code."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from ..machine_code import processes
 from ..machine_code.identity import digest, made_by
 from ..machine_code.toolchain import Compiler, find_compiler
 
-SOURCE = Path(__file__).with_name("tape.c")
+FOLDER = Path(__file__).parent
+SOURCES = ("tape.c", "run.c")
+HEADERS = ("tape.h", "loops.h")
 
 LONGEST_FAULT = 600
 """Number of letters of an error that `fault` repeats."""
@@ -30,7 +33,7 @@ _faults: dict[tuple[str, ...], str] = {}
 def library(build: bool = True) -> ctypes.CDLL | None:
     """The library; None if there is no compiler, or if build is False and an earlier call has not built it.
 
-    Cost: a third of a second when it is built. Raises RuntimeError if the compiler fails or the library cannot be
+    Cost: most of a second when it is built. Raises RuntimeError if the compiler fails or the library cannot be
     loaded, OSError if it cannot be kept; PermissionError if the cache is not private.
     """
     return _library(build)
@@ -86,8 +89,8 @@ def _try() -> None:
 
 @cache
 def version() -> str:
-    """Digest of tape.c, on which the form of tapes depends."""
-    return digest(SOURCE.read_text(encoding="ascii"))
+    """Digest of the files in C, on which the form of tapes depends."""
+    return digest(*((FOLDER / name).read_text(encoding="ascii") for name in (*SOURCES, *HEADERS)))
 
 
 def _key(compiler: Compiler) -> str:
@@ -97,8 +100,10 @@ def _key(compiler: Compiler) -> str:
 def _built(compiler: Compiler, name: str, aside: bool) -> Path:
     place = files.directory()
     with files.stage(place) as stage, processes.group(aside) as group:
-        compiler.compile(group, SOURCE, stage / "tape.o")
-        compiler.link(group, [stage / "tape.o"], stage / "tape.so")
+        objects = [stage / f"{source}.o" for source in SOURCES]
+        for source, made in zip(SOURCES, objects, strict=True):
+            compiler.compile(group, FOLDER / source, made)
+        compiler.link(group, objects, stage / "tape.so")
         return files.store(place, name, stage / "tape.so")
 
 
@@ -120,4 +125,5 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.tape_make.restype = address
     found.tape_free.argtypes, found.tape_free.restype = [address], None
     found.tape_run.argtypes, found.tape_run.restype = [whole, address, address, address], None
+    found.tape_place.argtypes, found.tape_place.restype = [whole, address, address, address, whole, address], None
     return found
