@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Microseconds of the dynamics beside other libraries: the measurements of [F16] section 8, and two robots.
 
-    python scripts/bench_dynamics.py [--json] [--plot FILE.png] [--quick]
+    python scripts/bench_dynamics.py [--json] [--plot FILE.png] [--quick] [--packing]
 
 Columns: `machine`, our function on CasADi's virtual machine; `one`, as C, one state after the other; `lanes`, a
 batch of 512, transposes and the call from Python included; `casadi C`, the function of the model as it is by CasADi's
@@ -12,6 +12,12 @@ Everybody computes at the same random states, kinematics inside, on one thread, 
 medians of repetitions, in processor time of the thread. What differs: ours writes dense results, zeros included,
 Pinocchio's H is its upper triangle and its dFD leaves H^-1 as a triangle. A library that is not installed is left out,
 with a line that says how to get it. Pinocchio's side is compiled once, which takes minutes.
+
+--packing shows another table alone, in five minutes: code for one state whose isomorphic operations share vector
+statements (the default of `compile`) beside plain code, by gcc and by clang. Columns: operations; statements that
+compute them when packed; share of the operations in vectors; times, where the same function is called again and again,
+and where ID, C, H, FD, G, gamma and FDc are called in turn, as in a controller, so that each finds the cache of
+instructions full of others' code; size of the instructions; processor time of the compiler.
 
 Section 8 of [F16]: 1, a floating base of six joints or of one; 2, chains; 3, what contact dynamics need.
 """
@@ -30,12 +36,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import ocp_dyn as od
 from ocp_dyn.codegen.machine_code.toolchain import find_compiler
-from scripts.bench import figures, others, ours, pinocchio_cpp
+from scripts.bench import figures, others, ours, packing, packing_tables, pinocchio_cpp
 from scripts.bench.figures import Rows
-from scripts.bench.robots import Robot, emulated, robots, states
+from scripts.bench.robots import Robot, emulated, packed_robots, robots, states
 
 TABLE = ("ID", "C", "H", "FD", "G", "gamma", "FDc", "dID", "dFD", *figures.FIGURE_3, *figures.FIGURE_1)
 QUICK = ("ID", "C", "G")
+PACKED = ("ID", "C", "H", "FD", "dID", "dFD", "FDc", "G", "gamma")
 COLUMNS = ("instructions", "machine", "one", "lanes", "casadi C", "Pinocchio", "Pinocchio, Python", "MuJoCo", "adam")
 CHAINS = (5, 10, 20, 35, 50, 75, 100)
 LARGEST_INVERSE = 35
@@ -122,12 +129,42 @@ def report(bench: Bench, quick: bool) -> tuple[dict[str, Any], dict[str, Rows], 
     return {**tables, "figure 1": bases, "figure 2": chains}, bases, chains, picked(humanoid, figures.FIGURE_3)
 
 
+def report_packing(quick: bool) -> dict[str, dict[str, Rows]]:
+    """Measures and prints packed beside plain code; rows by robot and compiler."""
+    found, compilers = packed_robots(), packing.compilers()
+    if quick:
+        found = {"human": found["human"]}
+    programs = [] if quick else pinocchio_cpp.programs()
+    table: dict[str, dict[str, Rows]] = {}
+    for name, robot in found.items():
+        table[name] = packing.measure(robot, QUICK if quick else PACKED, compilers)
+        alike = robot if robot.axes is None else robot._replace(feet=())  # their contacts are those of two flat feet
+        theirs = pinocchio_cpp.measure(alike, states(robot.model), programs) if programs else {}
+        for compiler, rows in table[name].items():
+            for quantity in rows.keys() & theirs.keys():
+                rows[quantity]["Pinocchio"] = theirs[quantity]
+            print()
+            for line in packing_tables.lines(name, robot.model.nv, compiler, rows):
+                print(line, flush=True)
+    missed = packing_tables.misses(table)
+    print("\ngoals missed:", *(missed or ["none"]), sep="\n    ")
+    return table
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON object, the last line")
     parser.add_argument("--plot", metavar="FILE.png", type=Path, help="a figure of three panels like the paper's")
     parser.add_argument("--quick", action="store_true", help="a few quantities of ours alone, in seconds")
+    parser.add_argument("--packing", action="store_true", help="packed beside plain code alone, by gcc and by clang")
     options = parser.parse_args()
+    if options.packing:
+        table = report_packing(options.quick)
+        if options.plot:
+            packing_tables.plot(options.plot, table)
+        if options.json:
+            print(json.dumps(table))
+        return 0
     everything, bases, chains, humanoid = report(Bench(not options.quick), options.quick)
     compiler = find_compiler()
     where = f"{platform.machine()}, {compiler.name if compiler else 'no compiler'}"

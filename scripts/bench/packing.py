@@ -18,7 +18,6 @@ import resource
 import shlex
 import statistics
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -126,9 +125,7 @@ def measure(
     drawn = states(robot.model, STATES)
     made = ours.functions(robot, tuple(quantities))
     kernels = {(name, form): emit(f, "kernel", pack=pack) for name, f in made.items() for form, pack in FORMS.items()}
-    return {
-        version: _measured(made, kernels, compiler, drawn) for version, compiler in (found.items() if made else ())
-    }
+    return {version: _measured(made, kernels, compiler, drawn) for version, compiler in (found.items() if made else ())}
 
 
 def _measured(
@@ -180,9 +177,7 @@ def _private_cache(stage: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _built(
-    kernel: Any, size: int, compiler: toolchain.Compiler, group: processes.Group, place: Path
-) -> Built:
+def _built(kernel: Any, size: int, compiler: toolchain.Compiler, group: processes.Group, place: Path) -> Built:
     """Compiles the code for one state as `compile` does."""
     objects = []
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
