@@ -17,7 +17,7 @@ with a line that says how to get it. Pinocchio's side is compiled once, which ta
 statements (the default of `compile`) beside plain code, by gcc and by clang. Columns: operations; statements that
 compute them when packed; share of the operations in vectors; times, where the same function is called again and again,
 and where ID, C, H, FD, G, gamma and FDc are called in turn, as in a controller, so that each finds the cache of
-instructions full of others' code; size of the instructions; processor time of the compiler.
+instructions full of others' code; size of the instructions; processor time of the compiler and of our writer of C.
 
 Section 8 of [F16]: 1, a floating base of six joints or of one; 2, chains; 3, what contact dynamics need.
 """

@@ -111,39 +111,51 @@ def compilers() -> dict[str, toolchain.Compiler]:
 
 
 def _version(compiler: toolchain.Compiler) -> str:
-    """Name and version: "gcc 12.2.0"; other programs that call themselves gcc keep their own name."""
-    words = casadi_c.run([*compiler.command, "--version"]).splitlines()[0].split()
-    name = "clang" if "clang" in words else "gcc" if words[0].endswith(("gcc", "cc")) else words[0]
-    return f"{name} {words[words.index('version') + 1] if 'version' in words else words[-1]}"
+    return _named(casadi_c.run([*compiler.command, "--version"]))
+
+
+def _named(said: str) -> str:
+    """Name and version from what a compiler says of itself, such as "gcc 12.2.0"."""
+    words = said.splitlines()[0].split()
+    if "clang" in words:
+        return f"clang {words[words.index('version') + 1]}"
+    return f"{'gcc' if words[0].endswith(('gcc', 'cc')) else words[0]} {words[-1]}"
 
 
 def measure(
     robot: Robot, quantities: Sequence[str], found: Mapping[str, toolchain.Compiler]
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Rows by compiler and quantity: operations, statements, paired, and of each form "one plain", "one packed", ...
-    in microseconds, "turn ...", "kB ..." and "s ...", with their ratios "one ratio", ..."""
+    in microseconds, "turn ...", "kB ...", "s ..." of the compiler and "write ..." [s], with their ratios "one ratio", ..."""
     drawn = states(robot.model, STATES)
     made = ours.functions(robot, tuple(quantities))
-    kernels = {(name, form): emit(f, "kernel", pack=pack) for name, f in made.items() for form, pack in FORMS.items()}
-    return {version: _measured(made, kernels, compiler, drawn) for version, compiler in (found.items() if made else ())}
+    written = {(name, form): _written(f, pack) for name, f in made.items() for form, pack in FORMS.items()}
+    return {version: _measured(made, written, compiler, drawn) for version, compiler in found.items()}
+
+
+def _written(f: ca.Function, pack: bool) -> tuple[Any, float]:
+    """The C code for one state, and the processor time that it takes to write [s]."""
+    begin = time.process_time()
+    kernel = emit(f, "kernel", pack=pack)
+    return kernel, time.process_time() - begin
 
 
 def _measured(
-    made: Mapping[str, ca.Function], kernels: Mapping[tuple[str, str], Any], compiler: toolchain.Compiler,
+    made: Mapping[str, ca.Function], written: Mapping[tuple[str, str], tuple[Any, float]], compiler: toolchain.Compiler,
     drawn: Mapping[str, Array],
 ) -> dict[str, dict[str, float]]:  # fmt: skip
-    rows: dict[str, dict[str, float]] = {name: counts(kernels[name, "packed"]) for name in made}
+    rows: dict[str, dict[str, float]] = {name: counts(written[name, "packed"][0]) for name in made}
     with tempfile.TemporaryDirectory() as stage, _private_cache(stage), processes.group() as group:
         calls: dict[str, dict[str, Call]] = {form: {} for form in FORMS}
-        for (name, form), kernel in kernels.items():
+        for (name, form), (kernel, seconds) in written.items():
             place = Path(stage) / f"{name}_{form}"
             built = _built(kernel, instructions(made[name]), compiler, group, place)
             calls[form][name] = Call(made[name], built.call, drawn)
-            rows[name] |= {f"kB {form}": built.size / 1000, f"s {form}": built.seconds}
+            rows[name] |= {f"kB {form}": built.size / 1000, f"s {form}": built.seconds, f"write {form}": seconds}
         for name in made:
             _compare(name, *(calls[form][name] for form in FORMS))
             rows[name] |= {f"one {key}": x for key, x in again_and_again(*(calls[f][name] for f in FORMS)).items()}
-            for unit in ("kB", "s"):
+            for unit in ("kB", "s", "write"):
                 rows[name][f"{unit} ratio"] = rows[name][f"{unit} packed"] / rows[name][f"{unit} plain"]
         chosen = [name for name in CONTROLLER if name in made]
         for name, row in in_turn(*({name: calls[form][name] for name in chosen} for form in FORMS)).items():

@@ -22,6 +22,7 @@ GROUPS = {
     "turn": ("in turn, us", "{:8.3f}{:8.3f}{:7.2f}"),
     "kB": ("code, kB", "{:8.1f}{:8.1f}{:7.2f}"),
     "s": ("compiler, s", "{:8.2f}{:8.2f}{:7.2f}"),
+    "write": ("writer of C, s", "{:8.2f}{:8.2f}{:7.2f}"),
 }
 """Groups of columns: plain, packed, and their ratio."""
 PLAIN_WIDTH = 23

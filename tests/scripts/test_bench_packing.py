@@ -14,8 +14,16 @@ from scripts.bench.robots import Robot
 ROW = {
     "operations": 100, "statements": 60, "moves": 3, "paired": 0.8, "one plain": 1.0, "one packed": 0.6, "one ratio": 0.6,
     "kB plain": 10.0, "kB packed": 5.0, "kB ratio": 0.5, "s plain": 1.0, "s packed": 0.5, "s ratio": 0.5,
+    "write plain": 0.1, "write packed": 0.4, "write ratio": 4.0,
 }  # fmt: skip
 ALL = {"turn plain": 3.0, "turn packed": 1.5, "turn ratio": 0.5}
+
+
+def test_compilers_are_called_by_name_and_version():
+    assert packing._named("gcc (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright") == "gcc 12.2.0"
+    assert packing._named("Debian clang version 16.0.6 (15~deb12u1)\nTarget: x86_64") == "clang 16.0.6"
+    assert packing._named("cc (GCC) 13.1.1") == "gcc 13.1.1"
+    assert packing._named("icx 2024.1") == "icx 2024.1"
 
 
 def test_counts_are_those_of_the_kernel():
@@ -90,7 +98,7 @@ def test_the_table_tells_goals_and_peers():
     assert "0.60 (0.55)" in first
     assert "0.50 (0.70)" in first
     assert first.endswith("2.000     0.50     0.30 (0.25)")
-    assert last.split() == ["all", "-", "3.000", "1.500", "0.50", "-", "-"]
+    assert last.split() == ["all", "-", "3.000", "1.500", "0.50", "-", "-", "-"]
 
 
 def test_misses_are_told_as_they_are_printed():
