@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--seconds must lie between 0 and 60, got {options.seconds}")
     model = model_of(options)
     functions = functions_of(options, model)
-    compiled = None if options.no_compile else _compiled(functions)
+    compiled = None if options.no_compile else _compiled(functions, not options.no_pack)
     rows: dict[str, dict[str, float | int | None]] = {}
     for f in functions:
         print(f"{f.name()} ...", file=sys.stderr, flush=True)
@@ -47,13 +47,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _compiled(functions: list[Any]) -> Any:
+def _compiled(functions: list[Any], pack: bool) -> Any:
     """The functions as machine code; None, with a line that says so, without a compiler."""
     print("compiling ...", file=sys.stderr, flush=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         try:
-            return od.codegen.compile(functions)
+            return od.codegen.compile(functions, pack=pack)
         except RuntimeWarning as warning:
             print(f"note: {warning}", file=sys.stderr)
             return None

@@ -16,6 +16,7 @@ def run(options: argparse.Namespace) -> int:
         folder = od.codegen.export(
             functions, options.out, prefix=options.prefix, dense=options.dense, lanes=options.lanes,
             precision=options.precision, derivatives=words(options.derivatives) or False,
+            pack=not options.no_pack,
         )  # fmt: skip
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from None

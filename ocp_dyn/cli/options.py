@@ -158,6 +158,8 @@ def _export(commands: Any) -> None:
     command.add_argument("--derivatives", nargs="?", const="jac,fwd1,adj1,jac_adj1", default="", metavar="KINDS",
                          help="derivatives for CasADi: any of jac,fwd1,adj1,jac_adj1; without KINDS all")  # fmt: skip
     command.add_argument("--dense", action="store_true", help="row-major matrices with all their zeros")
+    command.add_argument("--no-pack", action="store_true", help="no vector statements for equal limbs: half the text, "
+                         "longer and slower machine code")  # fmt: skip
     _json(command)
 
 
@@ -204,6 +206,7 @@ def _bench(commands: Any) -> None:
     _functions(command, "ID,FD,H,C,dID,dFD")
     command.add_argument("--seconds", type=float, default=0.2, help="time spent on each measurement (default 0.2)")
     command.add_argument("--no-compile", action="store_true", help="measure the interpreted functions alone")
+    command.add_argument("--no-pack", action="store_true", help="code of one state without vector statements")
     _json(command)
 
 

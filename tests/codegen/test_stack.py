@@ -17,7 +17,7 @@ from ocp_dyn.codegen.c_export import stack
 from ocp_dyn.codegen.kernels.differentiated import differentiated
 from ocp_dyn.codegen.kernels.emit import emit
 from ocp_dyn.codegen.kernels.interface import entries
-from ocp_dyn.codegen.kernels.pressure import Pressure, pressure
+from ocp_dyn.codegen.kernels.pressure import Pressure, pressure, pressure_of_text
 from tests.codegen.test_codegen import plain_functions
 from tests.helpers import mostly_slow, tree
 
@@ -44,12 +44,14 @@ def painter(tmp_path_factory) -> Path:
 
 
 def measured(painter: Path, directory: Path, functions: list[ca.Function], level: str, lanes: bool) -> dict[str, int]:
-    """Bytes that every function of an export changes, by name; of batches the most of several instruction sets."""
+    """Bytes that every function of an export changes, by name: the most of packed and plain code, and of batches with
+    several instruction sets."""
     prefix = directory.name
     sources = [path for path in directory.glob("*.c") if path.name not in ("example.c", f"{prefix}_sfun.c")]
     flags = ("-std=gnu99", "-ffp-contract=fast", "-fno-math-errno", "-fno-tree-slp-vectorize", "-w")
     found: dict[str, int] = {}
-    for kind in ((), (f"-D{prefix.upper()}_ONE_SET",)) if lanes else ((),):
+    forms = ((), (f"-D{prefix.upper()}_{'ONE_SET' if lanes else 'PLAIN'}",))
+    for kind in forms if lanes or len(functions) > 2 else forms[:1]:
         made = directory / f"lib{level}{len(kind)}.so"
         run(GCC, level, *flags, *kind, "-shared", "-fPIC", *sources, "-o", made, "-lm", "-Wl,-z,now")
         for f in functions:
@@ -125,7 +127,26 @@ def test_pressure():
     found = pressure([(2,), (3,), (4,), (7,), (8,)], lambda v: arguments.get(v, ()), lambda v: v == 6,
                      lambda v: kinds.get(v, ""))  # fmt: skip
     # named: five statements, one of them with two results, and the values 0, 1 and 5
-    assert found == (9, 4, 1, 1, 1)
+    assert found == (9, 4, 1, 1, 1, 1, 0)
+
+
+def test_pressure_of_vectors():
+    """Vectors count by their lanes, and begin at multiples of them."""
+    chunk = """CHUNK void k_1(const V *const *x, V *const *y, V *RESTRICT w)
+{
+    const V *RESTRICT x0 = x[0];
+    angles_(LOAD4(x0 + 3), w + 0);
+    const V t7 = w[3];
+    const V2 v8 = LOAD2(w + 8);
+    const V2 g2 = {x0[1], x0[0]};
+    V2 v9, v10; sincos_2(g2, &v9, &v10);
+    const V2 v12 = PICK2(v8 < v9, v9, TRUTH2(v10 < g2));
+    w[9] = v12[1];
+    const V t13 = v_exp(t7) * 0x1.4p+3;
+}
+"""
+    # named: 1, then 2 to 10 for five vectors, then 1 for t13; alive at v12: t7 and five vectors
+    assert pressure_of_text(chunk) == (1 + 1 + 5 * 2 + 1, 11, 2, 5, 0, 2, 1)
 
 
 def test_bounds_count_values():
@@ -143,6 +164,8 @@ def test_bounds_count_values():
     assert list(bounds(alive=80) - least) == [80 * 8, 0, 80 * 64, 0]
     assert list(bounds(named=800) - least) == [0, 800 * 8, 0, 800 * 64]
     assert list(bounds(angles=9) - least) == [0, 8 * 8 * stack.SINCOS, 8 * 64 * 8, 8 * 64 * 170]
+    assert list(bounds(angles=2, width=2) - bounds(angles=2)) == [16 * 8, 0, 0, 0]
+    assert list(bounds(blocks=3) - least)[:2] == [4 * 8 * n + 2 * stack.FRAME for n in (16, 130)]
     assert list(bounds(calls=8) - least) == [0, 0, 8 * 3 * 64, 8 * 8 * 64]
     assert list(bounds(constants=8) - least) == [0, 0, 0, 8 * 64]
     more = stack.of_kernel(entry, replace(kernel, work=80))

@@ -12,9 +12,9 @@ from ..._display import Progress
 from ..._types import listed
 from ...casadi_functions.description import describe
 
-BYTES_PER_INSTRUCTION = 50
-SECONDS_PER_INSTRUCTION = 25e-6
-"""Size of the C code and time to write it, on one core of 2023."""
+BYTES_PER_INSTRUCTION = {False: 50, True: 100}
+SECONDS_PER_INSTRUCTION = {False: 25e-6, True: 75e-6}
+"""Size of the C code and time to write it, on one core of 2023, by whether it is packed."""
 
 LARGE = 1_000_000
 """Number of instructions of derivatives beyond which an export warns: 50 MB of C code, which compile for minutes."""
@@ -74,8 +74,8 @@ def known(f: ca.Function, kind: str) -> bool:
     return bool(description and description.derivatives and description.derivatives.knows(kind))
 
 
-def warn_of_derivatives(functions: Iterable[ca.Function], kinds: Sequence[str]) -> None:
-    """Warns if the derivatives of some functions would have more than LARGE instructions."""
+def warn_of_derivatives(functions: Iterable[ca.Function], kinds: Sequence[str], packs: bool = True) -> None:
+    """Warns if the derivatives of some functions would have more than LARGE instructions; packs: code is packed."""
     for f in functions:
         unknown = [kind for kind in kinds if not known(f, kind)]
         scalar = _expanded(f) if unknown else None
@@ -89,25 +89,29 @@ def warn_of_derivatives(functions: Iterable[ca.Function], kinds: Sequence[str]) 
         remedy = f"derivatives={rest!r}" if rest else "derivatives=False"
         warnings.warn(
             f"the derivatives {listed(large)} of {f.name()} have up to {total / 1e6:.1f} million instructions, as CasADi "
-            f"differentiates its graph: up to {total * BYTES_PER_INSTRUCTION / 1e6:.0f} MB of C code, written in up to "
-            f"{total * SECONDS_PER_INSTRUCTION:.0f} s and compiled in many times that. Without them: {remedy}",
+            f"differentiates its graph: up to {total * BYTES_PER_INSTRUCTION[packs] / 1e6:.0f} MB of C code, written in up to "
+            f"{total * SECONDS_PER_INSTRUCTION[packs]:.0f} s and compiled in many times that. Without them: {remedy}",
             EffortWarning,
             stacklevel=4,
         )
 
 
 class Reports:
-    """Progress of an export that takes longer than REPORT_INTERVAL. count: number of its functions, once known."""
+    """Progress of an export that takes longer than REPORT_INTERVAL.
 
-    def __init__(self, on: bool) -> None:
+    count: number of its functions, once known; packs: whether their code is packed.
+    """
+
+    def __init__(self, on: bool, packs: bool = True) -> None:
         self.count = self.done = 0
+        self._packs = packs
         self._begin = self._said = time.monotonic()
         self._say = Progress(on)
 
     def tell(self, what: str, size: int = 0) -> None:
         """Says what comes next, if it is time, or if the next part of `size` instructions takes longer."""
         now = time.monotonic()
-        if now - self._said > REPORT_INTERVAL or size * SECONDS_PER_INSTRUCTION > REPORT_INTERVAL:
+        if now - self._said > REPORT_INTERVAL or size * SECONDS_PER_INSTRUCTION[self._packs] > REPORT_INTERVAL:
             self._said = now
             so_far = f"; {self.done} of {self.count} functions, {now - self._begin:.0f} s" if self.count else ""
             length = f" ({size} instructions)" if size else ""

@@ -16,7 +16,6 @@ from ..kernels.differentiated import kinds
 from ..kernels.emit import emit
 from ..kernels.interface import PARTS, Entry, distinct, entries
 from ..kernels.names import check_prefix, prefix_of
-from ..kernels.writer import Kernel
 from ..machine_code import toolchain
 from ..machine_code.compile import check_lanes
 from . import effort, external, manual, project, simulink, stack, text, writing
@@ -35,40 +34,40 @@ def export(
     lanes: int = 1,
     precision: str = "double",
     derivatives: bool | Iterable[str] = False,
+    pack: bool = True,
     version: str = "1.0.0",
     progress: bool = True,
 ) -> Path:
     """Writes `functions` as C99 into `directory` and returns its path.
 
     PREFIX.h declares, for the Function ID, `int PREFIX_ID(const double *q, ..., double *tau)` and describes every
-    argument: size, order of entries, units, layout. PREFIX_ID.c holds the code, example.c a program that calls each
-    function and prints the outputs; README.md shows how to call them from C, C++, Python, CasADi, Simulink and a
-    real-time loop; CMakeLists.txt builds and installs the library, for find_package(PREFIX), add_subdirectory and
-    pkg-config; simulink/sfun_PREFIX.c is a Simulink S-function. The code for single states keeps no state, allocates no
-    memory and needs only libm. PREFIX_external.c adds CasADi's calling convention, so that the library loads as
-    `casadi.external("ID", "libPREFIX.so")`.
+    argument: size, order of entries, units, layout. PREFIX_ID.c holds the code, which keeps no state, allocates no memory
+    and needs only libm; example.c is a program that calls each function; README.md shows calls from C, C++, Python,
+    CasADi, Simulink and a real-time loop; CMakeLists.txt builds and installs the library; simulink/sfun_PREFIX.c is a
+    Simulink S-function; with PREFIX_external.c the library loads as `casadi.external("ID", "libPREFIX.so")`.
 
     functions: from `od.function` or any other casadi.Function of expressions; duplicates count once. Functions that do
     not expand to scalar operations (linear solvers inside, interpolation) are written by CasADi's generator.
     prefix: first part of file names and C names; default: made from the directory's name.
-    dense: arguments are dense and row-major; default: CasADi's layout, column-major, with the structural nonzeros only
-        (tables hold their rows and columns).
-    lanes: 2, 4, 8, or 16 in single precision: adds PREFIX_ID_batch for many states, one state in every lane of a
-        vector. The instruction set is chosen when the library is built, or when it runs.
+    dense: arguments are dense and row-major; default: CasADi's layout, the structural nonzeros column by column.
+    lanes: 2, 4, 8, or 16 in single precision: adds PREFIX_ID_batch for many states, one in every lane of a vector.
     precision: "single" for float in all code, without CasADi's convention; README.md states the errors.
     derivatives: any of ("jac", "fwd1", "adj1", "jac_adj1"), which CasADi looks for beside a function, or True for all:
         3 to 30 times the size of the function itself where recursions give them (up to the second order of `ID`, `FD`
-        and `FDc`, the first of `impact`), up to hundreds of times where CasADi differentiates the graph. An
-        `EffortWarning` tells size and time before it begins, if they would be more than a million instructions.
+        and `FDc`, the first of `impact`), hundreds of times where CasADi differentiates the graph: beyond a million
+        instructions an `EffortWarning` tells size and time before it begins.
+    pack: operations of one kind, such as those of a left and a right limb, share vector statements, in shorter and
+        faster machine code with the same results. Compilers other than GCC and Clang, or all with the macro
+        PREFIX_PLAIN, take plain code from the same files. README.md tells what is packed. False: plain code only.
     version: of the library, "1.2.3", for find_package and pkg-config.
     progress: exports of more than two seconds report their progress on stderr.
 
     A failed or interrupted export changes nothing. Files of an earlier export are replaced, those of functions that are
-    gone are removed; others stay. Equal functions give equal bytes. Cost: 10 us, 50 bytes per instruction; lanes: twice.
+    gone are removed; others stay. Equal functions give equal bytes. Cost: 50 us, 100 bytes per instruction, plain 10 us,
+    50 bytes; lanes: as much as plain code.
 
-    Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name
-    (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file of the same
-    name that `export` did not write.
+    Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name,
+    callbacks, solvers, externals, an unsafe prefix, a file of the same name that `export` did not write.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +80,7 @@ def export(
     name = prefix_of(target) if prefix is None else prefix
     files = generate(
         functions, name, dense=dense, lanes=lanes, precision=precision,
-        derivatives=derivatives, version=version, progress=progress,
+        derivatives=derivatives, pack=pack, version=version, progress=progress,
     )  # fmt: skip
     writing.check_target(target, files)
     writing.write(target, files, f"{name}.h")
@@ -96,6 +95,7 @@ def generate(
     lanes: int = 1,
     precision: str = "double",
     derivatives: bool | Iterable[str] = False,
+    pack: bool = True,
     version: str = "1.0.0",
     progress: bool = True,
 ) -> dict[str, str]:
@@ -108,35 +108,36 @@ def generate(
     lanes = check_lanes(lanes, precision)
     truth(dense, "dense")
     project.check_version(version)
-    sought = _kinds(derivatives, precision)
+    sought, packs = _kinds(derivatives, precision), truth(pack, "pack")
     real = "double" if precision == "double" else "float"
     check_prefix(prefix)
-    originals, reports = distinct(functions), effort.Reports(truth(progress, "progress"))
-    effort.warn_of_derivatives(originals, sought)
+    originals, reports = distinct(functions), effort.Reports(truth(progress, "progress"), packs)
+    effort.warn_of_derivatives(originals, sought, packs)
     interface = entries(originals, prefix, dense=dense, real=real, derivatives=sought, tell=reports.tell)
-    kernels = _kernels(interface, reports)
-    foreign = [entry for entry in interface if kernels[entry.name] is None]
+    codes = _codes(interface, packs, reports)
+    foreign = [entry for entry in interface if codes[entry.name] is None]
     _check_foreign(foreign, lanes, precision)
     code = _casadi_code(foreign, prefix) if foreign else ""
     files = {f"{prefix}.c": text.wrapper(prefix, interface, {e.name: _work_sizes(code, e) for e in foreign})}
     for entry in interface:
-        kernel = kernels[entry.name]
-        if kernel is not None:
-            files[f"{entry.public}.c"] = text.kernel_file(prefix, entry, kernel, precision)
+        made = codes[entry.name]
+        if made is not None:
+            files[f"{entry.public}.c"] = text.kernel_file(prefix, entry, made, precision)
             if lanes > 1 and not entry.derivative:
-                in_rows = kernel if dense else emit(entry.source, f"{entry.public}_kernel")
+                in_rows = made.plain if dense else emit(entry.source, f"{entry.public}_kernel")
                 files |= dispatch.files(text.MARK, prefix, entry, in_rows, lanes, precision)
     if foreign:
         files[f"{prefix}_casadi.c"] = f"/* {text.MARK}: code generated by CasADi; see {prefix}.h. */\n{code}"
     if precision == "double":
         files[f"{prefix}_external.c"] = external.text(text.MARK, interface)
     frames = stack.frames_of(code)
-    sizes = {
-        e.name: _stack(e, kernels[e.name], code, frames, 1 if e.derivative else lanes, precision) for e in interface
-    }
+    sizes = {e.name: _stack(e, codes[e.name], code, frames, 1 if e.derivative else lanes, precision) for e in interface}
     errors = single_errors([entry.source for entry in interface]) if precision == "single" else {}
-    facts = manual.Facts(prefix, dense, lanes, precision, precision == "double", sought, sizes, errors)
-    large = [e.public for e in interface if (k := kernels[e.name]) is not None and k.statements > toolchain.LARGE]
+    packing = {e.name: k.packed.packing if k.packed else None for e in interface if packs and (k := codes[e.name])}
+    facts = manual.Facts(
+        prefix, dense, lanes, precision, precision == "double", sought, sizes, errors, packing if packs else None
+    )
+    large = [e.public for e in interface if (k := codes[e.name]) and k.plain.statements > toolchain.LARGE]
     head = {f"{prefix}.h": text.header(prefix, interface, dense, lanes > 1)}
     return head | files | _rest(interface, facts, [name for name in files if name.endswith(".c")], large, version)
 
@@ -174,7 +175,7 @@ def _rest(
     heavy_sources = [name for name in sources if name in heavy]
     return {
         "example.c": text.example(prefix, interface),
-        "CMakeLists.txt": project.cmake(mark, prefix, sources, heavy_sources, version),
+        "CMakeLists.txt": project.cmake(mark, prefix, sources, heavy_sources, version, facts.packed),
         f"{prefix}.pc": project.pkg_config(mark, prefix, interface, version),
         f"simulink/sfun_{prefix}.c": simulink.s_function(mark, prefix, interface),
         f"simulink/build_sfun_{prefix}.m": simulink.build_script(
@@ -184,38 +185,41 @@ def _rest(
     }
 
 
-def _kernels(interface: Sequence[Entry], reports: effort.Reports) -> dict[str, Kernel | None]:
+def _codes(interface: Sequence[Entry], packs: bool, reports: effort.Reports) -> dict[str, text.Code | None]:
     """The emitter's code of all functions, by name."""
-    kernels = {}
+    codes = {}
     reports.count = len(interface)
     for entry in interface:
         counts = entry.source.is_a("SXFunction") or entry.source.is_a("MXFunction")
         reports.tell(f"writing {entry.name}", entry.source.n_instructions() if counts else 0)
-        kernels[entry.name] = _kernel(entry)
+        codes[entry.name] = _code(entry, packs)
         reports.done += 1
-    return kernels
+    return codes
 
 
-def _kernel(entry: Entry) -> Kernel | None:
+def _code(entry: Entry, packs: bool) -> text.Code | None:
     """The emitter's code for a function; None if the emitter cannot write the function."""
     try:
         scalar = entry.source if entry.source.is_a("SXFunction") else entry.source.expand()
     except RuntimeError:  # CasADi's error for a function that contains other than scalar operations
         return None
     try:
-        return emit(scalar, f"{entry.public}_kernel", dense=entry.dense)
+        plain = emit(scalar, f"{entry.public}_kernel", dense=entry.dense)
     except ValueError:
         return None
+    packed = emit(scalar, f"{entry.public}_kernel", dense=entry.dense, pack=True) if packs else plain
+    return text.Code(plain, packed if packed.packing and packed.packing.vectors else None)
 
 
 def _stack(
-    entry: Entry, kernel: Kernel | None, code: str, frames: Mapping[str, int], lanes: int, precision: str
+    entry: Entry, made: text.Code | None, code: str, frames: Mapping[str, int], lanes: int, precision: str
 ) -> stack.Stack:
     """Bounds of the stack memory of a function, and of its batches if there are several lanes."""
-    if kernel is None:
+    if made is None:
         return stack.Stack(*stack.of_casadi(entry, _work_sizes(code, entry), frames))
-    batch = stack.of_batch(kernel, lanes, precision) if lanes > 1 else (0, 0)
-    return stack.Stack(*stack.of_kernel(entry, kernel), *batch)
+    batch = stack.of_batch(made.plain, lanes, precision) if lanes > 1 else (0, 0)
+    bounds = [stack.of_kernel(entry, kernel) for kernel in made if kernel]
+    return stack.Stack(max(o for o, _ in bounds), max(p for _, p in bounds), *batch)
 
 
 def _casadi_code(interface: Sequence[Entry], prefix: str) -> str:

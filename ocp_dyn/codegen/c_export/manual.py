@@ -9,6 +9,7 @@ import casadi as ca
 
 from ..kernels.interface import CONFIGURATIONS, Argument, Entry
 from ..kernels.names import printable
+from ..kernels.writer import Packing
 from .stack import Stack
 
 DERIVATIVES = {
@@ -25,6 +26,7 @@ class Facts:
     """Properties of an export that its manual states.
 
     stack: bounds of the stack memory by function; errors: largest relative errors of single precision by function.
+    packing: what the emitter's code of every function computes in vectors, None if nothing; None without packing.
     """
 
     prefix: str
@@ -35,11 +37,19 @@ class Facts:
     derivatives: tuple[str, ...]
     stack: Mapping[str, Stack]
     errors: Mapping[str, float]
+    packing: Mapping[str, Packing | None] | None = None
+
+    @property
+    def packed(self) -> bool:
+        """Whether some code is packed."""
+        return any((self.packing or {}).values())
 
 
 def readme(mark: str, entries: Sequence[Entry], facts: Facts) -> str:
     """The whole text of README.md."""
     sections = [_opening(mark, entries, facts), _building(facts), _functions(entries, facts), _conventions(facts)]
+    if facts.packing is not None:
+        sections.append(_vectors(entries, facts))
     if facts.lanes > 1:
         sections.append(_batches(entries, facts))
     if facts.precision == "single":
@@ -93,7 +103,7 @@ def _building(facts: Facts) -> list[str]:
         "",
     ]
     lines += ["Or without CMake:", "", "```sh"]
-    lines += [f"cc -O2 -ffp-contract=fast -fno-math-errno -fPIC -shared {p}*.c -o lib{p}.so -lm", "```", ""]
+    lines += [f"cc -O2 -ffp-contract=fast -fno-math-errno -Wno-psabi -fPIC -shared {p}*.c -o lib{p}.so -lm", "```", ""]
     lines += [
         f"CMake's option `-D{p.upper()}_ARCH=native` compiles for the processor of this machine. The code is then"
     ]
@@ -141,6 +151,44 @@ def _conventions(facts: Facts) -> list[str]:
         "sparse matrix only the structural nonzeros are stored, column by column; `..._row[k]` and `..._col[k]` are",
         "the row and the column of element k.",
     ]
+
+
+def _vectors(entries: Sequence[Entry], facts: Facts) -> list[str]:
+    """The statements of every function, and how many are vector statements."""
+    p, packing = facts.prefix, facts.packing or {}
+    macro = f"{p.upper()}_PLAIN"
+    lines = [
+        "## Vector statements",
+        "",
+        "Operations of one kind, such as those of a left and a right limb, share a statement on a vector of numbers. Every",
+        "number of a vector is computed by the operations that would compute it alone, in the same order. An operation in a",
+        "vector saves a statement; a gathered vector, whose numbers come from different statements, costs about one.",
+        "",
+        "| function | operations | statements | on vectors | gathered vectors |",
+        "|---|---|---|---|---|",
+    ]
+    for entry in entries:
+        lines.append(f"| `{entry.public}` | {_packing(packing[entry.name]) if entry.name in packing else _FOREIGN} |")
+    if not facts.packed:
+        return lines
+    return [
+        *lines,
+        "",
+        "This code needs the vector extensions of GCC or Clang, on any processor. Other compilers get the same functions",
+        f"without vectors, from the same files; so do these two if the macro `{macro}` is defined, by CMake with",
+        f"`-D{macro}=ON`. The results are equal, except for the rounding of fused multiply-adds, which a compiler may",
+        "choose differently; with `-ffp-contract=off` they are equal to the last bit.",
+    ]
+
+
+_FOREIGN = "code of CasADi's generator, without vectors | | |"
+
+
+def _packing(p: Packing | None) -> str:
+    if p is None:
+        return "nothing: no isomorphic operations that save time together | | |"
+    vectors = ", ".join(f"{count} of {width} numbers" for width, count in p.vectors.items())
+    return f"{p.operations} | {p.statements} | {vectors} | {p.moves}"
 
 
 def _batches(entries: Sequence[Entry], facts: Facts) -> list[str]:
@@ -250,6 +298,10 @@ def penalty(f: ca.Function) -> float:
 def _simulink(entries: Sequence[Entry], facts: Facts) -> list[str]:
     p = facts.prefix
     names = [entry.name for entry in entries if not entry.derivative]
+    compilers = [
+        "With MinGW, GCC and Clang it contains the vector statements above, with Microsoft's compiler the code without them.",
+        "",
+    ]
     return [
         "## From Simulink",
         "",
@@ -260,6 +312,7 @@ def _simulink(entries: Sequence[Entry], facts: Facts) -> list[str]:
         f"run('simulink/build_sfun_{p}.m')",
         "```",
         "",
+        *(compilers if facts.packed else []),
         f"Put an S-Function block into the model; S-function name: `sfun_{p}`, parameters: the name of a function in quotes,",
         f"such as `'{names[0]}'`. The ports have the order of the arguments above and the same sizes; matrices are dense",
         f"signals of type `{entries[0].real}`. The comment at the top of the file lists them. Blocks have direct feedthrough,",

@@ -17,11 +17,14 @@ def check_version(version: object) -> None:
         raise ValueError(f'version must be one to four numbers, such as "1.2.3", got {shown(version)}')
 
 
-def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], version: str) -> str:
+def cmake(
+    mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], version: str, packed: bool = False
+) -> str:
     """CMakeLists.txt: the library PREFIX::PREFIX, install rules and, unless another project includes it, the example as
     a test.
 
-    large: the sources of functions of more than LARGE instructions. version: of the library, "1.2.3".
+    large: the sources of functions of more than LARGE instructions. version: of the library, "1.2.3". packed: whether
+    some code is packed; then the option PREFIX_PLAIN chooses the other form of it.
     """
     macro = prefix.upper()
     library_sources = [name for name in sources if name != f"{prefix}_external.c"]
@@ -51,13 +54,15 @@ def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], 
         "  $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)",
         'if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")',
         f"  target_compile_options({prefix} PRIVATE",
-        "    -O2 -ffp-contract=fast -fno-math-errno -fno-tree-slp-vectorize)",
+        # vectors wider than a register pass between static functions only, so that no convention matters
+        "    -O2 -ffp-contract=fast -fno-math-errno -fno-tree-slp-vectorize -Wno-psabi)",
         f"  if({macro}_ARCH)",
         f"    target_compile_options({prefix} PRIVATE -march=${{{macro}_ARCH}})",
         f"    target_compile_definitions({prefix} PRIVATE {macro}_ONE_SET)",
         "  endif()",
         *_spared(large),
         "endif()",
+        *(_plain(prefix) if packed else []),
         "if(UNIX)",
         f"  target_link_libraries({prefix} PUBLIC m)",
         "endif()",
@@ -72,6 +77,16 @@ def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], 
         "endif()",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _plain(prefix: str) -> list[str]:
+    macro = prefix.upper()
+    return [
+        f'option({macro}_PLAIN "code without vector statements, which compilers other than GCC and Clang get" OFF)',
+        f"if({macro}_PLAIN)",
+        f"  target_compile_definitions({prefix} PRIVATE {macro}_PLAIN)",
+        "endif()",
+    ]
 
 
 def _bound_when_loaded(prefix: str) -> list[str]:

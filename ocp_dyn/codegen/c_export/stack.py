@@ -29,6 +29,9 @@ REGISTER = 16
 SINCOS = 33
 """Numbers that one inlined sincos_ has on the stack without optimization; optimized, all share 16."""
 
+ANGLES = {False: 130, True: 16}
+"""Vectors of four numbers in angles_, by whether the compiler optimizes, where a register holds two numbers."""
+
 SINCOS_LANES = {False: 170, True: 8}
 """Vectors of one inlined sincos_, by whether the compiler optimizes: some processors have few registers for them."""
 
@@ -46,7 +49,7 @@ def of_kernel(entry: Entry, kernel: Kernel) -> tuple[int, int]:
     """Bytes of stack of the function for one state, optimized and not: wrapper, arrays, kernel, chunk, libm."""
     size = 8 if entry.real == "double" else 4
     pointers = 8 * 2 * (len(kernel.inputs) + len(kernel.outputs) + 2)  # in the wrapper, and in NAME_arrays
-    arrays = size * (kernel.work + sum(output.size for output in kernel.outputs) + 2)
+    arrays = size * (kernel.work + sum(output.size for output in kernel.outputs) + 2) + 64 * bool(kernel.packing)
     library = LIBM if kernel.library or kernel.angles else 0
     fixed = pointers + arrays + 3 * FRAME + library
     parameters = 8 * len(entry.arguments)  # those beyond the sixth are on the stack
@@ -57,11 +60,12 @@ def of_kernel(entry: Entry, kernel: Kernel) -> tuple[int, int]:
 
 
 def _chunk(p: Pressure, size: int, optimized: bool) -> int:
-    """Bytes of the frame of a chunk whose values are `size` bytes, and fit into a register."""
+    """Bytes of the frame of a chunk whose values are `size` bytes, and fit into a register, and of angles_."""
     wide = max(size, 8)  # integers of sincos_ are, in single precision, mixed with addresses
+    blocks = (4 * size * ANGLES[optimized] + 2 * FRAME) * bool(p.blocks)
     if optimized:
-        return size * p.alive + 16 * wide * min(p.angles, 1) + FRAME
-    return size * p.named + wide * SINCOS * p.angles + FRAME
+        return size * p.alive + 16 * wide * min(p.angles, p.width) + FRAME + blocks
+    return size * p.named + wide * SINCOS * p.angles + FRAME + blocks
 
 
 def of_batch(kernel: Kernel, lanes: int, precision: str) -> tuple[int, int]:

@@ -6,9 +6,10 @@ pair becomes one value, and so does every operand of a pair that is not a pair i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from .pairs import Bundle, pairs
+from .pairs import Bundle, pairs, shapes
 from .placement import by_demand
 from .values import CONSTANT, INPUT, Value
 
@@ -24,10 +25,17 @@ MOST = 0.5
 two and four lanes is slower than the moves tell: a human's legs and arms have some operations in common, which took a
 fifth of the time of its derivatives more."""
 
+SHAPE = 6
+"""Depth to which expressions are compared to tell, before the search, that too few pairs can have counterparts."""
+
 
 def bundles(values: Sequence[Value], live: Sequence[int]) -> list[Bundle]:
     """Bundles of two and four lanes among the values `live`, without common members, whose statements can be ordered."""
     twos = pairs(values, live)
+    (shape,) = shapes(values, [SHAPE])
+    alike = Counter(shape[bundle.lanes[0]] for bundle in twos)
+    if sum(count for count in alike.values() if count > 1) < MOST * len(twos):
+        return twos
     quotient = _Quotient(values, live, twos)
     fours = [quotient.joined(bundle) for bundle in pairs(quotient.values, quotient.live, HALVES)]
     if 2 * len(fours) < MOST * len(twos):

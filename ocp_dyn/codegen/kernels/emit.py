@@ -39,4 +39,7 @@ def emit(f: ca.Function, name: str, *, dense: bool = True, pack: bool = False) -
         raise ValueError(f"emit needs a C name for the function, of letters, digits and underscores, got {shown(name)}")
     scalar = f if f.is_a("SXFunction") else f.expand()
     values, stores = values_of(scalar, f.name())
-    return (PackedWriter if pack else Writer)(scalar, name, values, stores, dense).kernel()
+    packed = PackedWriter(scalar, name, values, stores, dense).kernel() if pack else None
+    if packed and packed.packing and packed.packing.vectors:
+        return packed
+    return Writer(scalar, name, values, stores, dense).kernel()

@@ -15,6 +15,7 @@ from . import placement
 from .bundles import bundles
 from .pairs import Bundle
 from .placement import Group
+from .pressure import pressure_of_text
 from .values import ARITHMETIC, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, literal
 from .writer import CHUNK_LENGTH, Kernel, Packing, Writer
 
@@ -48,7 +49,7 @@ class PackedWriter(Writer):
         packing = Packing(
             len(self.chunk_of), len(self.chunk_of) - saved, dict(sorted(self.vectors.items())), self.moves
         )
-        return replace(kernel, packing=packing)
+        return replace(kernel, packing=packing, pressures=tuple(map(pressure_of_text, kernel.chunks)))
 
     # Placement
 
@@ -257,7 +258,7 @@ class PackedWriter(Writer):
             return
         if all(self.values[a].operation == CONSTANT for a in operand):
             numbers = ", ".join(literal(self.values[a].constant) for a in operand)
-            self.vector_of[operand] = f"(V{width}){{{numbers}}}"
+            self.vector_of[operand] = f"((V{width}){{{numbers}}})"
             return
         place = self._side_by_side(operand)
         bundle = self.bundle_of.get(v)

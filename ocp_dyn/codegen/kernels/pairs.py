@@ -9,10 +9,11 @@ operands share statements too, or are equal, or constants. This is superword-lev
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 
 from .values import ARITHMETIC, COMMUTATIVE, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, Value
 
@@ -20,6 +21,9 @@ LEVELS = (24, 6, 4)
 """Depths to which the expressions of two values must be of one shape, in the first search and in the next ones. The
 second is for values that would not be found otherwise: a constant that is zero in one limb only changes the shapes of
 all that depends on it, to any depth."""
+
+SMALLEST_TREE = 24
+"""Number of pairs that a pair and its operands' pairs must have together to tell which inputs are mirror images."""
 
 CANDIDATES = 4
 """Number of values tried as partners where no operand suggests any."""
@@ -49,23 +53,26 @@ def pairs(values: Sequence[Value], live: Sequence[int], move: float = 1.0) -> li
     return _Economy(values, live, _ordered(values, live, _Search(values, live).rounds()), move).kept()
 
 
-def shapes(values: Sequence[Value], levels: int) -> list[int]:
-    """A number for every value, equal for values whose expressions have the same operations to the depth `levels`.
+def shapes(values: Sequence[Value], levels: Sequence[int]) -> list[list[int]]:
+    """Numbers for all values, for each of the `levels`: equal for values of one shape, expressions that have the same
+    operations to this depth.
 
     All constants have one shape, and all entries of one input.
     """
-    kinds = [(v.operation, *(v.arguments[:1] if v.operation == INPUT else ())) for v in values]
-    numbers: dict[tuple[int, ...], int] = {}
-    shape = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
-    for _ in range(levels):
-        numbers, below = {}, shape
-        shape = []
-        for kind, value in zip(kinds, values, strict=True):
-            operands = [below[a] for a in value.arguments] if value.operation >= 0 else []
-            if value.operation in COMMUTATIVE:
-                operands.sort()
-            shape.append(numbers.setdefault((*kind, *operands), len(numbers)))
-    return shape
+    kinds = [(v.operation, v.arguments[0] if v.operation == INPUT else 0) for v in values]
+    numbers = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
+    kind = np.array([numbers[k] for k in kinds], dtype=np.int64)
+    both = [(v.arguments * 2)[:2] if v.operation >= 0 else (k, k) for k, v in enumerate(values)]
+    operands = np.array(both, dtype=np.int64).reshape(-1, 2).T
+    either = np.array([v.operation in COMMUTATIVE for v in values], dtype=bool)
+    shape, found = kind, {}
+    for level in range(1, max(levels) + 1):
+        a, b = shape[operands]
+        a, b = np.where(either, np.minimum(a, b), a), np.where(either, np.maximum(a, b), b)
+        shape = np.unique((kind * len(values) + a) * len(values) + b, return_inverse=True)[1]
+        if level in levels:
+            found[level] = shape.tolist()
+    return [found[level] for level in levels]
 
 
 def depths(values: Sequence[Value]) -> list[int]:
@@ -88,6 +95,8 @@ class _Search:
         self.alike: dict[int, list[int]] = {}
         self.shape: list[int] = []
         self.strict = True
+        self.trees: list[list[Bundle]] = []
+        self.image = self.reach = [0] * len(values)
         self.users: dict[int, list[int]] = defaultdict(list)
         for v in self.packable:
             for a in values[v].arguments:
@@ -95,20 +104,58 @@ class _Search:
 
     def rounds(self) -> list[list[Bundle]]:
         """The pairs found by every search; all exclude each other."""
-        return [self.round(levels, strict=levels == LEVELS[0]) for levels in LEVELS]
+        first, *others = shapes(self.values, LEVELS)
+        self.round(first, strict=True)
+        self.round(others[0])
+        self.reach, self.image = self.reaches(self.exchange())
+        self.partner.clear()
+        found = [self.round(first, strict=True), *(self.round(shape) for shape in others)]
+        self.image = self.reach = [0] * len(self.values)
+        return [*found, self.round(others[-1])]
 
-    def round(self, levels: int, strict: bool) -> list[Bundle]:
+    def round(self, shape: list[int], strict: bool = False) -> list[Bundle]:
         """The pairs of one search. strict: nothing is tried that no operand suggests and that has an alternative."""
-        self.shape, self.found, self.strict = shapes(self.values, levels), [], strict
+        self.shape, self.found, self.strict = shape, [], strict
         self.alike = defaultdict(list)
-        for v in self.packable:
+        for v in self.order:
             self.alike[self.shape[v]].append(v)
         for u in self.order:
             if u not in self.partner:
-                fits = [(self.fit(*pair), -v, pair) for v in self.candidates(u) for pair in ((u, v), (v, u))]
-                if fits:
-                    self.descend(max(fits)[2])
+                fits = [(self.fit(*pair), self.depth[v], -v, pair)
+                        for v in self.candidates(u) for pair in ((u, v), (v, u))]  # fmt: skip
+                if fits:  # all candidates are at most as deep as u
+                    start = len(self.found)
+                    self.descend(max(fits)[3])
+                    self.trees.append(self.found[start:])
         return self.found
+
+    def exchange(self) -> dict[int, int]:
+        """The exchange of inputs, such as of left and right, that the pairs found suggest; the largest trees first."""
+        image: dict[int, int] = {}
+        for tree in sorted((tree for tree in self.trees if len(tree) >= SMALLEST_TREE), key=len, reverse=True):
+            both: set[tuple[int, int]] = set()
+            for a, b in (pair for bundle in tree for pair in bundle.operands):
+                if a != b and self.values[a].operation == self.values[b].operation == INPUT:
+                    both |= {(a, b), (b, a)}
+            if len(dict(both)) == len(both) and all(image.get(a, b) == b for a, b in both):
+                image.update(both)
+        return image
+
+    def reaches(self, image: Mapping[int, int]) -> tuple[list[int], list[int]]:
+        """The inputs that every value depends on, as bits, and the same after the exchange `image` of inputs."""
+        reach: list[int] = []
+        exchanged: list[int] = []
+        for v, value in enumerate(self.values):
+            here = there = 0
+            if v in image:
+                here, there = 1 << v, 1 << image[v]
+            elif value.operation >= 0:
+                for a in value.arguments:
+                    here |= reach[a]
+                    there |= exchanged[a]
+            reach.append(here)
+            exchanged.append(there)
+        return reach, exchanged
 
     def candidates(self, u: int) -> list[int]:
         """Values that may become the partner of u: they use partners of its operands, or equal operands."""
@@ -126,7 +173,7 @@ class _Search:
         return [v for v in others[: CANDIDATES + 1] if v != u] if len(others) == 2 or not self.strict else []
 
     def free(self, v: int, u: int) -> bool:
-        return self.shape[v] == self.shape[u] and v != u and v not in self.partner
+        return self.shape[v] == self.shape[u] and v != u and v not in self.partner and self.reach[v] == self.image[u]
 
     def descend(self, seed: tuple[int, int]) -> None:
         """Makes a pair, and pairs of the operands of its values where these fit."""

@@ -21,11 +21,15 @@ REPORT_INTERVAL = 2.0
 
 
 class Kind(NamedTuple):
-    """Kind of a library. width: lanes of a batch; single: whether it also has separate code for single states."""
+    """Kind of a library.
+
+    width: lanes of a batch; single: whether it has code for single states; pack: whether this code is packed.
+    """
 
     width: int
     precision: str
     single: bool
+    pack: bool
 
 
 def build(
@@ -65,10 +69,13 @@ def build(
 
 def _sources(f: ca.Function, kind: Kind) -> list[str]:
     """The C files of a function's library: for batches, and for one state."""
+    if kind.width == 1:  # a batch calls the code for one state: that file has both
+        return driver.batch_files(emit(f, "kernel", pack=kind.pack), 1, kind.precision)
     kernel = emit(f, "kernel")
     many = driver.batch_files(kernel, kind.width, kind.precision)
-    # with one lane, a batch calls the code for one state: that file has both
-    return many + (driver.single_files(kernel, kind.precision) if kind.single and kind.width > 1 else [])
+    if not kind.single:
+        return many
+    return many + driver.single_files(emit(f, "kernel", pack=True) if kind.pack else kernel, kind.precision)
 
 
 def _object(compiler: Compiler, group: processes.Group, source: Path, text: str, instructions: int) -> Path:

@@ -91,6 +91,7 @@ def compile(
     precision: str = "double",
     threads: int | None = None,
     single: bool = True,
+    pack: bool = True,
     keys: Sequence[str] | None = None,
 ) -> Compiled:
     """`functions` as machine code for this processor: `fast = compile([ID]); tau = fast.ID(q, qd, qdd)`.
@@ -106,6 +107,9 @@ def compile(
     precision: "double", or "single": errors of about 1e-6 relative to the largest result, in half the time.
     threads: largest number of threads; default: the number of processors that this process may use.
     single: False: for batches only, at half the compile time.
+    pack: operations of one kind on one state, such as those of a left and a right limb, share vector statements: shorter
+        and faster code with the same results, but for the rounding of fused multiply-adds. False: one operation per
+        statement, as for compilers without vector extensions. In batches the lanes of vectors hold states instead.
     keys: texts, one for each function, that identify the functions in the cache; default: their whole graphs.
 
     The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
@@ -125,14 +129,14 @@ def compile(
     distinct = _distinct(functions)
     width = check_lanes(lanes, precision)
     workers, keys = _threads(threads), _checked_keys(keys, len(distinct))
-    truth(single, "single")
-    compiler, options = find_compiler(), _Options(lanes, precision, threads, single)
+    options = _Options(lanes, precision, threads, truth(single, "single"), truth(pack, "pack"))
+    compiler = find_compiler()
     recipe = (_again, (distinct, options, keys))
     if compiler is None:
         warnings.warn(NO_COMPILER, RuntimeWarning, stacklevel=2)
         backends: list[Backend] = [VirtualMachine(f) for f in distinct]
     else:
-        kind = Kind(width, precision, single or width == 1)
+        kind = _kind(options, compiler)
         paths = _libraries(
             distinct, [_key(text, compiler, kind) for text in _identities(distinct, keys)], compiler, kind
         )
@@ -149,6 +153,7 @@ def cached(
     precision: str = "double",
     threads: int | None = None,
     single: bool = True,
+    pack: bool = True,
     keys: Sequence[str] | None = None,
 ) -> dict[str, CompiledFunction]:
     """The functions whose libraries an earlier `compile` with the same arguments left in the cache, by name."""
@@ -156,9 +161,10 @@ def cached(
     if compiler is None:
         return {}
     width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(distinct))
-    kind, place = Kind(width, precision, single or width == 1), cache.directory()
+    options = _Options(lanes, precision, threads, single, pack)
+    kind, place = _kind(options, compiler), cache.directory()
     texts = _identities(distinct, keys)
-    recipes = _recipes(distinct, _Options(lanes, precision, threads, single), keys)
+    recipes = _recipes(distinct, options, keys)
     found = (cache.find(place, _key(text, compiler, kind)) for text in texts)
     return {
         f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe)
@@ -174,6 +180,14 @@ class _Options(NamedTuple):
     precision: str
     threads: int | None
     single: bool
+    pack: bool = True  # pickles of earlier versions lack it
+
+
+def _kind(options: _Options, compiler: Compiler) -> Kind:
+    """The kind of library for these options; code that the compiler cannot pack, or that is missing, is not packed."""
+    width = check_lanes(options.lanes, options.precision)
+    single = options.single or width == 1
+    return Kind(width, options.precision, single, options.pack and single and compiler.vectors)
 
 
 def _again(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> Compiled:

@@ -43,11 +43,13 @@ class Compiler:
     """A C compiler: its command and flags.
 
     identity: digest of its path and of its predefined macros, which tell version, target and instruction set.
+    vectors: whether it has the vector extensions of GCC, which those macros tell as well.
     """
 
     command: tuple[str, ...]
     flags: tuple[str, ...]
     identity: str
+    vectors: bool
 
     @property
     def name(self) -> str:
@@ -88,14 +90,17 @@ def _find(named: str, path: str) -> Compiler | None:
         program = shutil.which(command[0], path=path)
         if program:
             for chosen in ((*spared, *native) for native in _NATIVE for spared in (_SKIPPED_PASSES, ())):
-                identity = _identity((program, *command[1:], *FLAGS, *OPTIMIZED_LARGE, *chosen))
-                if identity:
-                    return Compiler((program, *command[1:]), (*FLAGS, *chosen), identity)
+                call = (program, *command[1:], *FLAGS, *OPTIMIZED_LARGE, *chosen)
+                macros = _macros(call)
+                if macros is not None:
+                    identity = hashlib.sha256("\0".join(call).encode() + macros).hexdigest()
+                    vectors = b"#define __GNUC__ " in macros
+                    return Compiler((program, *command[1:]), (*FLAGS, *chosen), identity, vectors)
     return None
 
 
-def _identity(command: tuple[str, ...]) -> str | None:
-    """Digest of a compiler's path and predefined macros; None if it rejects these flags or has no C headers."""
+def _macros(command: tuple[str, ...]) -> bytes | None:
+    """A compiler's predefined macros; None if it rejects these flags or has no C headers."""
     try:
         result = subprocess.run(
             [*command, "-dM", "-E", "-x", "c", "-"],
@@ -106,6 +111,4 @@ def _identity(command: tuple[str, ...]) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    if result.returncode:
-        return None
-    return hashlib.sha256("\0".join(command).encode() + result.stdout).hexdigest()
+    return None if result.returncode else result.stdout

@@ -1,0 +1,227 @@
+"""The option `pack` of compilers and exports, and packed against plain code bit by bit."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.codegen.machine_code import build
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
+from scripts.packing.comparison import Setting, compare
+from scripts.packing.models import MODELS, functions, mirrored
+
+GCC = shutil.which("gcc")
+COMPILE = sys.modules["ocp_dyn.codegen.machine_code.compile"]
+needs_gcc = pytest.mark.skipif(GCC is None, reason="no gcc")
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+CASE = mirrored(length=1)
+ID = od.function(od.inverse_dynamics, CASE.model)
+FALL = od.function(od.gravity_force, od.models.pendulum(1))
+"""A function of one angle, of which nothing shares a statement."""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch) -> Path:
+    """A cache of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "ocp_dyn"
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[bool]:
+    """The option `pack` of all calls of the emitter by `compile`."""
+    found: list[bool] = []
+    emit = build.emit
+
+    def spy(f: ca.Function, name: str, pack: bool = False) -> object:
+        found.append(pack)
+        return emit(f, name, pack=pack)
+
+    monkeypatch.setattr(build, "emit", spy)
+    return found
+
+
+# Compilation in this process
+
+
+@needs_compiler
+def test_only_code_for_one_state_is_packed(asked, home):
+    made = {}
+    for options, packs in (
+        ({"lanes": 1}, [True]),
+        ({"lanes": 1, "pack": False}, [False]),
+        ({"lanes": 2}, [False, True]),
+        ({"lanes": 2, "pack": False}, [False]),
+        ({"lanes": 2, "single": False}, [False]),
+        ({"lanes": 2, "single": False, "pack": False}, []),  # the same library
+    ):
+        asked.clear()
+        made[str(options)] = od.codegen.compile([FALL], **options).tau_g
+        assert asked == packs, options
+    assert len(list(home.iterdir())) == 5
+    for fast in made.values():
+        np.testing.assert_allclose(fast([0.3]), np.array(FALL([0.3]))[0], rtol=1e-14)
+
+
+@needs_compiler
+def test_packed_code_computes_the_same(rng):
+    packed, plain = (od.codegen.compile([ID], lanes=1, pack=pack).ID for pack in (True, False))
+    q = np.array([CASE.model.random_q(rng) for _ in range(5)])
+    qd, qdd = rng.normal(size=(2, 5, CASE.model.nv))
+    np.testing.assert_allclose(packed(q, qd, qdd), plain(q, qd, qdd), rtol=0, atol=1e-11)
+    np.testing.assert_array_equal(packed(q, qd, qdd)[4], packed.buffer()(q[4], qd[4], qdd[4]))
+
+
+@needs_gcc
+def test_a_compiler_without_vector_extensions_gets_plain_code(asked, home, monkeypatch):
+    found = find_compiler()
+    assert found.vectors
+    monkeypatch.setattr(COMPILE, "find_compiler", lambda: replace(found, vectors=False))
+    od.codegen.compile([FALL], lanes=1)
+    od.codegen.compile([FALL], lanes=1, pack=False)
+    assert asked == [False], "the same library"
+    monkeypatch.setenv("CC", f"{GCC} -U__GNUC__")
+    assert find_compiler().vectors is False
+
+
+@needs_compiler
+def test_what_is_kept_knows_its_option(asked):
+    fast = od.codegen.compile([FALL], lanes=1, pack=False)
+    again = pickle.loads(pickle.dumps(fast.tau_g)), pickle.loads(pickle.dumps(fast)).tau_g
+    assert [float(f([0.3])[0]) for f in again] == [float(fast.tau_g([0.3])[0])] * 2
+    assert asked == [False], "found in the cache"
+    assert list(COMPILE.cached([FALL], lanes=1, pack=False)) == ["tau_g"]
+    assert COMPILE.cached([FALL], lanes=1) == {}
+    assert COMPILE._Options(None, "double", None, True).pack, "pickles of earlier versions"
+
+
+@pytest.mark.parametrize("value", [None, 1, "yes"])
+def test_what_is_no_answer(tmp_path, value):
+    for call in (
+        lambda: od.codegen.compile([FALL], pack=value),
+        lambda: od.codegen.generate([FALL], "robot", pack=value),
+        lambda: od.codegen.export([FALL], tmp_path / "robot", pack=value),
+        lambda: od.codegen.emit(FALL, "f", pack=value),
+    ):
+        with pytest.raises(TypeError, match=rf"pack must be True or False, got {value!r}"):
+            call()
+    assert not (tmp_path / "robot").exists()
+
+
+# Exports
+
+
+def test_an_export_holds_both_forms_or_the_plain_one():
+    packed, plain = (od.codegen.generate([ID, FALL], "robot", pack=pack) for pack in (True, False))
+    assert packed.keys() == plain.keys()
+    different = {name for name in plain if packed[name] != plain[name]}
+    assert different == {"robot_ID.c", "CMakeLists.txt", "README.md"}
+    mark, rest = packed["robot_ID.c"].split("\n", 1)
+    vectors, other = rest.split("\n#else\n\n")
+    assert vectors.startswith("#if defined(__GNUC__) && !defined(ROBOT_PLAIN)\n")
+    assert "vector_size(16)" in vectors
+    assert f"{mark}\n{other}" == plain["robot_ID.c"].removesuffix("\n") + "\n\n#endif\n"
+    assert "vector_size" not in plain["robot_ID.c"]
+
+
+def test_the_manual_tells_what_is_packed():
+    files = od.codegen.generate([ID, FALL], "robot")
+    p = od.codegen.emit(ID, "k", dense=False, pack=True).packing
+    vectors = ", ".join(f"{count} of {width} numbers" for width, count in p.vectors.items())
+    assert p.operations > p.statements > 0
+    assert f"| `robot_ID` | {p.operations} | {p.statements} | {vectors} | {p.moves} |" in files["README.md"]
+    assert "| `robot_tau_g` | nothing: no isomorphic operations that save time together | | |" in files["README.md"]
+    assert "with Microsoft's compiler the code without them" in files["README.md"]
+    assert "option(ROBOT_PLAIN " in files["CMakeLists.txt"]
+    nothing = od.codegen.generate([FALL], "robot")
+    assert "## Vector statements" in nothing["README.md"]
+    assert "ROBOT_PLAIN" not in nothing["README.md"] + nothing["CMakeLists.txt"] + nothing["robot_tau_g.c"]
+    assert "Vector statements" not in od.codegen.generate([ID], "robot", pack=False)["README.md"]
+
+
+def test_the_manual_names_code_of_casadis_generator():
+    A, b = ca.MX.sym("A", 2, 2), ca.MX.sym("b", 2)
+    solve = ca.Function("solve", [A, b], [ca.solve(A, b, "qr")])
+    text = od.codegen.generate([solve, ID], "robot")["README.md"]
+    assert "| `robot_solve` | code of CasADi's generator, without vectors | | |" in text
+
+
+@needs_gcc
+@pytest.mark.parametrize("precision", ["double", pytest.param("single", marks=pytest.mark.slow)])
+def test_every_form_of_an_export_prints_the_same(tmp_path, precision):
+    folder = od.codegen.export([ID], tmp_path / "robot", precision=precision)
+    sources = [str(folder / name) for name in ("example.c", "robot.c", "robot_ID.c")]
+    said = []
+    for options in ((), ("-DROBOT_PLAIN",)):
+        flags = ("-std=c99", "-O0", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", *options)
+        subprocess.run([GCC, *flags, *sources, "-o", str(tmp_path / "run"), "-lm"], check=True)
+        said.append(subprocess.run([str(tmp_path / "run")], capture_output=True, text=True, check=True).stdout)
+    assert len(said[0].splitlines()) == CASE.model.nv
+    assert said[0] == said[1]
+
+
+# Equality
+
+
+@needs_gcc
+@pytest.mark.parametrize("precision", ["double", pytest.param("single", marks=pytest.mark.slow)])
+def test_packed_code_is_equal_to_the_last_bit(tmp_path, precision):
+    """`scripts/check_packing.py` compares all algorithms at 10,000 states."""
+    setting = Setting(GCC, "-O0", precision)
+    for algorithm in (od.inverse_dynamics, od.mass_matrix, od.forward_dynamics):
+        found = compare(od.function(algorithm, CASE.model), CASE.model, 40, tmp_path, setting)
+        assert found.packing
+        assert found.packing.statements < 0.75 * found.packing.operations, algorithm
+        assert found.numbers > 0
+        assert found.different == 0, algorithm
+
+
+@needs_gcc
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "first", "largest"), [("planar", 0, 1500), ("closed", 34, 1000), ("quadruped", 40, 700)]
+)
+def test_short_algorithms_of_the_registry(tmp_path, name, first, largest):
+    """On each model a part of them."""
+    case = MODELS[name]()
+    packed = 0
+    for f in [f for f in functions(case) if f.n_instructions() <= largest][first::2]:
+        found = compare(f, case.model, 20, tmp_path, Setting(GCC, "-O0"))
+        assert found.different == 0, f.name()
+        packed += found.packing is not None
+    assert packed > 5
+
+
+@needs_gcc
+def test_a_difference_is_seen(monkeypatch, tmp_path):
+    """One more operation in the code of one form, of one entry."""
+    comparison = sys.modules[compare.__module__]
+    source = comparison.driver.batch_source
+
+    def wrong(kernel, lanes, precision):
+        text = source(kernel, lanes, precision)
+        return text if kernel.packing else text.replace("y0[AT(0, 0)] = ", "y0[AT(0, 0)] = K(0.5) + ", 1)
+
+    monkeypatch.setattr(comparison.driver, "batch_source", wrong)
+    found = compare(od.function(od.mass_matrix, CASE.model), CASE.model, 30, tmp_path, Setting(GCC, "-O0"))
+    assert (found.numbers, found.different) == (30 * CASE.model.nv**2, 30)
+
+
+@pytest.mark.slow
+def test_the_script_knows_its_models():
+    script = Path(__file__).parents[2] / "scripts" / "check_packing.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--models", "humann"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "models are mirrored, quadruped, " in done.stderr
