@@ -4,7 +4,8 @@
     python scripts/bench_dynamics.py [--json] [--plot FILE.png] [--quick] [--packing]
 
 Columns: `machine`, our function on CasADi's virtual machine; `one`, as C, one state after the other; `lanes`, a
-batch of 512, transposes and the call from Python included; `casadi C`, the function of the model as it is by CasADi's
+batch of 512, transposes and the call from Python included; `lane-major`, the same between arrays that stay in the order of
+vectors, and with `single` in single precision, sixteen states in a vector; `casadi C`, the function of the model as it is by CasADi's
 own generator, with -O2; `Pinocchio` in C++ at its best, of two compilers and two conventions the
 better; `Pinocchio, Python` and `MuJoCo` by their Python bindings, calls included; `adam`, adam-robotics' functions on the virtual machine.
 
@@ -25,6 +26,7 @@ Section 8 of [F16]: 1, a floating base of six joints or of one; 2, chains; 3, wh
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import platform
 import sys
@@ -43,7 +45,11 @@ from scripts.bench.robots import Robot, emulated, packed_robots, robots, states
 TABLE = ("ID", "C", "H", "FD", "G", "gamma", "FDc", "dID", "dFD", *figures.FIGURE_3, *figures.FIGURE_1)
 QUICK = ("ID", "C", "G")
 PACKED = ("ID", "C", "H", "FD", "dID", "dFD", "FDc", "G", "gamma")
-COLUMNS = ("instructions", "machine", "one", "lanes", "casadi C", "Pinocchio", "Pinocchio, Python", "MuJoCo", "adam")
+COLUMNS = (
+    *("instructions", "machine", "one", "lanes", *ours.LANE_MAJOR),
+    *("casadi C", "Pinocchio", "Pinocchio, Python", "MuJoCo", "adam"),
+)
+RATIOS = ("one/Pinocchio", "Pinocchio/lanes", "Pinocchio/lane-major", "one/casadi C")
 CHAINS = (5, 10, 20, 35, 50, 75, 100)
 LARGEST_INVERSE = 35
 """Dofs of the longest chain whose H^-1 is compiled: its code grows with their cube."""
@@ -79,6 +85,8 @@ def _ratios(row: Mapping[str, float]) -> dict[str, float]:
     found = {}
     if "Pinocchio" in row and "one" in row:
         found = {"one/Pinocchio": row["one"] / row["Pinocchio"], "Pinocchio/lanes": row["Pinocchio"] / row["lanes"]}
+        if "lane-major" in row:
+            found["Pinocchio/lane-major"] = row["Pinocchio"] / row["lane-major"]
     if "casadi C" in row and "one" in row:
         found["one/casadi C"] = row["one"] / row["casadi C"]
     return found
@@ -86,9 +94,7 @@ def _ratios(row: Mapping[str, float]) -> dict[str, float]:
 
 def show(title: str, rows: Rows, published: Mapping[str, Mapping[str, float]] | None = None) -> None:
     """A table; published: columns of the paper."""
-    used = [
-        c for c in (*COLUMNS, "one/Pinocchio", "Pinocchio/lanes", "one/casadi C") if any(c in r for r in rows.values())
-    ]
+    used = [c for c in (*COLUMNS, *RATIOS) if any(c in r for r in rows.values())]
     paper = published or {}
     widths = [max(9, len(c) + 2) for c in (*used, *paper)]
     print(f"\n{title}\n{'':8s}" + "".join(f"{c:>{w}s}" for c, w in zip((*used, *paper), widths, strict=True)))
@@ -129,8 +135,8 @@ def report(bench: Bench, quick: bool) -> tuple[dict[str, Any], dict[str, Rows], 
     return {**tables, "figure 1": bases, "figure 2": chains}, bases, chains, picked(humanoid, figures.FIGURE_3)
 
 
-def report_packing(quick: bool) -> dict[str, dict[str, Rows]]:
-    """Measures and prints packed beside plain code; rows by robot and compiler."""
+def report_packing(quick: bool) -> tuple[dict[str, dict[str, Rows]], dict[str, int]]:
+    """Measures and prints packed beside plain code; rows by robot and compiler, and dofs by robot."""
     found, compilers = packed_robots(), packing.compilers()
     if quick:
         found = {"human": found["human"]}
@@ -148,7 +154,22 @@ def report_packing(quick: bool) -> dict[str, dict[str, Rows]]:
                 print(line, flush=True)
     missed = packing_tables.misses(table)
     print("\ngoals missed:", *(missed or ["none"]), sep="\n    ")
-    return table
+    return table, {name: robot.model.nv for name, robot in found.items()}
+
+
+def write_packing(page: Path, table: packing_tables.Table, dofs: Mapping[str, int]) -> None:
+    """Replaces the tables between the lines <!-- packing --> and <!-- end of packing --> of a Markdown page."""
+    from scripts.bench.evaluation_times import machine
+    from scripts.bench_report import inserted
+
+    missed = packing_tables.misses(table)
+    lines = [
+        f"Measured on {datetime.date.today().isoformat()}; {machine()}.",
+        *packing_tables.markdown(table, dofs),
+        "",
+    ]
+    lines += ["Goals missed: " + ("; ".join(missed) or "none") + "."]
+    page.write_text(inserted(page.read_text(encoding="utf-8"), "packing", "\n".join(lines)), encoding="utf-8")
 
 
 def main() -> int:
@@ -157,11 +178,16 @@ def main() -> int:
     parser.add_argument("--plot", metavar="FILE.png", type=Path, help="a figure of three panels like the paper's")
     parser.add_argument("--quick", action="store_true", help="a few quantities of ours alone, in seconds")
     parser.add_argument("--packing", action="store_true", help="packed beside plain code alone, by gcc and by clang")
+    parser.add_argument(
+        "--write", metavar="FILE.md", type=Path, help="write packing's tables between the marks of a page"
+    )
     options = parser.parse_args()
     if options.packing:
-        table = report_packing(options.quick)
+        table, dofs = report_packing(options.quick)
         if options.plot:
             packing_tables.plot(options.plot, table)
+        if options.write:
+            write_packing(options.write, table, dofs)
         if options.json:
             print(json.dumps(table))
         return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .figures import Rows
@@ -80,6 +80,51 @@ def _line(quantity: str, row: Mapping[str, float], wanted: Mapping[str, float]) 
         text += f"{peer:15.3f}{row['one plain'] / peer:9.2f}{row['one packed'] / peer:9.2f}"
         text += f" ({wanted['Pinocchio']:.2f})" if "Pinocchio" in wanted else ""
     return text.rstrip()
+
+
+def markdown(table: Table, dofs: Mapping[str, int]) -> Iterator[str]:
+    """A table per robot: numbers by the first compiler, and ratios by all."""
+    for robot, by_compiler in table.items():
+        (first, rows), *others = by_compiler.items()
+        peer = any("Pinocchio" in row for row in rows.values())
+        head = [
+            f"{robot}, {dofs[robot]} dofs",
+            "operations",
+            "statements",
+            f"us, {first}",
+            "packed",
+            "ratio",
+            "in turn",
+        ]
+        head += ["kB", "packed", "ratio", "compiler", *(f"{c}: time / in turn / kB / compiler" for c, _ in others)]
+        head += ["Pinocchio, us", "plain / packed over it"] if peer else []
+        yield from ("", _cells(head), _cells(["---", *["---:"] * (len(head) - 1)]))
+        for quantity, row in rows.items():
+            if "operations" not in row:
+                cells = ["all in turn", *[""] * 5, f"{row['turn ratio']:.2f}", *[""] * 4]
+            else:
+                cells = [quantity, f"{row['operations']:,.0f}", f"{row['statements']:,.0f}"]
+                cells += [
+                    f"{row['one plain']:.3g}",
+                    f"{row['one packed']:.3g}",
+                    _ratio(row, "one"),
+                    _ratio(row, "turn"),
+                ]
+                cells += [f"{row['kB plain']:.3g}", f"{row['kB packed']:.3g}", _ratio(row, "kB"), _ratio(row, "s")]
+            for _, other in others:
+                cells.append(" / ".join(_ratio(other[quantity], group) or "-" for group in ("one", "turn", "kB", "s")))
+            if peer:
+                P = row.get("Pinocchio")
+                cells += [f"{P:.3g}", f"{row['one plain'] / P:.2f} / {row['one packed'] / P:.2f}"] if P else ["", ""]
+            yield _cells(cells)
+
+
+def _ratio(row: Mapping[str, float], group: str) -> str:
+    return f"{row[f'{group} ratio']:.2f}" if f"{group} ratio" in row else ""
+
+
+def _cells(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def misses(table: Table) -> list[str]:
