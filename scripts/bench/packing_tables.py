@@ -159,6 +159,8 @@ def plot(path: Path, table: Table) -> None:
         "s": ("time of the compiler", "#9aa5ad"),
     }
     compilers = list(dict.fromkeys(c for by_compiler in table.values() for c in by_compiler))
+    every = [row for by_compiler in table.values() for rows in by_compiler.values() for row in rows.values()]
+    largest = max((row[f"{group} ratio"] for row in every for group in bars if f"{group} ratio" in row), default=1.0)
     figure, axes = plt.subplots(
         len(table), len(compilers), figsize=(6.5 * len(compilers), 2.1 * len(table) + 0.8), squeeze=False,
         sharey=True, constrained_layout=True,
@@ -180,10 +182,11 @@ def plot(path: Path, table: Table) -> None:
             panel.axhline(1.0, color="black", lw=0.6, ls=":")
             panel.set_xticks(range(len(rows)), rows)
             panel.set_title(f"{robot}, {compiler}", fontsize="medium")
-            panel.set_ylim(0, 1.15)
+            panel.set_ylim(0, max(1.15, 1.05 * largest))
     for line in axes:
         line[0].set_ylabel("packed / plain")
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    (goal,) = axes[0][0].plot([], [], color="black", lw=1.4)
+    figure.legend([*handles, goal], [*labels, "goal"], loc="outside lower center", ncols=5, frameon=False)
     figure.savefig(path, dpi=130)
     plt.close(figure)
