@@ -85,8 +85,7 @@ def _ratios(row: Mapping[str, float]) -> dict[str, float]:
     found = {}
     if "Pinocchio" in row and "one" in row:
         found = {"one/Pinocchio": row["one"] / row["Pinocchio"], "Pinocchio/lanes": row["Pinocchio"] / row["lanes"]}
-        if "lane-major" in row:
-            found["Pinocchio/lane-major"] = row["Pinocchio"] / row["lane-major"]
+        found["Pinocchio/lane-major"] = row["Pinocchio"] / row["lane-major"]
     if "casadi C" in row and "one" in row:
         found["one/casadi C"] = row["one"] / row["casadi C"]
     return found

@@ -38,7 +38,7 @@ CONTACT: dict[str, Callable[..., Any]] = {
     "FDc": od.constrained_dynamics,
 }
 
-LANE_MAJOR = {"lane-major": "double", "single, lane-major": "single"} if hasattr(od.codegen, "Lanes") else {}
+LANE_MAJOR = {"lane-major": "double", "single, lane-major": "single"}
 """Columns of batches whose arrays stay in the order of vectors, and their precision."""
 
 ONE_STATES = 64
@@ -120,11 +120,11 @@ def one_state(f: Any, drawn: Mapping[str, Array]) -> float:
     return microseconds(lambda: repeat(call, states, count, given, strides, wanted), ONE_STATES)
 
 
-def _batch(f: Any, drawn: Mapping[str, Array]) -> float:
+def _batch(f: od.codegen.CompiledFunction, drawn: Mapping[str, Array]) -> float:
     """A batch of all states, from and to arrays that exist; lane-major ones if the function's results are."""
     rows = [np.ascontiguousarray(drawn[name], f.dtype) for name in f.name_in]
     states = len(rows[0])
-    if getattr(f, "layout", "rows") == "rows":
+    if f.layout == "rows":
         out = tuple(np.zeros((states, *shape), f.dtype) for shape in f.shape_out)
         return microseconds(lambda: f(*rows, out=out), states)
     made = [od.codegen.Lanes.empty(states, shape, f.lanes, f.dtype) for shape in f.shape_out]

@@ -43,9 +43,9 @@ def asked(monkeypatch) -> list[bool]:
     found: list[bool] = []
     emit = build.emit
 
-    def spy(f: ca.Function, name: str, pack: bool = False) -> object:
+    def spy(f: ca.Function, name: str, pack: bool = False, reciprocals: bool = False) -> object:
         found.append(pack)
-        return emit(f, name, pack=pack)
+        return emit(f, name, pack=pack, reciprocals=reciprocals)
 
     monkeypatch.setattr(build, "emit", spy)
     return found
@@ -61,7 +61,7 @@ def test_only_code_for_one_state_is_packed(asked, home):
         ({"lanes": 1}, [True]),
         ({"lanes": 1, "pack": False}, [False]),
         ({"lanes": 2}, [False, True]),
-        ({"lanes": 2, "pack": False}, [False]),
+        ({"lanes": 2, "pack": False}, [False, False]),
         ({"lanes": 2, "single": False}, [False]),
         ({"lanes": 2, "single": False, "pack": False}, []),  # the same library
     ):
