@@ -18,7 +18,7 @@ from .._types import LARGEST_MAGNITUDE, ROUNDING, Array, ModelError, ModelWarnin
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
 from ..mechanism import FileJoint, Model, ShapeFile
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
-from ..spatial_algebra.rotations import rpy_matrix, unit_axis
+from ..spatial_algebra.rotations import quarter_turns, rpy_matrix, unit_axis
 from ._urdf_xml import UrdfTree, read_urdf_xml
 
 EARTH: Vector = (0.0, 0.0, -9.81)
@@ -332,9 +332,9 @@ def _plane_axes(axis: Vector) -> Array:
 
 
 def _pose(origin: Any) -> tuple[Vector, Vector]:
-    """xyz and rpy of an <origin>; zero for attributes that are not given."""
+    """xyz and rpy of an <origin>, pi/2 of ten or more decimals as pi/2; zero for attributes that are not given."""
     zero = (0.0, 0.0, 0.0)
-    return (zero, zero) if origin is None else (origin.xyz or zero, origin.rpy or zero)
+    return (zero, zero) if origin is None else (origin.xyz or zero, quarter_turns(origin.rpy or zero))
 
 
 def _axis(axis: Any) -> tuple[float, float, float]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from casadi import DM
@@ -42,9 +43,14 @@ from . import Frame, Model
 from .boundary import boundary
 from .parts import clean, product
 from .passive import entry_names
+from .signs import with_equal_signs
 
 LARGEST_SHIFT = 10
 """Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbor."""
+
+
+ALIGNED = 1 - 1e-9
+"""Least size of an entry of a unit vector that lies along a coordinate axis."""
 
 
 class ArrayTransform(Transform):
@@ -84,8 +90,11 @@ def variants(model: Model, split: bool = True) -> Iterator[Model]:
     """
     if split:
         model = split_joints(model)
+    skew = any(isinstance(j, (Revolute, Prismatic)) and np.abs(j.axis).max() <= ALIGNED for j in model.joints)
     for onward in (1.0, 0.9):
-        yield _regrouped(_reframed(model, onward))
+        # the first choice turns axes that lie askew into coordinate axes, the second sees the zeros that this brings
+        reframed = _reframed(_reframed(model, onward) if skew else model, onward)
+        yield _regrouped(with_equal_signs(reframed))
 
 
 # Splitting of joints
@@ -187,7 +196,8 @@ def _reframed(model: Model, onward: float) -> Model:
             a, turn = E @ np.array(joint.axis), ArrayTransform(E, np.zeros(3))
             joints[i] = type(joint)(a)
             onwards = [X_old[c] @ turn.inverse() for c, parent in model.edges if parent == i]
-            extra = _convenient(a, turn @ placed, isinstance(joint, Revolute), onwards, onward)
+            beyond = isinstance(joints[p], (Revolute, Prismatic))
+            extra = _convenient(a, turn @ placed, isinstance(joint, Revolute), onwards, onward, beyond)
             if extra is not None or not np.array_equal(E, np.eye(3)):
                 X_new[i] = turn if extra is None else extra @ turn
                 placed = X_new[i] @ placed
@@ -204,7 +214,7 @@ def _reframed(model: Model, onward: float) -> Model:
 
 def _axis_to_coordinate(a: Array) -> Array:
     """The identity for a coordinate axis, else the rotation E with E a = z that has the most zeros."""
-    if np.abs(a).max() > 1 - 1e-9:
+    if np.abs(a).max() > ALIGNED:
         return np.eye(3)
     x = _across(a)
     return np.array([x, np.cross(a, x), a])
@@ -216,21 +226,35 @@ def _across(a: Array) -> Array:
     return np.asarray(b / np.linalg.norm(b))
 
 
-def _convenient(a: Array, placed: Transform, slides: bool, onwards: list[Transform], onward: float) -> Transform | None:
+def _convenient(
+    a: Array, placed: Transform, slides: bool, onwards: list[Transform], onward: float, beyond: bool
+) -> Transform | None:
     """Translation along and rotation about the axis a that give the cheapest transforms to this body and the next.
 
+    Limbs that mirror each other get transforms of one pattern: of several that cost the same, those with the fewest
+    offsets are taken, then those with the origin nearest to where it was, then the first by pattern. None of this
+    depends on signs, as angles would. beyond: whether the parent's frame was chosen too; that of a floating base lies
+    askew to the limbs' plane of symmetry, and then the distances to its planes are not those of the other limb.
     None: do not move the frame in this way.
     """
     length = max(_length(X) for X in (placed, *onwards))
-    best, least = None, _weight(placed, length) + onward * sum(_weight(X, length) for X in onwards)
+    unmoved = _weight(placed, length) + onward * sum(_weight(X, length) for X in onwards)
+    best = None
+    least: tuple[Any, ...] = (unmoved - 1e-9,)
     for angle in _angles(a, placed, onwards):
         turn = ArrayTransform(np.array(rotation_about(a, DM(angle)).full()).T, np.zeros(3))
         for slide in _slides(a, placed, onwards, length) if slides else [0.0]:
             extra = turn @ ArrayTransform(np.eye(3), slide * a)
             back, size = extra.inverse(), length + abs(slide)
-            weight = _weight(extra @ placed, size) + onward * sum(_weight(X @ back, size) for X in onwards)
-            if weight < least - 1e-9:
-                best, least = extra, weight
+            found = (extra @ placed, *(X @ back for X in onwards))
+            weight = round(_weight(found[0], size) + onward * sum(_weight(X, size) for X in found[1:]), 6)
+            if weight > least[0]:
+                continue
+            offsets = sum(_length(X) > ROUNDING * size for X in found)
+            far = round(abs(slide) / (length or 1.0), 6) if beyond else 0.0
+            key = (weight, offsets, far, *(_pattern(X, size) for X in found))
+            if key < least:
+                best, least = extra, key
     return best
 
 
@@ -270,6 +294,16 @@ def _weight(X: Transform, length: float) -> float:
     general = np.sum((size > ROUNDING) & (size < 1 - ROUNDING))
     offset = np.sum(np.abs(X.r) > ROUNDING * length)
     return float(2.5 * offset + 2.0 * general + 0.5 * np.sum(X.E < ROUNDING - 1))
+
+
+def _pattern(X: Transform, length: float) -> tuple[int, ...]:
+    """Kinds of the entries of r and E, the last first: 0 for zeros, -1 for 1, -2 for -1 in E, -3 for other numbers.
+
+    The transforms of limbs that mirror each other differ in the signs of other numbers only.
+    """
+    E, r = X.E.ravel(), X.r
+    kinds = np.where(np.abs(E) < ROUNDING, 0, np.where(np.abs(E) < 1 - ROUNDING, -3, np.where(E > 0, -1, -2)))
+    return (*np.where(np.abs(r) > ROUNDING * length, -3, 0)[::-1].tolist(), *kinds[::-1].tolist())
 
 
 def _numbers(X: Transform) -> Transform:

@@ -22,6 +22,9 @@ AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
 """The Bernoulli numbers B_2, B_4, ..., B_18."""
 
+DECIMALS = 5e-11
+"""Rounding of an angle in a file [rad]: half a unit of its tenth decimal."""
+
 
 def unit_axis(axis: str | Vector, what: str = "axis") -> tuple[float, float, float]:
     """`"x"`, `"y"`, `"z"` (or `"-x"` ...) or any three numbers, as a unit vector."""
@@ -66,6 +69,16 @@ def rpy_matrix(rpy: Vector) -> Array:
     angles = finite_vector(rpy, 3, "roll, pitch, yaw")
     r, p, y = (rotation_about(AXES[k], DM(float(a))) for k, a in zip("xyz", angles, strict=True))
     return np.array((y @ p @ r).full())
+
+
+def quarter_turns(angles: Vector) -> Vector:
+    """Angles of a file, with multiples of pi/2 in place of their decimal figures.
+
+    Files give pi/2 as 1.57079632679; the remainder would leave entries of 5e-12 in rotations that exchange axes, and
+    all that follows would be computed with them. An angle is changed by `DECIMALS` at most.
+    """
+    turns = (round(angle / (np.pi / 2)) * (np.pi / 2) for angle in angles)
+    return [turn if abs(angle - turn) < DECIMALS else angle for angle, turn in zip(angles, turns, strict=True)]
 
 
 def quaternion_matrix(quat: Expr) -> Expr:

@@ -185,6 +185,7 @@ def empty(tmp_path, monkeypatch):
     """An empty cache, in a process that has not loaded the library."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(libraries, "_loaded", {})
+    monkeypatch.setattr(libraries, "_faults", {})
     return tmp_path / "ocp_dyn"
 
 

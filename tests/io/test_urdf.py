@@ -142,6 +142,17 @@ def test_planar_moves_in_the_plane_normal_to_its_axis(axis):
     np.testing.assert_allclose(vee, np.sin(0.7) * normal, atol=1e-15)
 
 
+def test_decimal_figures_of_quarter_turns():
+    """pi/2 of ten or more decimals turns axes into axes; fewer decimals are an angle like any other."""
+    for text, exact in (("1.57079632679", True), ("-3.14159265358", True), ("4.71238898038", True), ("0.00000000004", True),
+                        ("1.570796327", False), ("1.5708", False), ("0.785398163397", False)):  # fmt: skip
+        model = parse_urdf(one_joint(inside=f'<origin rpy="0 {text} 0"/>'))
+        E = np.abs(model.X_tree[1].E.full())
+        assert np.array_equal(E, E.round()) is exact
+        turned = rpy_matrix((0, float(text), 0)).T
+        np.testing.assert_allclose(model.X_tree[1].E.full(), turned, rtol=0, atol=6e-11 if exact else 1e-15)
+
+
 @pytest.mark.parametrize(("axis", "moves"), [("1 0 0", (1, 2)), ("0 1 0", (2, 0)), ("0 0 1", (0, 1))])
 def test_planar_coordinates_follow_the_axis(axis, moves):
     model = parse_urdf(one_joint("planar", f'<axis xyz="{axis}"/>'))

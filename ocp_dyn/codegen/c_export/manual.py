@@ -10,6 +10,7 @@ import casadi as ca
 from ..kernels.interface import CONFIGURATIONS, Argument, Entry
 from ..kernels.names import printable
 from ..kernels.writer import Packing
+from . import text
 from .stack import Stack
 
 DERIVATIVES = {
@@ -204,8 +205,7 @@ def _batches(entries: Sequence[Entry], facts: Facts) -> list[str]:
         "## Batches",
         "",
         "```c",
-        f"{entry.batch_prototype};",
-        f"{entry.batch_in_prototype};",
+        *(f"{entry.many_prototype(name, work)};" for name in ("batch", "lanes") for work in (False, True)),
         f"unsigned long {entry.public}_batch_bytes(void);",
         "```",
         "",
@@ -213,6 +213,20 @@ def _batches(entries: Sequence[Entry], facts: Facts) -> list[str]:
         "argument holds the values of all states, one state after the other; matrices are dense and stored row by row,",
         "also if the layout above is another. `_batch` allocates memory once per call and returns 1 if there is none;",
         "`_batch_in` uses `_batch_bytes()` bytes of memory that the caller provides.",
+        "",
+        f"`_lanes` and `_lanes_in` do the same with lane-major arrays: blocks of `{facts.prefix.upper()}_LANES` states, in which",
+        "every number of the array for one state is replaced by as many neighbors, one for each state. They need no transposes,",
+        "write only the numbers that the layout above stores, and results of one function are arguments of the next. For H of a",
+        "humanoid they are several times as fast as `_batch`. Conversions, and the index of a number:",
+        "",
+        "```c",
+        *(f"{prototype};" for prototype, _ in text.conversions(facts.prefix, entries)),
+        "/* number e of state k, with L lanes: */ x[(k / L) * SIZE * L + e * L + k % L]",
+        "```",
+        "",
+        "Arrays have room for `(states + L - 1) / L` whole blocks. Unused lanes of the last block hold finite numbers in inputs,",
+        "such as those of another state, and numbers of no meaning in results. Addresses that are multiples of the size of L",
+        "numbers (`aligned_alloc`) save a copy of every block.",
         "",
         "Batches need GCC or Clang. On x86-64 the library contains code for AVX-512, AVX2 and SSE2 and chooses at run",
         f"time, so that it runs on any such processor; with `-D{facts.prefix.upper()}_ARCH=...` it contains only the",
@@ -373,6 +387,7 @@ def _stack(facts: Facts) -> list[str]:
     return [
         *lines,
         "",
+        *(["The bounds of `_batch` hold for `_lanes` too.", ""] if facts.lanes > 1 else []),
         "These bounds are counted from the code and were checked with GCC on x86-64. Your compiler states its own frames",
         "if you add `-fstack-usage`. A dynamic linker that binds at the first call needs stack of its own then: about",
         "4 kB; CMake links the library with `-z now`, so that it binds when it loads.",

@@ -32,8 +32,12 @@ class Code(NamedTuple):
         return tuple(kernel.packing for kernel in (self.packed, self.wide) if kernel and kernel.packing)
 
 
-def header(prefix: str, entries: Sequence[Entry], dense: bool, batches: bool) -> str:
-    """PREFIX.h: prototypes, sizes, and descriptions of all arguments for people who call the functions."""
+def header(prefix: str, entries: Sequence[Entry], dense: bool, width: int) -> str:
+    """PREFIX.h: prototypes, sizes, and descriptions of all arguments for people who call the functions.
+
+    width: number of lanes of batches; 1: there are none.
+    """
+    batches = width > 1
     orders = _orders(entries)
     guard = f"{prefix.upper()}_H_INCLUDED"
     lines = [
@@ -41,7 +45,7 @@ def header(prefix: str, entries: Sequence[Entry], dense: bool, batches: bool) ->
         " *",
         *_overview(entries),
         *_LAYOUTS[dense],
-        *(_BATCHES if batches else []),
+        *(filled_in(_BATCHES, prefix) if batches else []),
         *_order_lists(orders),
         " */",
         "",
@@ -49,6 +53,7 @@ def header(prefix: str, entries: Sequence[Entry], dense: bool, batches: bool) ->
         f"#define {guard}",
         "",
         *_macros(prefix, entries),
+        *([f"#define {prefix.upper()}_LANES {width}"] if batches else []),
         "",
         *(_LONG_LONG if batches else []),
         "#ifdef __cplusplus",
@@ -59,14 +64,18 @@ def header(prefix: str, entries: Sequence[Entry], dense: bool, batches: bool) ->
         lines += ["", *_declaration(entry, orders)]
         if batches and not entry.derivative:
             lines += [f"unsigned long {entry.public}_batch_bytes(void);"]
-            lines += [f"{entry.batch_prototype};", f"{entry.batch_in_prototype};"]
+            lines += [f"{entry.many_prototype(name, work)};" for name in ("batch", "lanes") for work in (False, True)]
+    if batches:
+        lines += ["", *(f"{prototype};" for prototype, _ in conversions(prefix, entries))]
     lines += ["", "#ifdef __cplusplus", "}", "#endif"]
     lines += ["", "#ifdef __GNUC__", "#pragma GCC diagnostic pop", "#endif"] if batches else []
     return _joined([*lines, "", "#endif"])
 
 
-def wrapper(prefix: str, entries: Sequence[Entry], work: Mapping[str, tuple[int, int, int, int]]) -> str:
-    """PREFIX.c: the public functions, and tables of rows and columns.
+def wrapper(
+    prefix: str, entries: Sequence[Entry], work: Mapping[str, tuple[int, int, int, int]], width: int = 1
+) -> str:
+    """PREFIX.c: the public functions, tables of rows and columns, and conversions to lane-major arrays of `width` lanes.
 
     work: for every entry written by CasADi's generator, by name, the lengths of its work arrays arg, res, iw and w.
     """
@@ -86,6 +95,8 @@ def wrapper(prefix: str, entries: Sequence[Entry], work: Mapping[str, tuple[int,
         if entry.name in work:
             lines += ["", *_arrays_of_casadi(entry, work[entry.name])]
         lines += ["", *_definition(entry)]
+    if width > 1:
+        lines += [line for prototype, body in conversions(prefix, entries) for line in ("", prototype, *body)]
     return _joined(lines)
 
 
@@ -188,7 +199,36 @@ _BATCHES = [
     " * once per call, and returns 1 if there is none. The function with the suffix _batch_in uses memory of the",
     " * caller instead: at least _batch_bytes() bytes of any alignment, which threads must not share; given a null",
     " * pointer, it allocates memory, too.",
+    " *",
+    " * The functions with the suffixes _lanes and _lanes_in do the same with lane-major arrays, which need no transposes",
+    " * and pass from one function to the next: blocks of L = @_LANES states, in which every number of the array for one",
+    " * state, as described below, is replaced by L neighbors, one for each state. Number e of state k is at index",
+    " * [(k/L)*SIZE*L + e*L + k%L]. Arrays have room for (states + L - 1)/L whole blocks; fill unused lanes of inputs with",
+    " * finite numbers. Addresses that are multiples of the size of L numbers save a copy. @_rows_to_lanes makes",
+    " * such an array from one state after the other, and fills unused lanes with the last state; @_lanes_to_rows is the",
+    " * way back.",
 ]
+
+
+def filled_in(lines: Iterable[str], prefix: str) -> list[str]:
+    """Comments in which @ stands for the prefix; @_LANES is a macro."""
+    return [line.replace("@_LANES", f"{prefix.upper()}_LANES").replace("@", prefix) for line in lines]
+
+
+def conversions(prefix: str, entries: Sequence[Entry]) -> list[tuple[str, list[str]]]:
+    """Prototype and body of the functions that convert batches of rows to lane-major arrays and back."""
+    real, width = entries[0].real, f"{prefix.upper()}_LANES"
+    made = []
+    for name, whole, statement in (
+        ("rows_to_lanes", f"(states + {width} - 1) / {width} * {width}", "to[at] = from[(k < states ? k : states - 1) * size + e];"),
+        ("lanes_to_rows", "states", "to[k * size + e] = from[at];"),
+    ):  # fmt: skip
+        prototype = f"void {prefix}_{name}(long long states, int size, const {real} *from, {real} *to)"
+        body = ["{", f"    const long long whole = {whole};", "    long long k;", "    int e;"]
+        body += ["    for (k = 0; k < whole; ++k)", "        for (e = 0; e < size; ++e) {"]
+        body += [f"            const long long at = (k / {width} * size + e) * {width} + k % {width};"]
+        made.append((prototype, [*body, f"            {statement}", "        }", "}"]))
+    return made
 
 
 def _overview(entries: Sequence[Entry]) -> list[str]:

@@ -145,7 +145,8 @@ class PackedWriter(Writer):
         units: dict[int, Sequence[int | None]],
         blocked: list[int],
     ) -> placement.Placement:
-        """The better of two orders of the remaining values, as for plain code, with all lanes of a group together."""
+        """The better of two orders of the remaining values, with all lanes of a group together: the one that moves fewer
+        values."""
         groups = self._groups(rest)
         of = {v: g for g, group in enumerate(groups) for v in group}
         arguments = [sorted({of[a] for v in group for a in self.values[v].arguments if a in of}) for group in groups]
@@ -161,7 +162,26 @@ class PackedWriter(Writer):
                     [groups[g] for g in order], every, CHUNK_LENGTH, first=first, units=units, stored=blocked
                 )
             )
-        return min(placements, key=lambda candidate: candidate.size)
+        return min(placements, key=self._traffic)
+
+    def _traffic(self, placed: placement.Placement) -> int:
+        """Number of loads and stores of w, a bundle counting once, and of vectors put together, chunk by chunk."""
+        first = {v: bundle.lanes[0] for v, bundle in self.bundle_of.items()}
+        count = len({first.get(v, v) for v in placed.slots})
+        for c, chunk in enumerate(placed.chunks):
+            loaded = {first.get(a, a) for group in chunk for v in group for a in self.values[v].arguments
+                      if placed.chunk_of.get(a, c) != c}  # fmt: skip
+            operands = {operand for group in chunk if group[0] in first
+                        for operand in self.bundle_of[group[0]].operands if len(set(operand)) > 1}  # fmt: skip
+            whole = {operand for operand in operands if self._is_whole(operand)}
+            count += len(loaded) + len(operands - whole)
+        return count
+
+    def _is_whole(self, operand: Operand) -> bool:
+        """Whether an operand is a bundle, or constants."""
+        bundle = self.bundle_of.get(operand[0])
+        constant = all(self.values[a].operation == CONSTANT for a in operand)
+        return constant or (bundle is not None and bundle.lanes == operand)
 
     # Text
 

@@ -61,18 +61,20 @@ def pairs(values: Sequence[Value], live: Sequence[int], move: float = 1.0) -> li
     return _Economy(values, live, _ordered(values, live, _Search(values, live).rounds()), move).kept()
 
 
-def shapes(values: Sequence[Value], levels: Sequence[int]) -> list[list[int]]:
+def shapes(values: Sequence[Value], levels: Sequence[int], signs: bool = True) -> list[list[int]]:
     """Numbers for all values, for each of the `levels`: equal for values of one shape, expressions that have the same
     operations to this depth.
 
-    All constants have one shape, and all entries of one input.
+    All constants have one shape, and all entries of one input. signs: whether sums differ from differences.
     """
-    kinds = [(v.operation, v.arguments[0] if v.operation == INPUT else 0) for v in values]
+    operations = [ca.OP_ADD if v.operation == ca.OP_SUB and not signs else v.operation for v in values]
+    kinds = [(operation, v.arguments[0] if operation == INPUT else 0)
+             for operation, v in zip(operations, values, strict=True)]  # fmt: skip
     numbers = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
     kind = np.array([numbers[k] for k in kinds], dtype=np.int64)
     both = [(v.arguments * 2)[:2] if v.operation >= 0 else (k, k) for k, v in enumerate(values)]
     operands = np.array(both, dtype=np.int64).reshape(-1, 2).T
-    either = np.array([v.operation in COMMUTATIVE for v in values], dtype=bool)
+    either = np.array([operation in COMMUTATIVE for operation in operations], dtype=bool)
     shape, found = kind, {}
     for level in range(1, max(levels) + 1):
         a, b = shape[operands]
@@ -112,13 +114,18 @@ class _Search:
                 self.users[a].append(v)
 
     def rounds(self) -> list[list[Bundle]]:
-        """The pairs found by every search; all exclude each other."""
-        first, *others = shapes(self.values, LEVELS)
-        self.round(first, strict=True)
-        self.round(others[0])
+        """The pairs found by every search; all exclude each other.
+
+        A joint of one limb that turns the other way exchanges some sums and differences. Therefore the last searches go
+        by shapes without signs.
+        """
+        deepest, deep = shapes(self.values, LEVELS[:2])
+        others = shapes(self.values, LEVELS[1:], signs=False)
+        for shape in (deepest, deep, others[0]):
+            self.round(shape, strict=shape is deepest)
         self.reach, self.image = self.reaches(self.exchange())
         self.partner.clear()
-        found = [self.round(first, strict=True), *(self.round(shape) for shape in others)]
+        found = [self.round(shape, strict=shape is deepest) for shape in (deepest, deep, *others)]
         self.image = self.reach = [0] * len(self.values)
         return [*found, self.round(others[-1])]
 
@@ -188,25 +195,33 @@ class _Search:
         return self.shape[v] == self.shape[u] and v != u and v not in self.partner and self.reach[v] == self.image[u]
 
     def descend(self, seed: tuple[int, int]) -> None:
-        """Makes a pair, and pairs of the operands of its values where these fit."""
+        """Makes a pair, and pairs of the operands of its values where these fit.
+
+        A sum and a difference are partners without a statement for both: their operands and users become pairs.
+        """
         waiting = [seed]
         while waiting:
             u, v = waiting.pop()
             if u in self.partner or not self.free(v, u) or self.values[u].operation not in WEIGHTS:
                 continue
+            operands = self.aligned(u, v)
+            exact = tuple(b for _, b in operands) == self.values[v].arguments or self.commutes(u)
             self.partner[u], self.partner[v] = (v, 0), (u, 1)
             self.unpaired[self.shape[u]] -= 2
-            operands = self.aligned(u, v)
-            self.found.append(Bundle((u, v), operands))
+            if exact and self.values[u].operation == self.values[v].operation:
+                self.found.append(Bundle((u, v), operands))
             waiting += operands
+
+    def commutes(self, u: int) -> bool:
+        return self.values[u].operation in COMMUTATIVE
 
     def fit(self, u: int, v: int) -> int:
         return sum(self.likeness(a, b) for a, b in self.aligned(u, v))
 
     def aligned(self, u: int, v: int) -> tuple[tuple[int, int], ...]:
-        """The operands of u and v, lane by lane; those of v exchanged if that fits better and changes nothing."""
+        """The operands of u and v, lane by lane; those of v exchanged if that fits better and changes at most a sign."""
         a, b = self.values[u].arguments, self.values[v].arguments
-        if self.values[u].operation in COMMUTATIVE:
+        if self.commutes(u) or self.values[u].operation == ca.OP_SUB:
             straight, crossed = (sum(map(self.likeness, a, other)) for other in (b, b[::-1]))
             if crossed > straight:
                 b = b[::-1]

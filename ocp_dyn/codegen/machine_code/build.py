@@ -73,11 +73,8 @@ def _sources(f: ca.Function, kind: Kind) -> list[str]:
     """The C files of a function's library: for batches, and for one state."""
     if kind.width == 1:  # a batch calls the code for one state: that file has both
         return driver.batch_files(_one(f, kind), 1, kind.precision)
-    kernel = emit(f, "kernel")
-    many = driver.batch_files(kernel, kind.width, kind.precision)
-    if not kind.single:
-        return many
-    return many + driver.single_files(_one(f, kind) if kind.pack else kernel, kind.precision)
+    many = driver.batch_files(emit(f, "kernel", reciprocals=True), kind.width, kind.precision)
+    return many + (driver.single_files(_one(f, kind), kind.precision) if kind.single else [])
 
 
 def _one(f: ca.Function, kind: Kind) -> Kernel:

@@ -86,7 +86,7 @@ def find_compiler() -> Compiler | None:
 
 @functools.lru_cache(maxsize=8)
 def _find(named: str, path: str) -> Compiler | None:
-    for command in filter(None, (tuple(shlex.split(named)), ("cc",), ("gcc",), ("clang",))):
+    for command in filter(None, (_words(named), ("cc",), ("gcc",), ("clang",))):
         program = shutil.which(command[0], path=path)
         if program:
             for chosen in ((*spared, *native) for native in _NATIVE for spared in (_SKIPPED_PASSES, ())):
@@ -97,6 +97,14 @@ def _find(named: str, path: str) -> Compiler | None:
                     vectors = 0 if b"#define __GNUC__ " not in macros else 4 if b"#define __AVX__ " in macros else 2
                     return Compiler((program, *command[1:]), (*FLAGS, *chosen), identity, vectors)
     return None
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """The words of a command; none if a quotation has no end."""
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return ()
 
 
 def _macros(command: tuple[str, ...]) -> bytes | None:

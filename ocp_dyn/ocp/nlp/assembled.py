@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakSet
 
 import casadi as ca
 import numpy as np
@@ -89,6 +91,7 @@ class Assembled:
         self.tapes: Tapes | None = None
         self.evaluator = Evaluator(self.blocks, self.n, self.constants, self.parameters, self.threads)
         self._make_functions()
+        _programs.add(self)
 
     def use(self, tapes: Tapes | None) -> None:
         """Evaluates these functions of blocks by machine code from now on, and all others by CasADi's virtual
@@ -151,3 +154,17 @@ class Assembled:
             f = f + ca.sum2(ca.sum1(terms)) if b.cost_names else f
             rows.append(ca.vec(g))
         return {"x": x, "p": p, "f": f, "g": ca.vertcat(*rows)}
+
+
+_programs: WeakSet[Assembled] = WeakSet()
+
+
+def _free_all() -> None:
+    """In a forked process no other thread runs: one that used a program would keep its lock forever."""
+    for program in list(_programs):
+        program.lock = threading.RLock()
+        program.evaluator.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_all)

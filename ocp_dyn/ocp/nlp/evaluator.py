@@ -158,10 +158,16 @@ class Evaluator:
         """Moves to a point (x, p) and marks the results of another one as out of date."""
         if np.array_equal(x, self._x) and np.array_equal(p, self._p):
             return
-        self._fresh.clear()
-        self._x[:], self._p[:] = x, p
-        np.take(self._x, self._gather, out=self._all_z, mode="clip")
+        self.forget()
+        self._p[:] = p
+        np.take(x, self._gather, out=self._all_z, mode="clip")
         np.take(self._numbers, self._gather_p, out=self._all_local, mode="clip")
+        self._x[:] = x  # the last, because Ctrl-C may end this at any line
+
+    def forget(self) -> None:
+        """Forgets the point of the last evaluation, so that the next one gathers its inputs anew."""
+        self._fresh.clear()
+        self._x[:] = np.nan
 
     def _evaluate(self, level: str, x: Array, p: Array) -> list[Array]:
         self._at(x, p)
