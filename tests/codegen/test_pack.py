@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -43,8 +44,8 @@ def asked(monkeypatch) -> list[bool]:
     found: list[bool] = []
     emit = build.emit
 
-    def spy(f: ca.Function, name: str, **options: object) -> object:
-        found.append("pack" in options)
+    def spy(f: ca.Function, name: str, **options: Any) -> object:
+        found.append(options.get("pack", False))
         return emit(f, name, **options)
 
     monkeypatch.setattr(build, "emit", spy)
@@ -128,7 +129,7 @@ def test_an_export_holds_both_forms_or_the_plain_one():
     assert different == {"robot_ID.c", "CMakeLists.txt", "README.md"}
     mark, rest = packed["robot_ID.c"].split("\n", 1)
     vectors, other = rest.split("\n#else\n\n")
-    assert vectors.startswith("#if defined(__GNUC__) && !defined(ROBOT_PLAIN)\n")
+    assert vectors.startswith("#if defined(__GNUC__) && !defined(ROBOT_PLAIN)")
     assert "vector_size(16)" in vectors
     assert f"{mark}\n{other}" == plain["robot_ID.c"].removesuffix("\n") + "\n\n#endif\n"
     assert "vector_size" not in plain["robot_ID.c"]
@@ -136,7 +137,7 @@ def test_an_export_holds_both_forms_or_the_plain_one():
 
 def test_the_manual_tells_what_is_packed():
     files = od.codegen.generate([ID, FALL], "robot")
-    p = od.codegen.emit(ID, "k", dense=False, pack=True).packing
+    p = od.codegen.emit(ID, "k", dense=False, pack=True, widest=2).packing
     vectors = ", ".join(f"{count} of {width} numbers" for width, count in p.vectors.items())
     assert p.operations > p.statements > 0
     assert f"| `robot_ID` | {p.operations} | {p.statements} | {vectors} | {p.moves} |" in files["README.md"]

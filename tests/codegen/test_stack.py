@@ -165,7 +165,8 @@ def test_bounds_count_values():
     assert list(bounds(named=800) - least) == [0, 800 * 8, 0, 800 * 64]
     assert list(bounds(angles=9) - least) == [0, 8 * 8 * stack.SINCOS, 8 * 64 * 8, 8 * 64 * 170]
     assert list(bounds(angles=2, width=2) - bounds(angles=2)) == [16 * 8, 0, 0, 0]
-    assert list(bounds(blocks=3) - least)[:2] == [4 * 8 * n + 2 * stack.FRAME for n in (16, 130)]
+    angles = [4 * 8 * n + 2 * stack.FRAME for n in (16, stack.SINCOS)]
+    assert np.abs((bounds(blocks=3) - least)[:2] - angles).max() < 64
     assert list(bounds(calls=8) - least) == [0, 0, 8 * 3 * 64, 8 * 8 * 64]
     assert list(bounds(constants=8) - least) == [0, 0, 0, 8 * 64]
     more = stack.of_kernel(entry, replace(kernel, work=80))

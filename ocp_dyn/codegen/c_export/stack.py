@@ -59,7 +59,7 @@ def of_kernel(entry: Entry, kernel: Kernel) -> tuple[int, int]:
 def _chunk(p: Pressure, size: int, optimized: bool) -> int:
     """Bytes of the frame of a chunk whose values are `size` bytes, and fit into a register, and of angles_."""
     wide = max(size, 8)  # integers of sincos_ are, in single precision, mixed with addresses
-    blocks = (p.width * wide * (16 if optimized else SINCOS) + 2 * FRAME) * bool(p.blocks)
+    blocks = (4 * wide * (16 if optimized else SINCOS) + 2 * FRAME) * bool(p.blocks)
     if optimized:
         return size * p.alive + 16 * wide * min(p.angles, p.width) + FRAME + blocks
     return size * p.named + wide * SINCOS * p.angles + FRAME + blocks

@@ -28,7 +28,7 @@ class Code(NamedTuple):
 
     @property
     def packing(self) -> tuple[Packing, ...]:
-        """What packed code computes in vectors, with two numbers and with four in a register."""
+        """Counts of packed code, with two numbers and with four in a register."""
         return tuple(kernel.packing for kernel in (self.packed, self.wide) if kernel and kernel.packing)
 
 

@@ -228,7 +228,7 @@ class _Search:
         return tuple(zip(a, b, strict=True))
 
     def likeness(self, a: int, b: int) -> int:
-        """How well a and b fit as one operand of a vector operation."""
+        """A score of a and b as one operand of a vector operation."""
         if a == b:
             return 2
         if a in self.partner or b in self.partner:

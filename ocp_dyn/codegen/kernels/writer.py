@@ -31,7 +31,7 @@ class Output:
 
 
 class Packing(NamedTuple):
-    """What a packed kernel computes in vectors.
+    """Counts of a packed kernel.
 
     operations: number of values; statements: number of statements that compute them; vectors: numbers of vector
     statements, by their lanes; moves: number of vectors that are put together from values of different statements.
