@@ -28,7 +28,7 @@ and phases are its own.
 
     python -m problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
         [--load KG] [--lock JOINT ...] [--prosthesis JOINT ...] [--backward] [--slope RISE] [--steps N]
-        [--step-length M] [--step-width M] [--step-time S]
+        [--step-length M] [--step-width M] [--step-time S] [--compile]
 """
 
 from __future__ import annotations
@@ -288,8 +288,9 @@ def main(argv: list[str] | None = None) -> int:
     add("--step-width", type=float, nargs="+", metavar="M", help="width between the heels [m]: one number or two")
     add("--step-time", type=float, nargs="+", metavar="S", help="time of a step [s]: one number or two")
     add("--steps", type=int, help="steps until the motion repeats")
+    add("--compile", action="store_true", help="make all tables for machine code first; the cache keeps them")
     options, walk = asked(arguments, argv, _asked)
-    solution = walk.solve(progress=not options.quiet)
+    solution = walk.solve(progress=not options.quiet, compile=True if options.compile else "auto")
     way = "walking backward" if options.backward else "walking"
     return finish(options, solution, lambda: numbers(solution), f"Human {way} at {options.speed:g} m/s")
 

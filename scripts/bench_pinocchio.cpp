@@ -23,7 +23,11 @@
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
+#if __has_include(<pinocchio/serialization.hpp>)
 #include <pinocchio/serialization.hpp>
+#else  // version 3
+#include <pinocchio/serialization/model.hpp>
+#endif
 
 namespace pin = pinocchio;
 using Eigen::MatrixXd;
@@ -144,14 +148,18 @@ static void contacts(const pin::Model& model, const States& s, const pin::FrameI
         pin::nonLinearEffects(model, data, s.q[k], s.v[k]);
         hessian(k);
     });
-    std::vector<pin::RigidConstraintModel> models;
-    std::vector<pin::RigidConstraintData> datas;
+    PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pin::RigidConstraintModel) models;
+    PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pin::RigidConstraintData) datas;
     for (const auto foot : feet) {
         const auto& frame = model.frames[foot];
         models.emplace_back(pin::CONTACT_6D, model, frame.parentJoint, frame.placement, axes);
         datas.emplace_back(models.back());
     }
+#if PINOCCHIO_MAJOR_VERSION < 4
+    pin::initConstraintDynamics(model, data, models);
+#else
     pin::initConstraintDynamics(model, data, models, datas);
+#endif
     report("FDc", n, [&](int k) { pin::constraintDynamics(model, data, s.q[k], s.v[k], s.a[k], models, datas); });
 }
 

@@ -32,9 +32,13 @@ def main() -> int:
     parser.add_argument("--compiler", default="gcc", help="C compiler (default gcc)")
     parser.add_argument("--level", default="1", help="level of optimization, 0 to 3 (default 1)")
     parser.add_argument("--precision", choices=("double", "single"), default="double")
+    parser.add_argument("--lanes", type=int, choices=(2, 4), default=4, help="largest number of lanes (default 4)")
     parser.add_argument("--largest", type=int, default=200_000, help="functions of more instructions are left out")
     options = parser.parse_args()
-    setting, wanted = Setting(options.compiler, f"-O{options.level}", options.precision), options.functions.split(",")
+    setting, wanted = (
+        Setting(options.compiler, f"-O{options.level}", options.precision, options.lanes),
+        options.functions.split(",") if options.functions else (),
+    )
     unknown = [name for name in options.models.split(",") if name not in MODELS]
     if unknown:
         parser.error(f"models are {', '.join(MODELS)}, got {', '.join(unknown)}")
@@ -43,8 +47,8 @@ def main() -> int:
         for name in options.models.split(","):
             case = MODELS[name]()
             print(f"{name}: nq = {case.model.nq}, nv = {case.model.nv}")
-            for f in functions(case):
-                if (options.functions and f.name() not in wanted) or f.n_instructions() > options.largest:
+            for f in functions(case, wanted):
+                if f.n_instructions() > options.largest:
                     continue
                 start = time.perf_counter()
                 found = compare(f, case.model, options.states, Path(folder), setting)

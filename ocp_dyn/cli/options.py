@@ -210,21 +210,38 @@ def _bench(commands: Any) -> None:
     _json(command)
 
 
+WALK: dict[str, dict[str, Any]] = {
+    "--load": {"type": float, "metavar": "KG", "help": "a load on the trunk [kg]"},
+    "--lock": {"nargs": "+", "metavar": "JOINT", "help": "joints that do not move; of a human also JOINT=ANGLE [rad]"},
+    "--backward": {"action": "store_true", "help": "walk backward"},
+    "--slope": {"type": float, "metavar": "S", "help": "rise per distance, negative downhill"},
+    "--step-length": {"type": float, "nargs": "+", "metavar": "M", "help": "length of a step [m]; of a human a number, or "
+                      "bounds of two; free by default"},
+    "--step-time": {"type": float, "nargs": "+", "metavar": "S", "help": "time of a step [s], in the same way"},
+    "--compile": {"action": "store_true", "help": "make all tables for machine code first; the cache keeps them"},
+}  # fmt: skip
+"""Options of all who walk; then those of walkers on two feet, of humans, robots, robots on two feet, quadrupeds."""
+STEPS: dict[str, dict[str, Any]] = {
+    "--step-width": {"type": float, "nargs": "+", "metavar": "M", "help": "distance of the feet across [m], in the same way"},
+    "--steps": {"type": int, "metavar": "N", "help": "steps until the motion repeats; default 1, or 2 if the sides differ"},
+}  # fmt: skip
 HUMAN: dict[str, dict[str, Any]] = {
     "--mass": {"type": float, "metavar": "KG", "help": "body mass [kg]"},
     "--height": {"type": float, "metavar": "M", "help": "stature [m]"},
     "--sex": {"choices": ("male", "female")},
+    "--toes": {"action": "store_true", "help": "feet with toes"},
+    "--prosthesis": {"nargs": "+", "metavar": "JOINT[=K]", "help": "joints with springs, K [N m/rad], without muscles"},
 }
-"""Options of a human who walks, of robots, of robots on two feet, and of quadrupeds."""
 ROBOT: dict[str, dict[str, Any]] = {
     "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
                "front right, hind left, hind right of a quadruped. Robots by name have theirs"},
-    "--compile": {"action": "store_true", "help": "make all tables for machine code first; the cache keeps them"},
 }  # fmt: skip
 BIPED: dict[str, dict[str, Any]] = {
     "--sole-height": {"type": float, "metavar": "M", "help": "height of the feet's frames above the ground [m]"},
     "--double-support": {"type": float, "metavar": "S", "help": "time on both feet [s]; free by default"},
     "--sole": {"type": float, "nargs": 2, "metavar": ("LENGTH", "WIDTH"), "help": "half length and half width [m]"},
+    "--impact": {"action": "store_true", "help": "the foot may hit the ground"},
+    "--lock-light": {"action": "store_true", "help": "lock fingers, eyes and other joints that move little mass"},
     "--ignore-limits": {"action": "store_true", "help": "leave out limits of joints, if they are wrong"},
 }
 QUADRUPED: dict[str, dict[str, Any]] = {
@@ -239,6 +256,7 @@ def _walk(commands: Any) -> None:
         commands, "walk", "find a walk by optimal control, with pictures, an animation and a report",
         "ocp-dyn walk                              a human at 1.2 m/s; pictures in ./walk\n"
         "ocp-dyn walk --speed 1.5 --mass 60 --height 1.65 --sex female --out brisk\n"
+        "ocp-dyn walk --load 15 --slope 0.1 --out hike\n"
         "ocp-dyn walk talos --speed 0.4 --out talos\n"
         "ocp-dyn walk solo12                       a quadruped trots\n"
         "ocp-dyn walk robot.urdf --feet l_sole,r_sole",
@@ -252,7 +270,8 @@ def _walk(commands: Any) -> None:
     command.add_argument("--quick", action="store_true", help="a coarse grid, for a first look")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
     _json(command)
-    groups = {"humans": HUMAN, "robots": ROBOT, "robots on two feet": BIPED, "quadrupeds": QUADRUPED}
+    groups = {"all walkers": WALK, "humans and robots on two feet": STEPS, "humans": HUMAN, "robots": ROBOT,
+              "robots on two feet": BIPED, "quadrupeds": QUADRUPED}  # fmt: skip
     for title, group in groups.items():
         added = command.add_argument_group(title)
         for option, settings in group.items():

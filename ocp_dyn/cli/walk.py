@@ -11,15 +11,16 @@ from pathlib import Path
 from .. import _names as od
 from .._types import meant
 from .inputs import UsageError, words
-from .options import BIPED, HUMAN, QUADRUPED, ROBOT
+from .options import BIPED, HUMAN, QUADRUPED, ROBOT, STEPS, WALK
 from .ready import run_problem
 
 INTERRUPTED = 130
 """Exit status of a problem whose solver Ctrl-C stopped."""
 LEGS = 4
 """Feet of a robot that trots."""
-WALKERS = {"human_walk": ("a human", HUMAN), "robot_walk": ("a robot on two feet", ROBOT | BIPED),
-           "robot_trot": ("a quadruped", ROBOT | QUADRUPED)}  # fmt: skip
+WALKERS = {"human_walk": ("a human", WALK | STEPS | HUMAN),
+           "robot_walk": ("a robot on two feet", WALK | STEPS | ROBOT | BIPED),
+           "robot_trot": ("a quadruped", WALK | ROBOT | QUADRUPED)}  # fmt: skip
 """Who walks in each problem, and the options of --help that it has."""
 
 
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _refuse_options_of_others(problem: str, options: argparse.Namespace) -> None:
     who, own = WALKERS[problem]
-    for option in HUMAN | ROBOT | BIPED | QUADRUPED:
+    for option in STEPS | HUMAN | ROBOT | BIPED | QUADRUPED:
         if option not in own and _given(option, options):
             others = " or ".join(name for name, known in WALKERS.values() if option in known)
             raise UsageError(f"{option} is an option of {others}; here walks {who}")

@@ -6,6 +6,8 @@ from .c_export.effort import EffortWarning as EffortWarning
 from .c_export.export import export as export
 from .c_export.export import generate as generate
 from .kernels.emit import emit as emit
+from .machine_code.arrays import Lanes as Lanes
+from .machine_code.arrays import Pattern as Pattern
 from .machine_code.batch import Buffer as Buffer
 from .machine_code.batch import CompiledFunction as CompiledFunction
 from .machine_code.compile import Compiled as Compiled

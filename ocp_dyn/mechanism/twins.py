@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 from copy import copy
@@ -17,6 +18,8 @@ _copies: WeakValueDictionary[str, Model] = WeakValueDictionary()
 _keys: WeakKeyDictionary[Model, str] = WeakKeyDictionary()
 _frames: WeakKeyDictionary[Frame, Frame] = WeakKeyDictionary()
 _lock = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a process forked while another thread looks up would wait for it forever
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def twin(model: Model) -> Model:

@@ -1,4 +1,4 @@
-"""Our functions: instruction counts, and microseconds by virtual machine, as C for one state, and as C for lanes."""
+"""Our functions: instruction counts, and microseconds by virtual machine, as C for one state, and as C for batches."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ CONTACT: dict[str, Callable[..., Any]] = {
     "FDc": od.constrained_dynamics,
 }
 
+LANE_MAJOR = {"lane-major": "double", "single, lane-major": "single"}
+"""Columns of batches whose arrays stay in the order of vectors, and their precision."""
+
 ONE_STATES = 64
 MACHINE_STATES = 32
 
@@ -76,7 +79,7 @@ def functions(robot: Robot, quantities: tuple[str, ...], reduce: bool = True) ->
 def measure(
     robot: Robot, drawn: Mapping[str, Array], quantities: tuple[str, ...], others: bool = True
 ) -> dict[str, dict[str, float]]:
-    """Columns by quantity: instructions, machine, one, lanes; with `others` also CasADi's own C."""
+    """Columns by quantity: instructions, machine, one, lanes, and those of LANE_MAJOR; with `others` also CasADi's own C."""
     made = functions(robot, quantities)
     rows: dict[str, dict[str, float]] = {name: {"instructions": f.n_instructions()} for name, f in made.items()}
     for name, f in made.items():
@@ -87,7 +90,11 @@ def measure(
         return rows
     lanes = od.codegen.compile(made.values(), threads=1, single=False)
     for name in made:
-        rows[name] |= {"one": one_state(one[name], drawn), "lanes": _batch(lanes[name], drawn, None)}
+        rows[name] |= {"one": one_state(one[name], drawn), "lanes": _batch(lanes[name], drawn)}
+    for column, precision in LANE_MAJOR.items():
+        kept = od.codegen.compile(made.values(), threads=1, single=False, layout="lanes", precision=precision)
+        for name in made:
+            rows[name][column] = _batch(kept[name], drawn)
     if others:
         for name, value in casadi_c.measure(functions(robot, quantities, reduce=False), drawn).items():
             rows[name]["casadi C"] = value
@@ -113,7 +120,12 @@ def one_state(f: Any, drawn: Mapping[str, Array]) -> float:
     return microseconds(lambda: repeat(call, states, count, given, strides, wanted), ONE_STATES)
 
 
-def _batch(f: Any, drawn: Mapping[str, Array], states: int | None) -> float:
-    inputs = [np.ascontiguousarray(drawn[name][:states]) for name in f.name_in]
-    out = tuple(np.zeros((len(inputs[0]), *shape)) for shape in f.shape_out)
-    return microseconds(lambda: f(*inputs, out=out), len(inputs[0]))
+def _batch(f: od.codegen.CompiledFunction, drawn: Mapping[str, Array]) -> float:
+    """A batch of all states, from and to arrays that exist; lane-major ones if the function's results are."""
+    rows = [np.ascontiguousarray(drawn[name], f.dtype) for name in f.name_in]
+    states = len(rows[0])
+    if f.layout == "rows":
+        out = tuple(np.zeros((states, *shape), f.dtype) for shape in f.shape_out)
+        return microseconds(lambda: f(*rows, out=out), states)
+    made = [od.codegen.Lanes.empty(states, shape, f.lanes, f.dtype) for shape in f.shape_out]
+    return microseconds(f.runner([od.codegen.Lanes.of(x) for x in rows], made), states)

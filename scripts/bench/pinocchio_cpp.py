@@ -137,12 +137,17 @@ def _add_frame(theirs: Any, model: od.Model, name: str) -> None:
 
 def their_states(model: od.Model, drawn: Mapping[str, Array], count: int) -> Array:
     """q, v and a (or tau, which are numbers of the same kind) in Pinocchio's layout, a state in every row."""
-    layout = od.Layout(model, "pinocchio")
+    layout = _layout(model)
     rows = []
     for q, qd, qdd in zip(*(drawn[name][:count] for name in ("q", "qd", "qdd")), strict=True):
         parts = layout.to_q(q), layout.to_qd(q, qd), layout.to_qdd(q, qd, qdd)
         rows.append(np.concatenate([np.array(part, float).ravel() for part in parts]))
     return np.array(rows)
+
+
+def _layout(model: od.Model) -> od.Layout:
+    """Pinocchio's layout with the joints in our order, which `translated` keeps."""
+    return od.Layout(model, "pinocchio", joints=model.joint_names)
 
 
 def compare(model: od.Model, theirs: Any, drawn: Mapping[str, Array], rows: Array) -> None:
@@ -151,7 +156,7 @@ def compare(model: od.Model, theirs: Any, drawn: Mapping[str, Array], rows: Arra
 
     q, v, a = np.split(rows[0], [theirs.nq, theirs.nq + theirs.nv])
     ours = od.function(od.inverse_dynamics, model)(*(drawn[name][0] for name in ("q", "qd", "qdd")))
-    tau = np.array(od.Layout(model, "pinocchio").to_tau(drawn["q"][0], ours), float).ravel()
+    tau = np.array(_layout(model).to_tau(drawn["q"][0], ours), float).ravel()
     error = np.abs(tau - pin.rnea(theirs, theirs.createData(), q, v, a)).max() / np.abs(tau).max()
     if not error < SAME:
         raise RuntimeError(f"Pinocchio's inverse dynamics of {model.name} differ from ours by {error:.1e}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,12 @@ class Robot(NamedTuple):
     model: od.Model
     feet: tuple[str, ...] = ()
     urdf: Path | None = None
+    axes: str | None = None
 
     @property
     def contacts(self) -> tuple[od.Contact, ...]:
-        """Flat feet: all six directions of each."""
-        return tuple(od.Contact(self.model.frame(foot)) for foot in self.feet)
+        """Flat feet: all six directions of each; or points, with forces along the axes."""
+        return tuple(od.Contact(self.model.frame(foot), axes=self.axes) for foot in self.feet)
 
 
 FEET = {"talos_reduced": ("left_sole_link", "right_sole_link"), "simple_humanoid": ("l_ankle", "r_ankle")}
@@ -50,6 +51,23 @@ def robots() -> dict[str, Robot]:
         name: Robot(od.load_urdf(path, od.FloatingBase()), FEET[name], path) for name, path in paths.items() if path
     }
     return found or {"human": Robot(od.models.human(), ("sole_l", "sole_r"))}
+
+
+def packed_robots() -> dict[str, Robot]:
+    """Robots with limbs in pairs, with four legs alike, and without pairs: the human of this library, and those of
+    example-robot-data that are installed. The feet of the quadruped are points."""
+    legs = tuple(f"{side}_FOOT" for side in ("FL", "FR", "HL", "HR"))
+    described: dict[str, tuple[Any, tuple[str, ...], str | None]] = {
+        "talos_reduced": (od.FloatingBase(), FEET["talos_reduced"], None),
+        "solo12": (od.FloatingBase(), legs, "xyz"),
+        "ur5_robot": (None, (), None),
+    }
+    found = {"human": Robot(od.models.human(), ("sole_l", "sole_r"))}
+    for name, (root, feet, axes) in described.items():
+        path = urdf(name)
+        if path is not None:
+            found[name] = Robot(od.load_urdf(path, *([root] if root else [])), feet, path, axes)
+    return found
 
 
 def emulated(robot: Robot) -> Robot:

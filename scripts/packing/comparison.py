@@ -27,11 +27,12 @@ TYPES = {"double": (np.float64, np.int64), "single": (np.float32, np.int32)}
 
 
 class Setting(NamedTuple):
-    """How the code is compiled."""
+    """How the code is written and compiled; widest: largest number of lanes."""
 
     compiler: str = "gcc"
     level: str = "-O1"
     precision: str = "double"
+    widest: int = 4
 
 
 class Found(NamedTuple):
@@ -44,7 +45,7 @@ class Found(NamedTuple):
 
 def compare(f: ca.Function, model: od.Model, count: int, folder: Path, setting: Setting, seed: int = 0) -> Found:
     """Compares packed and plain code of f at `count` random states."""
-    packed, plain = (emit(f, "k", pack=pack) for pack in (True, False))
+    packed, plain = emit(f, "k", pack=True, widest=setting.widest), emit(f, "k")
     both = [_library(driver.batch_source(kernel, 1, setting.precision), folder, setting)
             for kernel in (packed, plain)]  # fmt: skip
     real, whole = TYPES[setting.precision]

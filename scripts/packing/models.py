@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -123,17 +123,17 @@ MODELS: dict[str, Callable[[], Case]] = {
 }  # fmt: skip
 
 
-def functions(case: Case) -> Iterator[ca.Function]:
-    """The Function of every algorithm of the registry that takes this model."""
+def functions(case: Case, names: Collection[str] = ()) -> Iterator[ca.Function]:
+    """The Function of every algorithm of the registry that takes this model, or of those with these names."""
     model, loops = case.model, case.q is not None
     q = model.neutral() if case.q is None else case.q
     held = case.constraints if loops else tuple(c.at(model, q) for c in case.constraints)
     natural = od.formulations.natural(model)
-    for algorithm in REGISTRY:
+    for algorithm, signature in REGISTRY.items():
         takes = inspect.signature(algorithm).parameters
         static: list[Any] = []
         options: dict[str, Any] = {}
-        if algorithm in LOOPS_ONLY and not loops:
+        if (names and signature.name not in names) or (algorithm in LOOPS_ONLY and not loops):
             continue
         if "constraints" in takes:
             static.append(held)

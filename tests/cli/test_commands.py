@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -285,6 +287,8 @@ def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
         ([file, "--feet", "a,b"], "robot_walk", [file, "--left-foot", "a", "--right-foot", "b"]),
         ([file, "--feet", "a,b,c,d"], "robot_trot", [file, "--feet", "a", "b", "c", "d"]),
         (["--mass", "60", "--sex", "female"], "human_walk", ["--mass", "60.0", "--sex", "female"]),
+        (["--slope", "-0.1", "--load", "0"], "human_walk", ["--slope", "-0.1", "--load", "0.0"]),
+        (["talos", "--lock", "a", "b", "--lock-light"], "robot_walk", ["talos", "--lock", "a", "b", "--lock-light"]),
         (
             ["talos", "--sole", "0.1", "0.05", "--double-support", "0.15", "--compile"],
             "robot_walk",
@@ -304,6 +308,37 @@ def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
     for more in ([], ["--json"]):
         assert status("walk", *out, *more) == 130
         assert not capsys.readouterr().out
+
+
+def test_walk_has_every_option_of_its_problems(tmp_path, monkeypatch):
+    """All that a problem's own command takes, but for the grid; each is read there as it was given here."""
+    from ocp_dyn.cli import walk
+    from ocp_dyn.problems import human_walk, robot_trot, robot_walk
+
+    parsers: list[argparse.ArgumentParser] = []
+
+    def options_of(problem) -> argparse.ArgumentParser:
+        monkeypatch.setattr(problem, "asked", lambda arguments, *_: parsers.append(arguments) or sys.exit())
+        with pytest.raises(SystemExit):
+            problem.main([])
+        return parsers.pop()
+
+    left_out = {"--help", "--out", "--json", "--quiet", "--quick", "--speed", "--intervals", "--urdf"}
+    feet = {"--left-foot", "--right-foot"}
+    for problem, name in ((human_walk, "human_walk"), (robot_walk, "robot_walk"), (robot_trot, "robot_trot")):
+        parser = options_of(problem)
+        own = {text for action in parser._actions for text in action.option_strings if text.startswith("--")}
+        known = set(walk.WALKERS[name][1])
+        assert own - left_out - feet == known - ({"--feet"} if feet & own else set())
+    asked: list[list[str]] = []
+    monkeypatch.setattr(walk, "run_problem", lambda name, arguments, program: asked.append(arguments) or 130)
+    given = "--toes --load 15 --lock knee_r=0.3 ankle_l --prosthesis ankle_r=500 --backward --slope -0.05 --step-length 0.6 0.7"
+    given += " --step-width 0.1 --step-time 0.5 0.6 --steps 2 --compile"
+    status("walk", *given.split(), "--out", str(tmp_path))
+    read, direct = (options_of(human_walk).parse_args(words) for words in (asked[0], given.split()))
+    read.out = direct.out
+    assert vars(read) == vars(direct)
+    assert (read.lock, read.slope, read.steps) == (["knee_r=0.3", "ankle_l"], -0.05, 2)
 
 
 def test_plot_draws_a_saved_solution(tmp_path, capsys):

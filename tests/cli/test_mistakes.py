@@ -67,6 +67,7 @@ from tests.helpers import DATA
         (["walk", "arm.urdf"], 2, "the feet of arm.urdf are not known"),
         (["walk", "model.json", "--feet", "a,b"], 2, "a walk needs the URDF of the robot, not a model as JSON"),
         (["walk", "--feet", "a,b"], 2, "--feet is an option of a robot on two feet or a quadruped; here walks a human"),
+        (["walk", "solo12", "--steps", "2"], 2, "--steps is an option of a human or a robot on two feet; here walks a"),
         (["walk", "talos", "--mass", "80"], 2, "--mass is an option of a human; here walks a robot on two feet"),
         (["walk", "talos", "--flight", "0"], 2, "--flight is an option of a quadruped; here"),
         (

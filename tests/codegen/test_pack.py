@@ -43,9 +43,9 @@ def asked(monkeypatch) -> list[bool]:
     found: list[bool] = []
     emit = build.emit
 
-    def spy(f: ca.Function, name: str, pack: bool = False) -> object:
-        found.append(pack)
-        return emit(f, name, pack=pack)
+    def spy(f: ca.Function, name: str, **options: object) -> object:
+        found.append("pack" in options)
+        return emit(f, name, **options)
 
     monkeypatch.setattr(build, "emit", spy)
     return found
@@ -61,7 +61,7 @@ def test_only_code_for_one_state_is_packed(asked, home):
         ({"lanes": 1}, [True]),
         ({"lanes": 1, "pack": False}, [False]),
         ({"lanes": 2}, [False, True]),
-        ({"lanes": 2, "pack": False}, [False]),
+        ({"lanes": 2, "pack": False}, [False, False]),
         ({"lanes": 2, "single": False}, [False]),
         ({"lanes": 2, "single": False, "pack": False}, []),  # the same library
     ):
@@ -85,13 +85,13 @@ def test_packed_code_computes_the_same(rng):
 @needs_gcc
 def test_a_compiler_without_vector_extensions_gets_plain_code(asked, home, monkeypatch):
     found = find_compiler()
-    assert found.vectors
-    monkeypatch.setattr(COMPILE, "find_compiler", lambda: replace(found, vectors=False))
+    assert found.vectors in (2, 4)
+    monkeypatch.setattr(COMPILE, "find_compiler", lambda: replace(found, vectors=0))
     od.codegen.compile([FALL], lanes=1)
     od.codegen.compile([FALL], lanes=1, pack=False)
     assert asked == [False], "the same library"
     monkeypatch.setenv("CC", f"{GCC} -U__GNUC__")
-    assert find_compiler().vectors is False
+    assert find_compiler().vectors == 0
 
 
 @needs_compiler
@@ -149,6 +149,33 @@ def test_the_manual_tells_what_is_packed():
     assert "Vector statements" not in od.codegen.generate([ID], "robot", pack=False)["README.md"]
 
 
+@needs_gcc
+@pytest.mark.slow
+def test_four_limbs_share_statements_where_registers_hold_four_numbers(tmp_path):
+    case = MODELS["quadruped"]()
+    f = od.function(od.inverse_dynamics, case.model)
+    folder = od.codegen.export([f], tmp_path / "robot")
+    text, manual = ((folder / name).read_text() for name in ("robot_ID.c", "README.md"))
+    condition = "defined(__GNUC__) && !defined(ROBOT_PLAIN)"
+    assert [line for line in text.splitlines() if condition in line] == [f"#if {condition} && defined(__AVX__)",
+                                                                        f"#elif {condition}"]  # fmt: skip
+    wide, narrow = (od.codegen.emit(f, "k", dense=False, pack=True, widest=n).packing for n in (4, 2))
+    assert wide.statements < narrow.statements < narrow.operations
+    assert f"| `robot_ID` | {narrow.operations} | {narrow.statements} | " in manual
+    assert f"| `robot_ID` with AVX | {wide.operations} | {wide.statements} | " in manual
+    for setting in (Setting(GCC, "-O0", widest=2), Setting(GCC, "-O0")):
+        assert compare(f, case.model, 20, tmp_path, setting).different == 0
+    single = od.codegen.generate([f], "robot", precision="single")["robot_ID.c"]
+    assert "vector_size(16)" in single
+    assert "defined(__AVX__)" not in single
+
+
+@pytest.mark.parametrize("widest", [1, 3, 8, 2.0, True, "4", None])
+def test_lanes_that_no_statement_has(widest):
+    with pytest.raises(ValueError, match="widest must be 2 or 4, the largest number of lanes, got"):
+        od.codegen.emit(FALL, "f", pack=True, widest=widest)
+
+
 def test_the_manual_names_code_of_casadis_generator():
     A, b = ca.MX.sym("A", 2, 2), ca.MX.sym("b", 2)
     solve = ca.Function("solve", [A, b], [ca.solve(A, b, "qr")])
@@ -186,20 +213,26 @@ def test_packed_code_is_equal_to_the_last_bit(tmp_path, precision):
         assert found.different == 0, algorithm
 
 
+KINDS = {
+    "planar": ("ID", "FD", "dID", "FDc", "impact", "Y", "C_mat", "A_G", "T", "EoM_B"),
+    "closed": ("FDc_A", "FDc_B", "Phi2_q", "R2", "qd_R2", "NC_FD"),
+    "quadruped": ("H", "phi", "J_com", "poses", "R_B", "NC_Phi", "interpolate"),
+    "random": ("difference", "d_integrate", "Y_T", "pose", "integrate", "tau_g"),
+}
+
+
 @needs_gcc
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "first", "largest"), [("planar", 0, 1500), ("closed", 34, 1000), ("quadruped", 40, 700)]
-)
-def test_short_algorithms_of_the_registry(tmp_path, name, first, largest):
-    """On each model a part of them."""
+@pytest.mark.parametrize("name", KINDS)
+def test_algorithms_of_the_registry(tmp_path, name):
     case = MODELS[name]()
     packed = 0
-    for f in [f for f in functions(case) if f.n_instructions() <= largest][first::2]:
+    for f in functions(case, KINDS[name]):
         found = compare(f, case.model, 20, tmp_path, Setting(GCC, "-O0"))
+        assert found.numbers >= 20 * f.numel_out(0)
         assert found.different == 0, f.name()
         packed += found.packing is not None
-    assert packed > 5
+    assert packed > 3
 
 
 @needs_gcc

@@ -299,10 +299,25 @@ def test_pairs_that_cost_more_moves_than_they_save():
 def test_products_stay_beside_their_sums():
     """A product that one plain sum uses costs nothing; in a vector it would cost a statement and a move."""
     x = ca.SX.sym("x", 6)
-    products = x[0] * x[1], x[3] * x[4]
-    f = ca.Function("f", [x], [ca.exp(products[0] + ca.exp(x[2])), ca.log(x[5] - products[1])])
+    products = x[0] * x[2], x[1] * x[3]  # both vectors of operands can be loaded
+    f = ca.Function("f", [x], [ca.exp(products[0] + ca.exp(x[4])), ca.log(x[5] - products[1])])
     values, alive = live(f)
     assert pairs(values, alive) == []
+
+
+@needs_compiler
+def test_operands_of_differences_are_not_exchanged(tmp_path, rng):
+    """p0 - q0 beside q1 - p1, and p0 + q0 beside p1 - q1, between pairs."""
+    x = ca.SX.sym("x", 8)
+    p, q = x[:2] * x[2:4], x[4:6] * x[6:]
+    d = ca.vertcat(p[0] - q[0], q[1] - p[1])
+    e = ca.vertcat(p[0] + q[0], p[1] - q[1])
+    f = ca.Function("f", [x], [p / (1 + q * q), (d * d + p) * d, (e * q + 2) / e])
+    same_bits(f, tmp_path, rng)
+    values, alive = live(f)
+    found = pairs(values, alive)
+    check_bundles(values, found, alive)
+    assert ca.OP_DIV in {values[bundle.lanes[0]].operation for bundle in found}
 
 
 def test_units_are_stored_side_by_side():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from functools import cache
 
 import casadi as ca
 import numpy as np
@@ -40,6 +43,14 @@ def by_casadi(f, inputs):
 def agree(f, inputs, tolerance=1e-13):
     for one, other in zip(by_tape(f, inputs), by_casadi(f, inputs), strict=True):
         close(one, other, tolerance)
+
+
+@cache
+def fused():
+    """Whether this machine rounds a product and its sum once."""
+    a, x = SX.sym("a"), 1 + 2.0**-30
+    f = ca.Function("f", [a], [a * a - (1 + 2.0**-29)])
+    return bool(by_tape(f, [np.array([[x]])])[0][0, 0])
 
 
 @pytest.mark.parametrize("name", [*OPERATIONS[4:], "CONSTPOW"])
@@ -77,6 +88,85 @@ def test_sums_of_products_are_fused_in_every_form(rng):
     agree(ca.Function("f", [a, b, c], [ca.vertcat(*sums)]), [rng.normal(size=(11, 1)) for _ in range(3)])
 
 
+class Number:
+    """A number whose sums with products are rounded once, as by fused multiply-adds."""
+
+    def __init__(self, value, factors=None):
+        self.value, self.factors = value, factors
+
+    def __mul__(self, other):
+        return Number(self.value * other.value, (self.value, other.value))
+
+    def __add__(self, other):
+        return self._sum(1, other, 1)
+
+    def __sub__(self, other):
+        return self._sum(1, other, -1)
+
+    def _sum(self, sign, other, other_sign):
+        if not fused() or (self.factors is None and other.factors is None):
+            return Number(sign * self.value + other_sign * other.value)
+        if other.factors is None:
+            return other._sum(other_sign, self, sign)
+        (a, b), c = map(Fraction, other.factors), Fraction(self.value)
+        exact = float(sign * c + other_sign * a * b)
+        return Number(exact or sign * self.value + other_sign * other.value)  # zeros have signs
+
+
+def kept_if(condition, value):
+    if isinstance(value, SX):
+        return SX.binary(ca.OP_IF_ELSE_ZERO, condition, value)
+    return Number(value.value if condition.value else 0.0)
+
+
+CHAINS = {
+    "M_P": lambda a, b, c, d, e, f, g, h: a * b + c * d,
+    "M_N": lambda a, b, c, d, e, f, g, h: a * b - c * d,
+    "F_P": lambda a, b, c, d, e, f, g, h: a * b + c + d * e,
+    "F_N": lambda a, b, c, d, e, f, g, h: (a * b + c) - d * e,
+    "N_P": lambda a, b, c, d, e, f, g, h: c - a * b + d * e,
+    "N_N": lambda a, b, c, d, e, f, g, h: c - a * b - d * e,
+    "F_PLUS": lambda a, b, c, d, e, f, g, h: a * b + c + d,
+    "F_TIMES": lambda a, b, c, d, e, f, g, h: (a * b + c) * d,
+    "ADD_P": lambda a, b, c, d, e, f, g, h: a + b + c * d,
+    "ADD_PLUS": lambda a, b, c, d, e, f, g, h: a + b + c,
+    "ADD_TIMES": lambda a, b, c, d, e, f, g, h: (a + b) * c,
+    "M_P_P": lambda a, b, c, d, e, f, g, h: a * b + c * d + e * f,
+    "M_P_N": lambda a, b, c, d, e, f, g, h: a * b + c * d - e * f,
+    "M_P_FROM": lambda a, b, c, d, e, f, g, h: e * f - (a * b + c * d),
+    "M_P_PLUS": lambda a, b, c, d, e, f, g, h: a * b + c * d + e,
+    "M_P_MINUS": lambda a, b, c, d, e, f, g, h: a * b + c * d - e,
+    "M_P_TIMES": lambda a, b, c, d, e, f, g, h: (a * b + c * d) * e,
+    "M_P_IF": lambda a, b, c, d, e, f, g, h: kept_if(e, a * b + c * d),
+    "M_N_P": lambda a, b, c, d, e, f, g, h: a * b - c * d + e * f,
+    "M_N_N": lambda a, b, c, d, e, f, g, h: a * b - c * d - e * f,
+    "M_N_PLUS": lambda a, b, c, d, e, f, g, h: a * b - c * d + e,
+    "F_P_P": lambda a, b, c, d, e, f, g, h: a * b + c + d * e + f * g,
+    "F_P_PLUS": lambda a, b, c, d, e, f, g, h: a * b + c + d * e + f,
+    "M_P_P_P": lambda a, b, c, d, e, f, g, h: a * b + c * d + e * f + g * h,
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains_have_the_results_of_their_steps(name, rng):
+    """To the last bit, in batches of eight and of four; alike chains are one run, signs of zeros included."""
+    symbols = [SX.sym(letter, 5) for letter in "abcdefgh"]
+    f = ca.Function("f", symbols, [ca.vertcat(*(CHAINS[name](*(x[k] for x in symbols)) for k in range(5)))])
+    inputs = [rng.normal(size=(12, 5)) for _ in symbols]
+    for x in inputs[:6]:
+        x[rng.random(x.shape) < 0.2] = -0.0
+    numbers = [[[Number(v) for v in row] for row in x.tolist()] for x in inputs]
+    expected = [[CHAINS[name](*(x[r][k] for x in numbers)).value for k in range(5)] for r in range(12)]
+    (found,) = by_tape(f, inputs)
+    assert found.tobytes() == np.array(expected).tobytes()
+    assert tape_of(library(), f).memory[:64].view(np.int64)[7] == 1
+
+
+def test_all_chains_of_the_library_are_tested():
+    listed = re.findall(r"^    CHAIN\((\w+),", (libraries.FOLDER / "tape.h").read_text(), re.MULTILINE)
+    assert set(listed) == set(CHAINS)
+
+
 def test_outputs_that_are_inputs_constants_or_equal(rng):
     """Also sparse outputs, empty ones, and results that nobody needs."""
     x = SX.sym("x", 3)
@@ -91,7 +181,7 @@ def test_many_places_need_wide_indices(rng):
     f = ca.Function("f", [x], [ca.vertcat(x + 1, x[::-1] * x)])
     made = tape_of(library(), f)
     assert made.work > 8 * 65_536
-    agree(f, [rng.normal(size=(2, 40_000))])
+    agree(f, [rng.normal(size=(9, 40_000))])  # a batch of eight and one of four
 
 
 def test_a_long_function_of_many_windows(rng, monkeypatch):
@@ -180,11 +270,38 @@ def test_a_tape_may_be_kept(rng):
         close(outputs[0], 2.5 * inputs[0], 1e-15)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("size", [5, 40])
+def test_entries_are_placed_as_by_bincount(size, weighted, rng):
+    """Several entries to a number, and one to each, also with weights; zeros have no sign."""
+    to = rng.permutation(40).astype(np.int32) % size
+    entries, weights = rng.normal(size=40), rng.choice([1.0, 2.0], 40) if weighted else None
+    entries[::7] = -0.0
+    expected = np.bincount(to, entries if weights is None else entries * weights, size)
+    result = np.full(size, np.nan)
+    assert tapes.place(library(), entries, to, weights, result) is result
+    assert result.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 6, 8, 12])
+def test_rows_beyond_the_outputs_stay_as_they_are(count, rng):
+    """Unused lanes of the last batch write nothing, in squares of outputs and beside them."""
+    x = SX.sym("x", 7)
+    f = ca.Function("f", [x], [x * 2])
+    room = np.full((count + 8, 7), -1.0)
+    inputs, outputs = [rng.normal(size=(count, 7))], [room[:count]]
+    calls = [(tape_of(library(), f), inputs, outputs)]
+    Run(library(), calls, [work_array(calls)])()
+    assert np.array_equal(room[:count], 2 * inputs[0])
+    assert np.all(room[count:] == -1)
+
+
 @pytest.fixture
 def empty(tmp_path, monkeypatch):
     """An empty cache, in a process that has not loaded the library."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(libraries, "_loaded", {})
+    monkeypatch.setattr(libraries, "_faults", {})
     return tmp_path / "ocp_dyn"
 
 

@@ -1,6 +1,8 @@
 """Tables and examples of docs/coming_from/opensim_bioptim.md against biorbd and OpenSim Moco."""
 
+import contextlib
 import importlib.util
+import locale
 import subprocess
 import sys
 
@@ -40,6 +42,17 @@ print("duration", study.solve().getFinalTime())
 """
 
 
+@contextlib.contextmanager
+def locale_kept():
+    """Restores the locale: biorbd sets it to "C" for the whole process when it reads a model, and later tests of this
+    process would read files as ASCII."""
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        yield
+    finally:
+        locale.setlocale(locale.LC_ALL, before)
+
+
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
     biorbd = pytest.importorskip("biorbd")
@@ -48,7 +61,11 @@ def both(tmp_path_factory):
     exec(next(cell for cell in cells(PAGE) if "biomod" in cell), ours)
     path = tmp_path_factory.mktemp("biorbd") / "robot.bioMod"
     path.write_text(ours["biomod"], encoding="utf-8")
-    return ours, {"m": biorbd.Model(str(path)), **{name: ours[name] for name in ("q", "qd", "qdd", "tau")}}
+    encoding = locale.getencoding()
+    with locale_kept():
+        robot = biorbd.Model(str(path))
+    assert locale.getencoding() == encoding
+    return ours, {"m": robot, **{name: ours[name] for name in ("q", "qd", "qdd", "tau")}}
 
 
 def test_the_table_is_long_enough():

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import ocp_dyn as od
 from tests.helpers import REPOSITORY
 
 SCRIPT = REPOSITORY / "scripts" / "bench_dynamics.py"
@@ -22,6 +23,23 @@ def test_help_tells_what_is_measured():
     text = run("--help")
     assert "--quick" in text
     assert "Pinocchio" in text
+
+
+@pytest.mark.slow
+def test_pinocchio_gets_the_same_model_and_states():
+    pytest.importorskip("pinocchio")
+    from scripts.bench import pinocchio_cpp, robots
+
+    path = robots.urdf("talos_reduced")
+    if path is None:
+        pytest.skip("example-robot-data is not installed")
+    model = od.load_urdf(path, od.FloatingBase())  # its joints are not in the order of the alphabet
+    drawn = robots.states(model, 2)
+    theirs = pinocchio_cpp.translated(model)
+    pinocchio_cpp.compare(model, theirs, drawn, pinocchio_cpp.their_states(model, drawn, 2))
+    theirs.gravity.linear[2] *= 1.001
+    with pytest.raises(RuntimeError, match="differ"):
+        pinocchio_cpp.compare(model, theirs, drawn, pinocchio_cpp.their_states(model, drawn, 2))
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...casadi_functions.description import describe
 from ...joints import Joint
-from ..machine_code.batch import Array
+from ..machine_code.arrays import Array
 from ..machine_code.compile import compile as compile_functions
 from ..machine_code.compile import compiler_found
 

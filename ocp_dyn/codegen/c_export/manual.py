@@ -10,6 +10,7 @@ import casadi as ca
 from ..kernels.interface import CONFIGURATIONS, Argument, Entry
 from ..kernels.names import printable
 from ..kernels.writer import Packing
+from . import text
 from .stack import Stack
 
 DERIVATIVES = {
@@ -26,7 +27,8 @@ class Facts:
     """Properties of an export that its manual states.
 
     stack: bounds of the stack memory by function; errors: largest relative errors of single precision by function.
-    packing: what the emitter's code of every function computes in vectors, None if nothing; None without packing.
+    packing: what the emitter's code of every function computes in vectors, () if nothing; second, if there are two, with
+    AVX. None without packing.
     """
 
     prefix: str
@@ -37,7 +39,7 @@ class Facts:
     derivatives: tuple[str, ...]
     stack: Mapping[str, Stack]
     errors: Mapping[str, float]
-    packing: Mapping[str, Packing | None] | None = None
+    packing: Mapping[str, tuple[Packing, ...]] | None = None
 
     @property
     def packed(self) -> bool:
@@ -168,7 +170,12 @@ def _vectors(entries: Sequence[Entry], facts: Facts) -> list[str]:
         "|---|---|---|---|---|",
     ]
     for entry in entries:
-        lines.append(f"| `{entry.public}` | {_packing(packing[entry.name]) if entry.name in packing else _FOREIGN} |")
+        found = packing.get(entry.name)
+        lines += [
+            f"| `{entry.public}`{w} | {_packing(p)} |" for p, w in zip(found or (), ("", " with AVX"), strict=False)
+        ]
+        if not found:
+            lines.append(f"| `{entry.public}` | {_FOREIGN if found is None else _NOTHING} |")
     if not facts.packed:
         return lines
     return [
@@ -184,9 +191,10 @@ def _vectors(entries: Sequence[Entry], facts: Facts) -> list[str]:
 _FOREIGN = "code of CasADi's generator, without vectors | | |"
 
 
-def _packing(p: Packing | None) -> str:
-    if p is None:
-        return "nothing: no isomorphic operations that save time together | | |"
+_NOTHING = "nothing: no isomorphic operations that save time together | | |"
+
+
+def _packing(p: Packing) -> str:
     vectors = ", ".join(f"{count} of {width} numbers" for width, count in p.vectors.items())
     return f"{p.operations} | {p.statements} | {vectors} | {p.moves}"
 
@@ -197,8 +205,7 @@ def _batches(entries: Sequence[Entry], facts: Facts) -> list[str]:
         "## Batches",
         "",
         "```c",
-        f"{entry.batch_prototype};",
-        f"{entry.batch_in_prototype};",
+        *(f"{entry.many_prototype(name, work)};" for name in ("batch", "lanes") for work in (False, True)),
         f"unsigned long {entry.public}_batch_bytes(void);",
         "```",
         "",
@@ -206,6 +213,20 @@ def _batches(entries: Sequence[Entry], facts: Facts) -> list[str]:
         "argument holds the values of all states, one state after the other; matrices are dense and stored row by row,",
         "also if the layout above is another. `_batch` allocates memory once per call and returns 1 if there is none;",
         "`_batch_in` uses `_batch_bytes()` bytes of memory that the caller provides.",
+        "",
+        f"`_lanes` and `_lanes_in` do the same with lane-major arrays: blocks of `{facts.prefix.upper()}_LANES` states, in which",
+        "every number of the array for one state is replaced by as many neighbors, one for each state. They need no transposes,",
+        "write only the numbers that the layout above stores, and results of one function are arguments of the next. For H of a",
+        "humanoid they are several times as fast as `_batch`. Conversions, and the index of a number:",
+        "",
+        "```c",
+        *(f"{prototype};" for prototype, _ in text.conversions(facts.prefix, entries)),
+        "/* number e of state k, with L lanes: */ x[(k / L) * SIZE * L + e * L + k % L]",
+        "```",
+        "",
+        "Arrays have room for `(states + L - 1) / L` whole blocks. Unused lanes of the last block hold finite numbers in inputs,",
+        "such as those of another state, and numbers of no meaning in results. Addresses that are multiples of the size of L",
+        "numbers (`aligned_alloc`) save a copy of every block.",
         "",
         "Batches need GCC or Clang. On x86-64 the library contains code for AVX-512, AVX2 and SSE2 and chooses at run",
         f"time, so that it runs on any such processor; with `-D{facts.prefix.upper()}_ARCH=...` it contains only the",
@@ -366,6 +387,7 @@ def _stack(facts: Facts) -> list[str]:
     return [
         *lines,
         "",
+        *(["The bounds of `_batch` hold for `_lanes` too.", ""] if facts.lanes > 1 else []),
         "These bounds are counted from the code and were checked with GCC on x86-64. Your compiler states its own frames",
         "if you add `-fstack-usage`. A dynamic linker that binds at the first call needs stack of its own then: about",
         "4 kB; CMake links the library with `-z now`, so that it binds when it loads.",

@@ -29,9 +29,6 @@ REGISTER = 16
 SINCOS = 33
 """Numbers that one inlined sincos_ has on the stack without optimization; optimized, all share 16."""
 
-ANGLES = {False: 130, True: 16}
-"""Vectors of four numbers in angles_, by whether the compiler optimizes, where a register holds two numbers."""
-
 SINCOS_LANES = {False: 170, True: 8}
 """Vectors of one inlined sincos_, by whether the compiler optimizes: some processors have few registers for them."""
 
@@ -62,7 +59,7 @@ def of_kernel(entry: Entry, kernel: Kernel) -> tuple[int, int]:
 def _chunk(p: Pressure, size: int, optimized: bool) -> int:
     """Bytes of the frame of a chunk whose values are `size` bytes, and fit into a register, and of angles_."""
     wide = max(size, 8)  # integers of sincos_ are, in single precision, mixed with addresses
-    blocks = (4 * size * ANGLES[optimized] + 2 * FRAME) * bool(p.blocks)
+    blocks = (p.width * wide * (16 if optimized else SINCOS) + 2 * FRAME) * bool(p.blocks)
     if optimized:
         return size * p.alive + 16 * wide * min(p.angles, p.width) + FRAME + blocks
     return size * p.named + wide * SINCOS * p.angles + FRAME + blocks

@@ -29,12 +29,13 @@ SHAPE = 6
 """Depth to which expressions are compared to tell, before the search, that too few pairs can have counterparts."""
 
 
-def bundles(values: Sequence[Value], live: Sequence[int]) -> list[Bundle]:
-    """Bundles of two and four lanes among the values `live`, without common members, whose statements can be ordered."""
+def bundles(values: Sequence[Value], live: Sequence[int], widest: int = 4) -> list[Bundle]:
+    """Bundles of two lanes and, unless `widest` is 2, of four among the values `live`, without common members, whose
+    statements can be ordered."""
     twos = pairs(values, live)
     (shape,) = shapes(values, [SHAPE])
     alike = Counter(shape[bundle.lanes[0]] for bundle in twos)
-    if sum(count for count in alike.values() if count > 1) < MOST * len(twos):
+    if widest < 4 or sum(count for count in alike.values() if count > 1) < MOST * len(twos):
         return twos
     quotient = _Quotient(values, live, twos)
     fours = [quotient.joined(bundle) for bundle in pairs(quotient.values, quotient.live, HALVES)]

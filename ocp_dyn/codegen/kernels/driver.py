@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from .lanes import PRECISIONS, header, transpose
 from .names import filled
-from .writer import Kernel
+from .writer import Kernel, Output
 
 ONE = "int {}(const R *const *arg, R *const *res)"
 MANY = "int {}(long long n, const R *const *arg, const long long *stride, R *const *res)"
-MANY_IN = MANY[:-1] + ", char *lent)"
-"""`lent`: work memory of `memory_size` bytes, or a null pointer: then the function allocates it."""
+MANY_IN = MANY[:-1] + ", const int *form, char *lent)"
+"""form: of every output, see FORMS. lent: work memory of `memory_size` bytes, or a null pointer: then the function
+allocates it."""
+
+FORMS = ("dense", "nonzeros", "distinct")
+"""Forms of an output in a batch: every entry, the structural nonzeros column by column, or each distinct value once.
+
+`form[j]` is an index of this table for rows of states, and LANE_MAJOR more for lane-major blocks. A null pointer means
+dense rows.
+"""
+
+LANE_MAJOR = len(FORMS)
+"""A stride of -1 says that an input is lane-major: of every LANES states, the numbers of the first entry, then those of
+the second, and so on."""
 
 CHUNKS_PER_FILE = 40
 """Largest number of chunks in one C file, which a compiler takes a few seconds for."""
@@ -52,13 +65,18 @@ def _files(kernel: Kernel, tag: str, head: str, calls: list[str]) -> list[str]:
 
 def _batch_driver(kernel: Kernel, lanes: int) -> list[str]:
     if lanes == 1:
-        return [*one(kernel, "ocp_dyn_one"), *_one_by_one(kernel)]
-    return [*many(kernel, lanes, "ocp_dyn_many")]
+        return [*one(kernel, "ocp_dyn_one"), *_one_by_one(kernel), *_dense(kernel), *_slots(kernel)]
+    return [*many(kernel, lanes, "ocp_dyn_many"), *_slots(kernel)]
 
 
-def many(kernel: Kernel, lanes: int, name: str) -> list[str]:
-    """The function `name`, which computes a batch, and its helpers; `lanes.header` and the kernel come before it."""
-    return [*transpose(lanes), *_unrolled(_LOAD + _STORE, lanes), *_tables(kernel), *_many(kernel, name)]
+def many(kernel: Kernel, lanes: int, name: str, places: Mapping[int, Sequence[int]] | None = None) -> list[str]:
+    """The function `name`, which computes a batch, and its helpers; `lanes.header` and the kernel come before it.
+
+    places: for inputs whose lane-major blocks have another order than the kernel's arrays, the entry of the kernel's
+    array that each entry of a block belongs to; the others are zero.
+    """
+    helpers = [*transpose(lanes), *_unrolled(_LOAD + _STORE, lanes), *_BLOCKS]
+    return [*helpers, *_tables(kernel), *_many(kernel, name, places or {})]
 
 
 def _unrolled(lines: list[str], lanes: int) -> list[str]:
@@ -143,13 +161,77 @@ _STORE = [
 ]
 
 
+_BLOCKS = [
+    "",
+    "/* a lane-major block: in place, or copied to `room` where vectors must be aligned */",
+    "static NOINLINE const V *block(const R *from, int size, V *room)",
+    "{",
+    "    if ((size_t)from % sizeof(V) == 0) return (const V *)(const void *)from;",
+    "    memcpy(room, from, (size_t)size * sizeof(V));",
+    "    return room;",
+    "}",
+    "",
+    "/* a lane-major block whose entry j belongs to place[j] */",
+    "static NOINLINE const V *placed(const R *from, const int *place, int size, V *room)",
+    "{",
+    "    int j;",
+    "    for (j = 0; j < size; ++j) memcpy(&room[place[j]], from + (long long)j * LANES, sizeof(V));",
+    "    return room;",
+    "}",
+    "",
+    "/* columns of lanes to a lane-major block: entry j is y[slot[j]] */",
+    "static NOINLINE void spread(const V *y, const int *slot, int size, R *to)",
+    "{",
+    "    int j;",
+    "    for (j = 0; j < size; ++j) memcpy(to + (long long)j * LANES, &y[slot[j]], sizeof(V));",
+    "}",
+]
+
+
+def _table(name: str, entries: Sequence[int]) -> list[str]:
+    """A C table; one of no entries has a zero, because C has no empty arrays."""
+    return [
+        f"static const int {name}[{max(1, len(entries))}] = {{",
+        *filled(map(str, entries or [0]), indent="    "),
+        "};",
+    ]
+
+
+def _indices(output: Output) -> list[int]:
+    """For every entry of an output the index of its stored value; zeros share one more index."""
+    return [output.stored if slot < 0 else slot for slot in output.slots]
+
+
+def _dense(kernel: Kernel) -> list[str]:
+    """C tables of `_indices`, by output."""
+    return [line for j, output in enumerate(kernel.outputs) for line in ("", *_table(f"dense_{j}", _indices(output)))]
+
+
 def _tables(kernel: Kernel) -> list[str]:
-    """C tables with the index of the stored value for every entry of the outputs; zeros share one more index."""
-    lines = []
+    """C tables of every output: for each form the index of the stored value of every entry; their lengths; and whether
+    every index is the number of its entry: then lane-major results are computed where they belong, without a copy."""
+    lines = _dense(kernel)
     for j, output in enumerate(kernel.outputs):
-        entries = [str(output.stored if slot < 0 else slot) for slot in output.slots] or ["0"]
-        lines += ["", f"static const int slot_{j}[{len(entries)}] = {{", *filled(entries, indent="    "), "};"]
+        dense = _indices(output)
+        forms = (dense, [dense[place] for place in output.nonzeros], list(range(output.stored)))
+        for form, entries in zip(FORMS[1:], forms[1:], strict=True):
+            lines += ["", *_table(f"{form}_{j}", entries)]
+        names = ", ".join(f"{form}_{j}" for form in FORMS)
+        sizes = ", ".join(str(len(entries)) for entries in forms)
+        same = ", ".join(str(int(entries == forms[-1])) for entries in forms)
+        lines += [f"static const int *const slots_{j}[] = {{{names}}};"]
+        lines += [f"static const int sizes_{j}[] = {{{sizes}}}, same_{j}[] = {{{same}}};"]
     return lines
+
+
+def _slots(kernel: Kernel) -> list[str]:
+    """The function by which Python reads the index of the stored value of every entry of an output; it returns the number
+    of values, which is the index of zeros."""
+    prototype = "int ocp_dyn_slots(int output, const int **slots)"
+    lines = ["", f"EXPORT {prototype};", f"EXPORT {prototype}", "{", "    *slots = 0, (void)output;"]
+    for j, output in enumerate(kernel.outputs):
+        lines.append(f"    if (output == {j}) return *slots = dense_{j}, {output.stored};")
+    return [*lines, "    return -1;", "}"]
 
 
 def _vectors(kernel: Kernel) -> int:
@@ -162,30 +244,35 @@ def memory_size(kernel: Kernel, lanes: int, precision: str) -> int:
     return (_vectors(kernel) + 1) * lanes * PRECISIONS[precision].bits // 8
 
 
-def _many(kernel: Kernel, name: str) -> list[str]:
+def _many(kernel: Kernel, name: str, places: Mapping[int, Sequence[int]]) -> list[str]:
     inputs, outputs = kernel.inputs, kernel.outputs
     lent, simple = MANY_IN.format(f"{name}_IN"), MANY.format(name)
-    lines = ["", f"#ifndef {name}_IN", f"#define {name}_IN {name}_in", "#endif"]
+    lines = [line for i, entries in places.items() for line in ("", *_table(f"place_{i}", entries))]
+    lines += ["", f"#ifndef {name}_IN", f"#define {name}_IN {name}_in", "#endif"]
     lines += [f"EXPORT {lent};", f"EXPORT {simple};", f"EXPORT {lent}", "{"]
     lines += [f"    const size_t bytes = {_vectors(kernel)} * sizeof(V);"]
     lines += ["    char *const memory = lent ? lent : (char *)malloc(bytes + sizeof(V));"]
+    lines += [f"    V *p[{max(1, len(inputs))}], *r[{max(1, len(outputs))}]; /* rooms in the work memory */"]
     lines += [f"    const V *x[{max(1, len(inputs))}];", f"    V *y[{max(1, len(outputs))}];", "    V *w;"]
-    lines += ["    long long start;", "    if (!memory) return 1;", "    memset(memory, 0, bytes + sizeof(V));"]
+    lines += ["    long long start;", "    if (!memory) return 1;"]
+    lines += [f"    memset(memory, 0, {sum(inputs) + 1} * sizeof(V)); /* inputs */"]
     lines += ["    w = (V *)(void *)(memory + sizeof(V) - (size_t)memory % sizeof(V));"]
-    lines += ["    x[0] = w, y[0] = w, (void)arg, (void)stride, (void)res;"]
+    lines += [
+        "    x[0] = w, y[0] = w, p[0] = r[0] = w, (void)arg, (void)stride, (void)res, (void)form, (void)p, (void)r;"
+    ]
     for i, size in enumerate(inputs):
-        lines.append(f"    x[{i}] = w, w += {size};")
+        lines.append(f"    x[{i}] = p[{i}] = w, w += {size};")
     for j, output in enumerate(outputs):
-        lines.append(f"    y[{j}] = w, w += {output.stored + 1};")
+        lines.append(f"    y[{j}] = r[{j}] = w, w += {output.stored}, *w++ = (V){{0}};")
     lines += ["    for (start = 0; start < n; start += LANES) {"]
     lines += ["        const int valid = n - start < LANES ? (int)(n - start) : LANES;"]
     for i, size in enumerate(inputs):
-        when = f"arg[{i}] && (stride[{i}] || !start)"
-        lines += [f"        if ({when}) load(arg[{i}] + start * stride[{i}], stride[{i}], valid, {size}, (V *)x[{i}]);"]
+        lines += _input(i, size, places.get(i))
+    for j in range(len(outputs)):
+        lines += _direct(j)
     lines += [f"        {kernel.name}(x, y, w);", "        (void)valid;"]
-    for j, output in enumerate(outputs):
-        place = f"res[{j}] + start * {output.size}"
-        lines += [f"        if (res[{j}]) store(y[{j}], slot_{j}, {output.size}, valid, {place});"]
+    for j in range(len(outputs)):
+        lines += _output(j)
     return [
         *lines,
         "    }",
@@ -195,8 +282,44 @@ def _many(kernel: Kernel, name: str) -> list[str]:
         "",
         f"EXPORT {simple}",
         "{",
-        f"    return {name}_IN(n, arg, stride, res, 0);",
+        f"    return {name}_IN(n, arg, stride, res, 0, 0);",
         "}",
+    ]
+
+
+def _input(i: int, size: int, place: Sequence[int] | None) -> list[str]:
+    """Statements that make the vectors of an input: from a lane-major block, from rows, or once from one row."""
+    taken = f"block(arg[{i}] + start * {size}, {size}, p[{i}])"
+    if place is not None:
+        taken = f"placed(arg[{i}] + start * {len(place)}, place_{i}, {len(place)}, p[{i}])"
+    return [
+        f"        if (arg[{i}] && stride[{i}] < 0) x[{i}] = {taken};",
+        f"        else if (arg[{i}] && (stride[{i}] || !start))",
+        f"            load(arg[{i}] + start * stride[{i}], stride[{i}], valid, {size}, p[{i}]);",
+    ]
+
+
+def _direct(j: int) -> list[str]:
+    """Statements that choose where the kernel writes an output: to its place in a lane-major result, or to a room."""
+    place = f"res[{j}] + start * sizes_{j}[form[{j}] - {LANE_MAJOR}]"
+    whole = f"same_{j}[form[{j}] - {LANE_MAJOR}] && (size_t)res[{j}] % sizeof(V) == 0"
+    return [
+        f"        if (res[{j}] && form && form[{j}] >= {LANE_MAJOR} && {whole})",
+        f"            y[{j}] = (V *)(void *)({place});",
+    ]
+
+
+def _output(j: int) -> list[str]:
+    """Statements that store an output which the kernel wrote to a room."""
+    which = f"form ? form[{j}] % {LANE_MAJOR} : 0"
+    return [
+        f"        if (res[{j}] && y[{j}] == r[{j}]) {{",
+        f"            const int f = {which}, size = sizes_{j}[f];",
+        f"            const int *const slot = slots_{j}[f];",
+        f"            R *const to = res[{j}] + start * size;",
+        f"            if (form && form[{j}] >= {LANE_MAJOR}) spread(r[{j}], slot, size, to);",
+        f"            else store(r[{j}], slot, size, valid, to);",
+        "        }",
     ]
 
 

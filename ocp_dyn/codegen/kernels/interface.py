@@ -21,7 +21,8 @@ CONFIGURATIONS = ("q", "q0", "q1")
 """Arguments that are configurations of a model."""
 
 BATCH_SETS = ("base", "avx2", "avx512")
-PARTS = ("arrays", "batch", "batch_in", "batch_bytes", *BATCH_SETS, *(f"{name}_in" for name in BATCH_SETS))
+MANY = ("batch", "batch_in", "lanes", "lanes_in")
+PARTS = ("arrays", *MANY, "batch_bytes", *BATCH_SETS, *(f"{name}_in" for name in BATCH_SETS))
 """Suffixes of the C names of all functions that belong to a public function."""
 
 
@@ -105,16 +106,17 @@ class Entry:
         """`source` with C parameter names, in the layout of the export."""
         return _relaid(self.source, self.internal, [a.name for a in self.arguments], self.dense)
 
-    @property
-    def batch_prototype(self) -> str:
-        """The C declaration of the function for many states, without semicolon."""
-        return f"int {self.public}_batch({', '.join(['long long states', *(a.declaration for a in self.arguments)])})"
+    def many_prototype(self, name: str, work: bool) -> str:
+        """The C declaration of the function for many states, without semicolon.
 
-    @property
-    def batch_in_prototype(self) -> str:
-        """The C declaration of the function for many states in memory of the caller, without semicolon."""
-        parameters = ["long long states", *(a.declaration for a in self.arguments), "void *work_memory"]
-        return f"int {self.public}_batch_in({', '.join(parameters)})"
+        name: "batch", or "lanes" for lane-major arrays. work: in memory of the caller.
+        """
+        parameters = [
+            "long long states",
+            *(a.declaration for a in self.arguments),
+            *(["void *work_memory"] if work else []),
+        ]
+        return f"int {self.public}_{name}{'_in' if work else ''}({', '.join(parameters)})"
 
     def table(self, argument: Argument, kind: str) -> str:
         """C name of the table of row ("row") or column ("col") indices of a sparse argument."""
@@ -177,6 +179,10 @@ def _check_function(f: ca.Function) -> None:
         raise ValueError(
             f"{shown(f.name())}: names that begin with casadi_ are reserved for CasADi's generated code; rename the "
             "function"
+        )
+    if f.name().lower() in ("rows_to_lanes", "lanes_to_rows"):
+        raise ValueError(
+            f"{shown(f.name())} is the name of a function that exports with lanes contain; rename the function"
         )
     if f.name().lower() in ("external", "casadi"):
         raise ValueError(

@@ -72,7 +72,8 @@ def header(lanes: int, precision: str, kernel: Kernel) -> str:
     p = PRECISIONS[precision]
     lines = ["#include <math.h>", "#include <stdlib.h>", "#include <string.h>", "", *_COMMON, f"typedef {p.type} R;"]
     lines += _operations(lanes, p, kernel.library, kernel.angles)
-    for width in kernel.packing.vectors if kernel.packing else ():
+    widths = sorted({2, *kernel.packing.vectors}) if kernel.packing else []
+    for width in widths:
         lines += _packed(width, p, kernel.angles)
     return "\n".join(lines) + "\n"
 
@@ -107,11 +108,24 @@ def _packed(width: int, p: Precision, angles: bool) -> list[str]:
         lines += ["#if defined(__clang__) || __GNUC__ >= 12"]
         lines += ["#define JOIN4(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3)", "#else"]
         lines += ["#define JOIN4(a, b) (V4){(a)[0], (a)[1], (b)[0], (b)[1]}", "#endif"]
-    if angles and width == 4:
-        lines += ["/* the sines and cosines of four angles */", "static NOINLINE void angles_(V4 x, R *w)", "{"]
-        lines += ["    V4 sine, cosine;", "    sincos_4(x, &sine, &cosine);", "    STORE4(w, sine);"]
-        lines += ["    STORE4(w + 4, cosine);", "}"]
-    return lines
+    return lines + (_angles(p) if angles and width == 4 else [])
+
+
+def _angles(p: Precision) -> list[str]:
+    """C function that writes the sines and then the cosines of four angles to w."""
+    whole = [
+        "    V4 sine, cosine;",
+        "    sincos_4((V4){a, b, c, d}, &sine, &cosine);",
+        "    STORE4(w, sine);",
+        "    STORE4(w + 4, cosine);",
+    ]
+    halves = ["    V2 sine, cosine;"]
+    for k in (0, 2):
+        halves += [f"    sincos_2((V2){{{'abcd'[k]}, {'abcd'[k + 1]}}}, &sine, &cosine);"]
+        halves += [f"    STORE2(w + {k}, sine);", f"    STORE2(w + {k + 4}, cosine);"]
+    # without AVX, registers hold two numbers of 64 bits
+    body = ["#if defined(__AVX__)", *whole, "#else", *halves, "#endif"] if p.bits == 64 else whole
+    return ["static NOINLINE void angles_(R a, R b, R c, R d, R *w)", "{", *body, "}"]
 
 
 _COMMON = [

@@ -27,7 +27,7 @@ CPP_KEYWORDS = _words(
 COMMON_MACROS = _words("I NULL EOF errno assert stdin stdout stderr linux unix near far min max")
 """Names that old compilers, or headers included before the exported one, may define as macros."""
 
-WRAPPER_LOCALS = _words("work_arg work_res work_iw work_w work_stride work_memory states")
+WRAPPER_LOCALS = _words("work_arg work_res work_iw work_w work_stride work_form work_chosen work_memory states")
 """Local variables of the wrapper, which no parameter may have as a name."""
 
 STANDARD_HEADERS = _words(

@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import casadi as ca
+
 from . import placement
 from .bundles import bundles
 from .pairs import Bundle
 from .placement import Group
 from .pressure import pressure_of_text
-from .values import ARITHMETIC, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, literal
+from .values import ARITHMETIC, CONSTANT, INPUT, SELECTIONS, TRIGONOMETRIC, Value, literal
 from .writer import CHUNK_LENGTH, Kernel, Packing, Writer
 
 BLOCK = 4
@@ -33,12 +35,24 @@ class PackedWriter(Writer):
     """Writes a kernel with bundles and blocks of angles.
 
     A group is a value; a bundle; the sines and cosines of one angle, or of a bundle of angles; or those of a block of
-    angles. The chunk number `angles` computes the blocks.
+    angles. The chunk number `angles` computes the blocks. widest: largest number of lanes of a bundle.
     """
 
     bundle_of: dict[int, Bundle]
     blocks: list[Operand]
     angles: int
+
+    def __init__(
+        self,
+        f: ca.Function,
+        name: str,
+        values: list[Value],
+        stores: list[tuple[int, int, int]],
+        dense: bool,
+        widest: int,
+    ) -> None:
+        self.widest = widest
+        super().__init__(f, name, values, stores, dense)
 
     def kernel(self) -> Kernel:
         self.vectors: Counter[int] = Counter()
@@ -55,7 +69,7 @@ class PackedWriter(Writer):
 
     def _placement(self) -> placement.Placement:
         live = self._needed()
-        self.bundle_of = {v: bundle for bundle in bundles(self.values, live) for v in bundle.lanes}
+        self.bundle_of = {v: bundle for bundle in bundles(self.values, live, self.widest) for v in bundle.lanes}
         self.trigonometric = {(value.operation, value.arguments[0]): v for v in live
                               if (value := self.values[v]).operation in TRIGONOMETRIC}  # fmt: skip
         angles, before = self._early_angles()
@@ -131,7 +145,8 @@ class PackedWriter(Writer):
         units: dict[int, Sequence[int | None]],
         blocked: list[int],
     ) -> placement.Placement:
-        """The better of two orders of the remaining values, as for plain code, with all lanes of a group together."""
+        """The better of two orders of the remaining values, with all lanes of a group together: the one that moves fewer
+        values."""
         groups = self._groups(rest)
         of = {v: g for g, group in enumerate(groups) for v in group}
         arguments = [sorted({of[a] for v in group for a in self.values[v].arguments if a in of}) for group in groups]
@@ -147,7 +162,26 @@ class PackedWriter(Writer):
                     [groups[g] for g in order], every, CHUNK_LENGTH, first=first, units=units, stored=blocked
                 )
             )
-        return min(placements, key=lambda candidate: candidate.size)
+        return min(placements, key=self._traffic)
+
+    def _traffic(self, placed: placement.Placement) -> int:
+        """Number of loads and stores of w, a bundle counting once, and of vectors put together, chunk by chunk."""
+        first = {v: bundle.lanes[0] for v, bundle in self.bundle_of.items()}
+        count = len({first.get(v, v) for v in placed.slots})
+        for c, chunk in enumerate(placed.chunks):
+            loaded = {first.get(a, a) for group in chunk for v in group for a in self.values[v].arguments
+                      if placed.chunk_of.get(a, c) != c}  # fmt: skip
+            operands = {operand for group in chunk if group[0] in first
+                        for operand in self.bundle_of[group[0]].operands if len(set(operand)) > 1}  # fmt: skip
+            whole = {operand for operand in operands if self._is_whole(operand)}
+            count += len(loaded) + len(operands - whole)
+        return count
+
+    def _is_whole(self, operand: Operand) -> bool:
+        """Whether an operand is a bundle, or constants."""
+        bundle = self.bundle_of.get(operand[0])
+        constant = all(self.values[a].operation == CONSTANT for a in operand)
+        return constant or (bundle is not None and bundle.lanes == operand)
 
     # Text
 
@@ -173,10 +207,11 @@ class PackedWriter(Writer):
         self._enter(c)
         for block in self.blocks:
             padded = block + block[-1:] * (BLOCK - len(block))
-            yield from self._vector(padded)
+            for a in padded:
+                yield from self._number(a)
             unit = self._unit(block)
             begin = min(self.slots[v] - k for k, v in enumerate(unit) if v is not None)
-            angles = self.vector_of[padded] if len(set(block)) > 1 else f"S{BLOCK}({self.vector_of[padded]})"
+            angles = ", ".join(self.operands[a] for a in padded)
             yield f"    angles_({angles}, w + {begin});"
             self.vectors.update(len(half) for half in (unit[:BLOCK], unit[BLOCK:]) if any(half))
             for v in (v for v in unit if v is not None):

@@ -8,8 +8,10 @@ operands share statements too, or are equal, or constants. This is superword-lev
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import islice
 from typing import NamedTuple
 
 import casadi as ca
@@ -27,6 +29,12 @@ SMALLEST_TREE = 24
 
 CANDIDATES = 4
 """Number of values tried as partners where no operand suggests any."""
+
+MOST_USERS = 200
+"""Number of uses beyond which an operand suggests no partners."""
+
+FEW_USERS = 10
+"""Number of bundles up to which a vector that they share becomes noticeably dearer when one does without it."""
 
 WEIGHTS = {**dict.fromkeys(ARITHMETIC, 1.0), ca.OP_DIV: 4.0, ca.OP_INV: 4.0,
            **dict.fromkeys(SELECTIONS, 3.0), **dict.fromkeys(TRIGONOMETRIC, 30.0)}  # fmt: skip
@@ -94,7 +102,8 @@ class _Search:
         self.order = sorted(self.packable, key=lambda v: -self.depth[v])
         self.partner: dict[int, tuple[int, int]] = {}  # of a value: the other value, and its own lane
         self.found: list[Bundle] = []
-        self.alike: dict[int, list[int]] = {}
+        self.alike: dict[int, deque[int]] = {}
+        self.unpaired: dict[int, int] = {}
         self.shape: list[int] = []
         self.strict = True
         self.trees: list[list[Bundle]] = []
@@ -123,9 +132,11 @@ class _Search:
     def round(self, shape: list[int], strict: bool = False) -> list[Bundle]:
         """The pairs of one search. strict: nothing is tried that no operand suggests and that has an alternative."""
         self.shape, self.found, self.strict = shape, [], strict
-        self.alike = defaultdict(list)
+        self.alike = defaultdict(deque)
         for v in self.order:
-            self.alike[self.shape[v]].append(v)
+            if v not in self.partner:
+                self.alike[self.shape[v]].append(v)
+        self.unpaired = {number: len(alike) for number, alike in self.alike.items()}
         for u in self.order:
             if u not in self.partner:
                 fits = [(self.fit(*pair), self.depth[v], -v, pair)
@@ -150,12 +161,13 @@ class _Search:
 
     def reaches(self, image: Mapping[int, int]) -> tuple[list[int], list[int]]:
         """The inputs that every value depends on, as bits, and the same after the exchange `image` of inputs."""
+        bit = {v: 1 << k for k, v in enumerate(sorted(image))}
         reach: list[int] = []
         exchanged: list[int] = []
         for v, value in enumerate(self.values):
             here = there = 0
             if v in image:
-                here, there = 1 << v, 1 << image[v]
+                here, there = bit[v], bit[image[v]]
             elif value.operation >= 0:
                 for a in value.arguments:
                     here |= reach[a]
@@ -168,16 +180,16 @@ class _Search:
         """Values that may become the partner of u: they use partners of its operands, or equal operands."""
         near: set[int] = set()
         for a in self.values[u].arguments:
-            if a in self.partner:
-                near.update(self.users[self.partner[a][0]])
-            elif not self.strict:
-                near.update(self.users[a])
+            users = self.users[self.partner[a][0]] if a in self.partner else [] if self.strict else self.users[a]
+            if len(users) <= MOST_USERS:
+                near.update(users)
         chosen = [v for v in near if self.free(v, u)]
-        if chosen:
+        if chosen or (self.strict and self.unpaired[self.shape[u]] > 2):
             return chosen
-        others = self.alike[self.shape[u]]
-        others[:] = [v for v in others if v not in self.partner]
-        return [v for v in others[: CANDIDATES + 1] if v != u] if len(others) == 2 or not self.strict else []
+        alike = self.alike[self.shape[u]]
+        while alike and alike[0] in self.partner:
+            alike.popleft()
+        return list(islice((v for v in alike if self.free(v, u)), CANDIDATES))
 
     def free(self, v: int, u: int) -> bool:
         return self.shape[v] == self.shape[u] and v != u and v not in self.partner and self.reach[v] == self.image[u]
@@ -195,6 +207,7 @@ class _Search:
             operands = self.aligned(u, v)
             exact = tuple(b for _, b in operands) == self.values[v].arguments or self.commutes(u)
             self.partner[u], self.partner[v] = (v, 0), (u, 1)
+            self.unpaired[self.shape[u]] -= 2
             if exact and self.values[u].operation == self.values[v].operation:
                 self.found.append(Bundle((u, v), operands))
             waiting += operands
@@ -233,8 +246,7 @@ def _ordered(values: Sequence[Value], live: Sequence[int], rounds: Sequence[Sequ
     """
     depth = depths(values)
     found = [bundle for bundles in rounds for bundle in bundles]
-    doubt = [(k, max(uneven) - min(uneven), -b) for b, (k, uneven) in enumerate(
-        (k, [depth[v] for v in bundle.lanes]) for k, bundles in enumerate(rounds) for bundle in bundles)]  # fmt: skip
+    doubt = [(-k, -abs(depth[u] - depth[v])) for k, bundles in enumerate(rounds) for (u, v), _ in bundles]
     of = {v: k for k, bundle in enumerate(found) for v in bundle.lanes}
     inside = set(live)
     missing = {v: sum(a in inside for a in set(values[v].arguments)) for v in live}
@@ -243,21 +255,26 @@ def _ordered(values: Sequence[Value], live: Sequence[int], rounds: Sequence[Sequ
         for a in set(values[v].arguments) & inside:
             users[a].append(v)
     ready = [v for v in live if not missing[v]]
-    arrived: dict[int, list[int]] = defaultdict(list)
+    arrived: dict[int, int] = {}  # the lane that is ready, by bundle
+    doubted: list[tuple[tuple[int, int], int]] = []  # a heap of these bundles and others
     while ready or arrived:
         if not ready:
-            k = max(arrived, key=doubt.__getitem__)
+            k = heappop(doubted)[1]
+            if k not in arrived:
+                continue
             for v in found[k].lanes:
                 del of[v]
-            ready = arrived.pop(k)
+            ready.append(arrived.pop(k))
         v = ready.pop()
         computed: Sequence[int] = (v,)
         if v in of:
-            arrived[of[v]].append(v)
-            computed = found[of[v]].lanes
-            if len(arrived[of[v]]) < len(computed):
+            k = of[v]
+            if k not in arrived:
+                arrived[k] = v
+                heappush(doubted, (doubt[k], k))
                 continue
-            del arrived[of[v]]
+            del arrived[k]
+            computed = found[k].lanes
         for user in (user for w in computed for user in users[w]):
             missing[user] -= 1
             if not missing[user]:
@@ -291,11 +308,11 @@ class _Economy:
         self.sum_of = _sums(values, live)
 
     def kept(self) -> list[Bundle]:
-        waiting = list(self.kept_of)
+        waiting = dict.fromkeys(self.kept_of)
         while waiting:
-            lanes = waiting.pop()
+            lanes, _ = waiting.popitem()
             if lanes in self.kept_of and self.saved(self.kept_of[lanes]) <= 0:
-                waiting += self.remove(self.kept_of[lanes])
+                waiting.update(dict.fromkeys(self.remove(self.kept_of[lanes])))
         return list(self.kept_of.values())
 
     def remove(self, bundle: Bundle) -> list[tuple[int, ...]]:
@@ -308,7 +325,9 @@ class _Economy:
                 self.plain[a] += 1
         for operand in bundle.operands:
             self.using[operand].discard(bundle.lanes)
-            touched += [operand, *self.using[operand]]
+            touched.append(operand)
+            if len(self.using[operand]) <= FEW_USERS:  # the others share the cost of putting it together
+                touched += self.using[operand]
         return touched
 
     def saved(self, bundle: Bundle) -> float:

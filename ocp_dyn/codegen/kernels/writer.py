@@ -20,12 +20,14 @@ CHUNK_LENGTH = 500
 class Output:
     """An output of `size` numbers, which holds `stored` different nonzero values.
 
-    slots[k]: index of entry k among these values, -1 if the entry is zero.
+    slots[k]: index of entry k among these values, -1 if the entry is zero. nonzeros: the entries of the structural
+    nonzeros, column by column. Values are numbered by their first nonzero in this order.
     """
 
     size: int
     stored: int
     slots: tuple[int, ...]
+    nonzeros: tuple[int, ...]
 
 
 class Packing(NamedTuple):
@@ -119,14 +121,15 @@ class Writer:
         different: list[dict[int, int]] = [{} for _ in slots]
         places: dict[int, list[tuple[int, int, int]]] = {}
         layouts = [self._layout(p) for p in patterns]
-        for j, nonzero, v in stores:
+        for j, nonzero, v in sorted(stores):
             value = self.values[v]
             if value.operation == CONSTANT and value.constant == 0:
                 continue
             position = layouts[j][nonzero]
             slots[j][position] = different[j].setdefault(v, len(different[j]))
             places.setdefault(v, []).append((j, slots[j][position], position))
-        outputs = tuple(Output(len(s), len(d), tuple(s)) for s, d in zip(slots, different, strict=True))
+        facts = zip(slots, different, layouts, strict=True)
+        outputs = tuple(Output(len(s), len(d), tuple(s), tuple(n)) for s, d, n in facts)
         return outputs, places
 
     def _operands(self) -> tuple[list[str], dict[int, str]]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._display import table
 from ..._types import shown
 from ...casadi_functions.checked import CheckedFunction
-from ..kernels.interface import row_major
+from ..kernels.driver import LANE_MAJOR
 from ..kernels.values import instructions
+from .arrays import Array, Lanes, Pattern, distinct_pattern, nonzero_pattern
+from .backends import DENSE, DISTINCT, NONZEROS, Backend, Library, by_rows
 
-Array = NDArray[Any]
 Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and its arguments that make an object again, for pickles."""
 
@@ -30,103 +29,17 @@ WORK_PER_THREAD = 4_000_000
 """Smallest work, instructions times states, for which another thread pays off; about a millisecond without lanes."""
 
 
-class Backend(Protocol):
-    """An evaluator of a function: compiled code or virtual machine.
+LAYOUTS = ("rows", "lanes")
+SPARSE: dict[bool | str, int] = {False: DENSE, True: NONZEROS, "distinct": DISTINCT}
+"""The option `sparse` of `compile`, and what it makes a batch store of an output."""
 
-    Arrays are dense, row-major and of one type; None means an input of zeros.
-    """
 
-    name: str
+class Form(NamedTuple):
+    """Form of the results of batches. lanes: states of a lane-major block; layout: of LAYOUTS; sparse: of SPARSE."""
+
     lanes: int
-
-    def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-        """A callable without arguments, which evaluates one state: it reads `inputs` and writes `outputs`."""
-
-    def run(
-        self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
-    ) -> None:
-        """Evaluates `states` states; strides: distance from one state to the next in every input, in numbers."""
-
-
-class Library:
-    """A compiled library."""
-
-    name = "compiled"
-
-    def __init__(self, library: ctypes.CDLL, lanes: int) -> None:
-        self.lanes = lanes
-        self._one = getattr(library, "ocp_dyn_one", None)  # missing in a library for batches only
-        self._many = library.ocp_dyn_many
-        self._many.argtypes = [ctypes.c_longlong] + [ctypes.c_void_p] * 3
-
-    def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-        if self._one is None:
-            return self.batch_runner(1, inputs, [x.size for x in inputs], outputs)
-        pointers = _pointers(inputs), _pointers(outputs)
-        call = functools.partial(self._one, *(ctypes.c_void_p(ctypes.addressof(x)) for x in pointers))
-        call.keep = *pointers, *inputs, *outputs  # type: ignore[attr-defined]  # they must outlive the call
-        return call
-
-    def run(
-        self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
-    ) -> None:
-        self.batch_runner(states, inputs, strides, outputs)()
-
-    def batch_runner(
-        self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
-    ) -> Callable[[], None]:
-        """A callable without arguments that repeats `run` on these arguments."""
-        steps = (ctypes.c_longlong * max(1, len(strides)))(*strides)
-        input_pointers, output_pointers = _pointers(inputs), _pointers(outputs)
-
-        def run(_alive: object = (*inputs, *outputs)) -> None:  # keeps the arrays alive, which the pointers do not
-            if self._many(states, input_pointers, steps, output_pointers):
-                raise MemoryError("no memory for a batch of lanes")
-
-        return run
-
-
-class VirtualMachine:
-    """Evaluator that uses CasADi's virtual machine, state by state."""
-
-    name = "virtual machine"
-    lanes = 1
-
-    def __init__(self, f: ca.Function) -> None:
-        self._f = row_major(f)
-
-    def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-        arguments = [np.zeros(x.size) for x in inputs]
-        results = [np.zeros(y.size) for y in outputs]
-        pair: Any = self._f.buffer()
-        buffer, trigger = pair
-        for i, x in enumerate(arguments):
-            buffer.set_arg(i, memoryview(cast(Any, x)))
-        for j, y in enumerate(results):
-            buffer.set_res(j, memoryview(cast(Any, y)))
-
-        def evaluate(_alive: object = (buffer, self._f)) -> None:  # keeps them alive, which the trigger does not
-            for argument, value in zip(arguments, inputs, strict=True):
-                argument[:] = value.ravel()
-            trigger()
-            for output, result in zip(outputs, results, strict=True):
-                output[...] = result.reshape(output.shape)
-
-        return evaluate
-
-    def run(
-        self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
-    ) -> None:
-        arguments = [np.zeros(self._f.numel_in(i)) for i in range(len(inputs))]
-        results = [np.zeros(self._f.numel_out(j)) for j in range(len(outputs))]
-        evaluate = self.runner(arguments, results)
-        for k in range(states):
-            for argument, value, stride in zip(arguments, inputs, strides, strict=True):
-                if value is not None:
-                    argument[:] = value[k].ravel() if stride else value.ravel()
-            evaluate()
-            for output, result in zip(outputs, results, strict=True):
-                output[k] = result.reshape(output.shape[1:])
+    layout: str = LAYOUTS[0]
+    sparse: bool | str = False
 
 
 class _Words(NamedTuple):
@@ -177,23 +90,40 @@ class CompiledFunction:
     """A Function of numpy arrays: one state, or a batch of them along the first axis.
 
     name: of the Function; name_in, name_out: of its arguments. shape_in, shape_out: their shapes for one state, (n,)
-    for a column. dtype: type of the arrays. backend: "compiled" or "virtual machine". A pickle contains the Function;
-    when it is loaded, the library is found in the cache or built again.
+    for a column and for a sparse result. dtype: type of the arrays. lanes: states in a block of `Lanes` that it takes.
+    layout, sparse: of its results, see `compile`. backend: "compiled" or "virtual machine". A pickle contains the
+    Function; when it is loaded, the library is found in the cache or built again.
 
     >>> ID = od.codegen.compile([od.function(od.inverse_dynamics, rod)]).ID
     >>> ID.name_in, ID.shape_in
     (('q', 'qd', 'qdd'), ((1,), (1,), (1,)))
     """
 
-    def __init__(self, f: ca.Function, backend: Backend, precision: str, threads: int, recipe: Recipe) -> None:
+    def __init__(
+        self, f: ca.Function, backend: Backend, precision: str, threads: int, recipe: Recipe, form: Form
+    ) -> None:
         self.name, self.name_in, self.name_out = f.name(), tuple(f.name_in()), tuple(f.name_out())
         self.shape_in = tuple(_shape(f.size_in(i)) for i in range(f.n_in()))
-        self.shape_out = tuple(_shape(f.size_out(j)) for j in range(f.n_out()))
+        self._dense = tuple(_shape(f.size_out(j)) for j in range(f.n_out()))
+        self._nonzeros = tuple(_places(f.sparsity_out(j)) for j in range(f.n_out()))
+        self.lanes, self.layout, self.sparse = form
+        self._kind = SPARSE[form.sparse]
         self.dtype = DTYPES[precision]
         self.backend = backend.name
         self._backend, self._threads = backend, threads
         self._instructions, self._recipe = instructions(f), recipe
         self._rows = f.rows if isinstance(f, CheckedFunction) else {}
+        self.shape_out = tuple((len(p),) for p in self.patterns) if self._kind else self._dense
+
+    @functools.cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """For every output, the places of the numbers of a sparse result; without `sparse`, of the structural nonzeros."""
+        if self._kind != DISTINCT:
+            return tuple(nonzero_pattern(*pair) for pair in zip(self._dense, self._nonzeros, strict=True))
+        return tuple(
+            distinct_pattern(shape, *self._backend.slots(j, int(np.prod(shape))), places)
+            for j, (shape, places) in enumerate(zip(self._dense, self._nonzeros, strict=True))
+        )
 
     def __reduce__(self) -> Recipe:
         return self._recipe
@@ -220,8 +150,9 @@ class CompiledFunction:
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Results for one state, or for N states if an argument has N; a tuple if there are several outputs.
 
-        out: an array, or a tuple of arrays, to write the results to, of the right shapes and type, in C order, without
-        common memory with the arguments; saves the allocation of large results.
+        Batches are arrays of rows or `Lanes`. out: an array or `Lanes`, or a tuple of them, to write the results to, of the
+        right shapes and type, in C order, without common memory with the arguments; saves the allocation of large results,
+        and decides their layout.
 
         Raises TypeError or ValueError that names the argument whose type or shape does not fit.
         """
@@ -233,19 +164,37 @@ class CompiledFunction:
         states = self._states(arrays)
         lead = () if states is None else (states,)
         shapes = [lead + shape for shape in self.shape_out]
-        outputs = (
-            [np.empty(shape, self.dtype) for shape in shapes]
-            if out is None
-            else self._checked_outputs(out, shapes, arrays)
-        )
+        outputs = self._outputs(states) if out is None else self._checked_outputs(out, shapes, arrays)
         if states is None:
             inputs = [np.zeros(s, self.dtype) if a is None else a for a, s in zip(arrays, self.shape_in, strict=True)]
-            self._backend.runner(inputs, outputs)()
+            self._one(inputs, outputs)()
         else:
-            self._run(states, arrays, outputs)
+            (self._whole(states, arrays, outputs) or functools.partial(self._run, states, arrays, outputs))()
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
+    def _outputs(self, states: int | None) -> list[Any]:
+        """New arrays for the results."""
+        if states is None:
+            return [np.empty(shape, self.dtype) for shape in self.shape_out]
+        if self.layout == "rows":
+            return [np.empty((states, *shape), self.dtype) for shape in self.shape_out]
+        return [Lanes.empty(states, shape, self.lanes, self.dtype) for shape in self.shape_out]
+
+    def _one(self, inputs: Sequence[Any], outputs: Sequence[Array]) -> Callable[[], object]:
+        """A callable that evaluates one state; sparse results are chosen from dense ones."""
+        if not self._kind:
+            return self._backend.runner(inputs, outputs)
+        dense = [np.empty(shape, self.dtype) for shape in self._dense]
+        run = self._backend.runner(inputs, dense)
+
+        def evaluate() -> None:
+            run()
+            for y, result, pattern in zip(outputs, dense, self.patterns, strict=True):
+                np.take(result, pattern.places, out=y)
+
+        return evaluate
+
+    def runner(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> Callable[[], object]:
         """A callable without arguments that evaluates `self(*inputs, out=outputs)`; checks the arrays once, here.
 
         For loops in which the overhead of a call matters: 2 microseconds instead of 40.
@@ -260,12 +209,31 @@ class CompiledFunction:
         lead = () if states is None else (states,)
         self._checked_outputs(tuple(outputs), [lead + shape for shape in self.shape_out], arrays)
         if states is None:
-            return self._backend.runner(inputs, outputs)
-        batched = [x.ndim > len(shape) for x, shape in zip(inputs, self.shape_in, strict=True)]
-        strides = [int(np.prod(shape)) if many else 0 for many, shape in zip(batched, self.shape_in, strict=True)]
-        if isinstance(self._backend, Library) and self._pieces(states) <= 1:
-            return self._backend.batch_runner(states, inputs, strides, outputs)
-        return functools.partial(self._run, states, inputs, outputs)
+            return self._one(inputs, outputs)
+        whole = self._whole(states, inputs, outputs)
+        return functools.partial(self._run, states, inputs, outputs) if whole is None else whole
+
+    def _whole(self, states: int, inputs: Sequence[Any], outputs: Sequence[Any]) -> Callable[[], None] | None:
+        """One call of the library for all states; None if threads share them, or if it knows rows only."""
+        if self._library is None or self._pieces(states) > 1:
+            return None
+        given, wanted = ([x.data if isinstance(x, Lanes) else x for x in side] for side in (inputs, outputs))
+        return self._library.batch_runner(states, given, self._strides(inputs), wanted, self._forms(outputs))
+
+    @property
+    def _library(self) -> Library | None:
+        """The evaluator, if it knows lane-major and sparse batches."""
+        return self._backend if isinstance(self._backend, Library) and self._backend.lanes > 1 else None
+
+    def _strides(self, arrays: Sequence[Any]) -> list[int]:
+        """Distances between the states of every input: -1 for lane-major ones, 0 for one state."""
+        return [
+            -1 if isinstance(a, Lanes) else int(np.prod(shape)) if a is not None and a.ndim > len(shape) else 0
+            for a, shape in zip(arrays, self.shape_in, strict=True)
+        ]
+
+    def _forms(self, outputs: Sequence[Any]) -> list[int]:
+        return [self._kind + LANE_MAJOR * isinstance(y, Lanes) for y in outputs]
 
     def buffer(self) -> Buffer:
         """A `Buffer` for one state, with inputs and outputs of zeros."""
@@ -273,12 +241,20 @@ class CompiledFunction:
         outputs = [np.zeros(shape, self.dtype) for shape in self.shape_out]
         rows = tuple(self._rows[name].text if name in self._rows else "" for name in self.name_in)
         words = _Words(self.name, self.name_in, rows)
-        return Buffer(inputs, outputs, self._backend.runner(inputs, outputs), words)
+        return Buffer(inputs, outputs, self._one(inputs, outputs), words)
 
-    def _array(self, i: int, value: Any) -> Array | None:
+    def _array(self, i: int, value: Any) -> Any:
+        """An argument as an array in C order, as `Lanes`, or None."""
         if value is None:
             return None
         name, shape = self.name_in[i], self.shape_in[i]
+        if isinstance(value, Lanes):
+            if (value.shape[1:], value.dtype, value.lanes) != (shape, self.dtype, self.lanes):
+                raise ValueError(
+                    f"{self.name}: {name} is {value}, expected a shape {('N', *shape)} of {self.dtype} with {self.lanes} lanes: "
+                    f"make it by Lanes.of(rows, lanes={self.lanes})"
+                )
+            return value
         array = value if isinstance(value, np.ndarray) else _array(value, shape)
         if array.dtype.kind not in "biuf":
             raise TypeError(f"{self.name}: {name} must hold real numbers, got {_kind(value, array)}")
@@ -293,9 +269,7 @@ class CompiledFunction:
             )
         return np.ascontiguousarray(array, self.dtype)
 
-    def _checked_outputs(
-        self, out: Any, shapes: Sequence[tuple[int, ...]], arrays: Sequence[Array | None]
-    ) -> list[Array]:
+    def _checked_outputs(self, out: Any, shapes: Sequence[tuple[int, ...]], arrays: Sequence[Any]) -> list[Any]:
         """The arrays of `out`; TypeError or ValueError if results cannot be written to them."""
         outputs = list(out) if isinstance(out, (tuple, list)) else [out]
         if len(outputs) != len(shapes):
@@ -303,45 +277,56 @@ class CompiledFunction:
                 f"{self.name} has {len(shapes)} outputs ({', '.join(self.name_out)}), out has {len(outputs)}"
             )
         for name, y, shape in zip(self.name_out, outputs, shapes, strict=True):
-            fits = isinstance(y, np.ndarray) and y.shape == shape and y.dtype == self.dtype
-            if not (fits and y.flags.c_contiguous and y.flags.writeable):
-                got = f"{y.shape} of {y.dtype}" if isinstance(y, np.ndarray) else type(y).__name__
+            memory = y.data if isinstance(y, Lanes) else y
+            fits = isinstance(memory, np.ndarray) and y.shape == shape and y.dtype == self.dtype
+            if not (fits and memory.flags.c_contiguous and memory.flags.writeable):
+                got = f"{y.shape} of {y.dtype}" if isinstance(memory, np.ndarray) else type(y).__name__
                 raise ValueError(
                     f"{self.name}: out for {name} must be a writable array {shape} of {self.dtype} in C order, got "
                     f"{got}"
                 )
-        for k, y in enumerate(outputs):
-            if any(np.may_share_memory(y, other) for other in (*arrays, *outputs[:k]) if other is not None):
+            if isinstance(y, Lanes) and y.lanes != self.lanes:
+                raise ValueError(f"{self.name}: out for {name} must have {self.lanes} lanes, got {y.lanes}")
+        inputs = [a.data if isinstance(a, Lanes) else a for a in arrays if a is not None]
+        memories = [y.data if isinstance(y, Lanes) else y for y in outputs]
+        for k, y in enumerate(memories):
+            if any(np.may_share_memory(y, other) for other in (*inputs, *memories[:k])):
                 raise ValueError(
                     f"{self.name}: out for {self.name_out[k]} shares memory with another argument; copy it"
                 )
         return outputs
 
-    def _states(self, arrays: Sequence[Array | None]) -> int | None:
+    def _states(self, arrays: Sequence[Any]) -> int | None:
         """Number of states in the arguments; None if all are single states. ValueError if the numbers differ."""
         counts = {
             name: len(array)
             for name, array, shape in zip(self.name_in, arrays, self.shape_in, strict=True)
-            if array is not None and array.ndim > len(shape)
+            if array is not None and len(array.shape) > len(shape)
         }
         if len(set(counts.values())) > 1:
             sizes = ", ".join(f"{name} {count}" for name, count in counts.items())
             raise ValueError(f"{self.name}: all batches must have the same number of states, got {sizes}")
         return next(iter(counts.values()), None)
 
-    def _run(self, states: int, arrays: Sequence[Array | None], outputs: Sequence[Array]) -> None:
-        batched = [a is not None and a.ndim > len(shape) for a, shape in zip(arrays, self.shape_in, strict=True)]
-        strides = [int(np.prod(shape)) if many else 0 for many, shape in zip(batched, self.shape_in, strict=True)]
+    def _run(self, states: int, arrays: Sequence[Any], outputs: Sequence[Any]) -> None:
+        strides, forms = self._strides(arrays), self._forms(outputs)
 
         def part(begin: int, end: int) -> None:
-            inputs = [a[begin:end] if a is not None and many else a for a, many in zip(arrays, batched, strict=True)]
-            self._backend.run(end - begin, inputs, strides, [y[begin:end] for y in outputs])
+            inputs = [a if stride == 0 else _part(a, begin, end) for a, stride in zip(arrays, strides, strict=True)]
+            results = [_part(y, begin, end) for y in outputs]
+            if self._library:
+                self._library.batch_runner(end - begin, inputs, strides, results, forms)()
+            elif not any(forms) and min(strides, default=0) >= 0:
+                self._backend.run(end - begin, inputs, strides, results)
+            else:
+                places = [pattern.places for pattern in self.patterns] if self._kind else [np.arange(0)] * len(results)
+                by_rows(self._backend, end - begin, inputs, strides, results, forms, self._dense, places)
 
         pieces = self._pieces(states)
         if pieces <= 1:
             part(0, states)
             return
-        width = self._backend.lanes
+        width = max(self._backend.lanes, self.lanes)
         size = -(-states // (pieces * width)) * width  # whole vectors
         with ThreadPoolExecutor(pieces) as pool:
             for task in [pool.submit(part, k, min(k + size, states)) for k in range(0, states, size)]:
@@ -379,10 +364,18 @@ def _fitting(value: Any, target: Array, what: str, rows: str) -> Array:
     return array.reshape(target.shape)
 
 
-def _pointers(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:
-    return (ctypes.c_void_p * max(1, len(arrays)))(
-        *(None if a is None else a.__array_interface__["data"][0] for a in arrays)
-    )
+def _part(x: Any, begin: int, end: int) -> Array:
+    """The data of some states of a batch; lane-major ones begin with a block."""
+    if isinstance(x, Lanes):
+        return x.data[begin // x.lanes : -(-end // x.lanes)]
+    found: Array = x[begin:end]
+    return found
+
+
+def _places(pattern: ca.Sparsity) -> list[int]:
+    """Indices of the nonzeros, column by column, in the dense matrix that is stored row by row."""
+    columns = pattern.size2()
+    return [row * columns + column for row, column in zip(pattern.row(), pattern.get_col(), strict=True)]
 
 
 def _shape(size: tuple[int, int]) -> tuple[int, ...]:

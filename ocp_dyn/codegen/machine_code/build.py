@@ -13,6 +13,7 @@ from ..._display import Progress
 from ..kernels import driver
 from ..kernels.emit import emit
 from ..kernels.values import instructions
+from ..kernels.writer import Kernel
 from . import cache, processes
 from .toolchain import Compiler
 
@@ -23,13 +24,14 @@ REPORT_INTERVAL = 2.0
 class Kind(NamedTuple):
     """Kind of a library.
 
-    width: lanes of a batch; single: whether it has code for single states; pack: whether this code is packed.
+    width: lanes of a batch; single: whether it has code for single states; pack: largest number of lanes of a statement
+    of that code, 0 if it is not packed.
     """
 
     width: int
     precision: str
     single: bool
-    pack: bool
+    pack: int
 
 
 def build(
@@ -70,12 +72,14 @@ def build(
 def _sources(f: ca.Function, kind: Kind) -> list[str]:
     """The C files of a function's library: for batches, and for one state."""
     if kind.width == 1:  # a batch calls the code for one state: that file has both
-        return driver.batch_files(emit(f, "kernel", pack=kind.pack), 1, kind.precision)
-    kernel = emit(f, "kernel")
-    many = driver.batch_files(kernel, kind.width, kind.precision)
-    if not kind.single:
-        return many
-    return many + driver.single_files(emit(f, "kernel", pack=True) if kind.pack else kernel, kind.precision)
+        return driver.batch_files(_one(f, kind), 1, kind.precision)
+    many = driver.batch_files(emit(f, "kernel", reciprocals=True), kind.width, kind.precision)
+    return many + (driver.single_files(_one(f, kind), kind.precision) if kind.single else [])
+
+
+def _one(f: ca.Function, kind: Kind) -> Kernel:
+    """The code for one state."""
+    return emit(f, "kernel", pack=True, widest=kind.pack) if kind.pack else emit(f, "kernel")
 
 
 def _object(compiler: Compiler, group: processes.Group, source: Path, text: str, instructions: int) -> Path:

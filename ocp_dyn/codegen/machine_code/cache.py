@@ -31,14 +31,14 @@ RECENT = 600.0
 def directory() -> Path:
     """The directory of the cache, created if missing: ocp_dyn in XDG_CACHE_HOME or in ~/.cache, with the mode 0700.
 
-    If it is not writable: a new private directory, which is removed when this process ends.
+    If it is not writable, or the user has no home: a new private directory, which is removed when this process ends.
     Raises PermissionError if the directory belongs to another user, or if other users can read or write it.
     """
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(named) if os.path.isabs(named) else Path("~/.cache").expanduser()
-    path = base / "ocp_dyn"
+    path = _of_this_user()
+    if path is None:
+        return _of_this_process()
     try:
-        base.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=0o700, exist_ok=True)
         usable = os.access(path, os.W_OK)
     except OSError:
@@ -47,6 +47,16 @@ def directory() -> Path:
         return _of_this_process()
     _check_private(path)
     return path if usable else _of_this_process()
+
+
+def _of_this_user() -> Path | None:
+    """The path of the user's directory, which need not exist; None for a user without a home."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        base = Path(named) if os.path.isabs(named) else Path("~/.cache").expanduser()
+    except RuntimeError:  # neither HOME nor an entry in the list of users
+        return None
+    return base / "ocp_dyn"
 
 
 def _check_private(path: Path) -> None:
@@ -78,14 +88,30 @@ def _of_this_process() -> Path:
 
 
 def find(cache: Path, key: str, suffix: str = ".so") -> Path | None:
-    """The complete file of `key`, or None. Removes files whose content does not fit the digest in their name."""
-    for path in sorted(cache.glob(f"{key}.*{suffix}")):
-        with contextlib.suppress(OSError):
-            if _digest(path) == path.name.split(".")[1]:
-                os.utime(path)
-                return path
-            path.unlink()
+    """The complete file of `key`, or None. Removes files whose content does not fit the digest in their name.
+
+    If `cache` is the directory of this process, because that of the user is read-only, the latter is looked up too.
+    """
+    for place in (cache, *_readable(cache)):
+        for path in sorted(place.glob(f"{key}.*{suffix}")):
+            with contextlib.suppress(OSError):
+                if _digest(path) == path.name.split(".")[1]:
+                    with contextlib.suppress(OSError):  # a read-only disk keeps no times
+                        os.utime(path)
+                    return path
+                path.unlink()
     return None
+
+
+def _readable(cache: Path) -> list[Path]:
+    """The user's directory if it is private, and `cache` is the one of this process."""
+    path = _of_this_user()
+    if path is None or not _of_this_process.cache_info().currsize or cache != _of_this_process():
+        return []
+    with contextlib.suppress(OSError):
+        _check_private(path)
+        return [path]
+    return []
 
 
 @contextlib.contextmanager

@@ -14,7 +14,8 @@ import casadi as ca
 from ..._display import heading, table
 from ..._types import is_one_of, is_whole, meant, sequence, shown, truth
 from . import cache
-from .batch import HEAD, Backend, CompiledFunction, Library, Recipe, VirtualMachine
+from .backends import Backend, Library, VirtualMachine
+from .batch import HEAD, LAYOUTS, CompiledFunction, Form, Recipe
 from .build import Kind, build
 from .identity import digest, made_by
 from .toolchain import Compiler, find_compiler
@@ -93,6 +94,8 @@ def compile(
     single: bool = True,
     pack: bool = True,
     keys: Sequence[str] | None = None,
+    layout: str = "rows",
+    sparse: bool | str = False,
 ) -> Compiled:
     """`functions` as machine code for this processor: `fast = compile([ID]); tau = fast.ID(q, qd, qdd)`.
 
@@ -111,6 +114,9 @@ def compile(
         and faster code with the same results, but for the rounding of fused multiply-adds. False: one operation per
         statement, as for compilers without vector extensions. In batches the lanes of vectors hold states instead.
     keys: texts, one for each function, that identify the functions in the cache; default: their whole graphs.
+    layout: "lanes": results of batches are `Lanes`, without transposes; every function takes these and arrays of rows.
+    sparse: True: results hold the structural nonzeros only, column by column, (nnz,) or (N, nnz); "distinct": equal
+        entries once, as of the symmetric H, (n,) or (N, n). `fast.H.patterns` tells their places.
 
     The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
     directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB,
@@ -129,21 +135,16 @@ def compile(
     distinct = _distinct(functions)
     width = check_lanes(lanes, precision)
     workers, keys = _threads(threads), _checked_keys(keys, len(distinct))
-    options = _Options(lanes, precision, threads, truth(single, "single"), truth(pack, "pack"))
-    compiler = find_compiler()
-    recipe = (_again, (distinct, options, keys))
+    options = _Options(lanes, precision, threads, truth(single, "single"), truth(pack, "pack"), layout, sparse)
+    compiler, form = find_compiler(), _form(width, layout, sparse)
     if compiler is None:
         warnings.warn(NO_COMPILER, RuntimeWarning, stacklevel=2)
         backends: list[Backend] = [VirtualMachine(f) for f in distinct]
     else:
-        kind = _kind(options, compiler)
-        paths = _libraries(
-            distinct, [_key(text, compiler, kind) for text in _identities(distinct, keys)], compiler, kind
-        )
-        backends = [Library(ctypes.CDLL(str(path)), width) for path in paths]
-    recipes = _recipes(distinct, options, keys)
-    made = [CompiledFunction(f, b, precision, workers, r) for f, b, r in zip(distinct, backends, recipes, strict=True)]
-    return Compiled(made, None if compiler is None else compiler.name, recipe)
+        backends = _loaded(distinct, keys, compiler, _kind(options, compiler))
+    parts = zip(distinct, backends, _recipes(distinct, options, keys), strict=True)
+    made = [CompiledFunction(f, backend, precision, workers, recipe, form) for f, backend, recipe in parts]
+    return Compiled(made, None if compiler is None else compiler.name, (_again, (distinct, options, keys)))
 
 
 def cached(
@@ -155,19 +156,22 @@ def cached(
     single: bool = True,
     pack: bool = True,
     keys: Sequence[str] | None = None,
+    layout: str = "rows",
+    sparse: bool | str = False,
 ) -> dict[str, CompiledFunction]:
     """The functions whose libraries an earlier `compile` with the same arguments left in the cache, by name."""
     distinct, compiler = _distinct(functions), find_compiler()
     if compiler is None:
         return {}
     width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(distinct))
-    options = _Options(lanes, precision, threads, single, pack)
+    options = _Options(lanes, precision, threads, single, pack, layout, sparse)
+    form = _form(width, layout, sparse)
     kind, place = _kind(options, compiler), cache.directory()
     texts = _identities(distinct, keys)
     recipes = _recipes(distinct, options, keys)
     found = (cache.find(place, _key(text, compiler, kind)) for text in texts)
     return {
-        f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe)
+        f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe, form)
         for f, path, recipe in zip(distinct, found, recipes, strict=True)
         if path is not None
     }
@@ -180,14 +184,17 @@ class _Options(NamedTuple):
     precision: str
     threads: int | None
     single: bool
-    pack: bool = True  # pickles of earlier versions lack it
+    pack: bool = True  # pickles of earlier versions lack it and those below
+    layout: str = "rows"
+    sparse: bool | str = False
 
 
 def _kind(options: _Options, compiler: Compiler) -> Kind:
     """The kind of library for these options; code that the compiler cannot pack, or that is missing, is not packed."""
     width = check_lanes(options.lanes, options.precision)
     single = options.single or width == 1
-    return Kind(width, options.precision, single, options.pack and single and compiler.vectors)
+    lanes = min(compiler.vectors, 1) * 4 if options.precision == "single" else compiler.vectors
+    return Kind(width, options.precision, single, lanes if options.pack and single else 0)
 
 
 def _again(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> Compiled:
@@ -208,6 +215,13 @@ def _recipes(functions: list[ca.Function], options: _Options, keys: list[str] | 
 def compiler_found() -> bool:
     """Whether this machine has a C compiler that `compile` can use."""
     return find_compiler() is not None
+
+
+def _loaded(functions: list[ca.Function], keys: list[str] | None, compiler: Compiler, kind: Kind) -> list[Backend]:
+    """The libraries of all functions; builds those that are missing in the cache."""
+    texts = _identities(functions, keys)
+    paths = _libraries(functions, [_key(text, compiler, kind) for text in texts], compiler, kind)
+    return [Library(ctypes.CDLL(str(path)), kind.width) for path in paths]
 
 
 def _libraries(functions: list[ca.Function], keys: list[str], compiler: Compiler, kind: Kind) -> list[Path]:
@@ -275,6 +289,15 @@ def check_lanes(lanes: int | None, precision: str) -> int:
     if lanes is not None and not (is_whole(lanes) and lanes in known):
         raise ValueError(f"lanes in {precision} precision are {', '.join(map(str, known))} or None, got {shown(lanes)}")
     return known[-1] if lanes is None else lanes
+
+
+def _form(lanes: int, layout: str, sparse: bool | str) -> Form:
+    """The form of results of batches; ValueError for an unknown one."""
+    if not is_one_of(layout, LAYOUTS):
+        raise ValueError(f"layout is 'rows' or 'lanes', got {shown(layout)}{meant(layout, LAYOUTS)}")
+    if not (isinstance(sparse, bool) or is_one_of(sparse, ["distinct"])):
+        raise ValueError(f"sparse is False, True or 'distinct', got {shown(sparse)}{meant(sparse, ['distinct'])}")
+    return Form(lanes, layout, sparse)
 
 
 def _threads(threads: int | None) -> int:

@@ -7,6 +7,7 @@ ends the whole group, including the children of the programs. On other systems t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -20,11 +21,15 @@ SIGTERM lets compilers remove their temporary files.
 """
 
 
-class Group:
-    """Programs that were started together and end together."""
+NICENESS = 10
+"""Niceness of programs that run beside other work of this process."""
 
-    def __init__(self) -> None:
-        self._lock, self._ended = threading.Lock(), False
+
+class Group:
+    """Programs that were started together and end together; aside: they leave the processors to other programs."""
+
+    def __init__(self, aside: bool = False) -> None:
+        self._lock, self._ended, self._aside = threading.Lock(), False, aside
         self._watch = _watch()
 
     def run(self, command: Sequence[str]) -> tuple[int, str]:
@@ -41,6 +46,9 @@ class Group:
                 errors="replace",
                 process_group=None if self._watch is None else self._watch.pid,
             )
+            if self._aside and self._watch is not None:
+                with contextlib.suppress(OSError):  # it may have ended
+                    os.setpriority(os.PRIO_PGRP, self._watch.pid, NICENESS)
         with process:
             _, said = process.communicate()
         return process.returncode, said
@@ -54,9 +62,9 @@ class Group:
 
 
 @contextmanager
-def group() -> Iterator[Group]:
+def group(aside: bool = False) -> Iterator[Group]:
     """A group whose programs end at the end of the block."""
-    made = Group()
+    made = Group(aside)
     try:
         yield made
     finally:

@@ -43,13 +43,13 @@ class Compiler:
     """A C compiler: its command and flags.
 
     identity: digest of its path and of its predefined macros, which tell version, target and instruction set.
-    vectors: whether it has the vector extensions of GCC, which those macros tell as well.
+    vectors: how many doubles a vector register holds, 2 or 4; 0 without the vector extensions of GCC. Macros tell this, too.
     """
 
     command: tuple[str, ...]
     flags: tuple[str, ...]
     identity: str
-    vectors: bool
+    vectors: int
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ def find_compiler() -> Compiler | None:
 
 @functools.lru_cache(maxsize=8)
 def _find(named: str, path: str) -> Compiler | None:
-    for command in filter(None, (tuple(shlex.split(named)), ("cc",), ("gcc",), ("clang",))):
+    for command in filter(None, (_words(named), ("cc",), ("gcc",), ("clang",))):
         program = shutil.which(command[0], path=path)
         if program:
             for chosen in ((*spared, *native) for native in _NATIVE for spared in (_SKIPPED_PASSES, ())):
@@ -94,9 +94,17 @@ def _find(named: str, path: str) -> Compiler | None:
                 macros = _macros(call)
                 if macros is not None:
                     identity = hashlib.sha256("\0".join(call).encode() + macros).hexdigest()
-                    vectors = b"#define __GNUC__ " in macros
+                    vectors = 0 if b"#define __GNUC__ " not in macros else 4 if b"#define __AVX__ " in macros else 2
                     return Compiler((program, *command[1:]), (*FLAGS, *chosen), identity, vectors)
     return None
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """The words of a command; none if a quotation has no end."""
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return ()
 
 
 def _macros(command: tuple[str, ...]) -> bytes | None:

@@ -1,52 +1,19 @@
-/* Tapes: the operations of a function as tables, made once and evaluated for eight states at a time.
+/* Tapes: the operations of a function as tables, made once and evaluated for many states (run.c).
 
-   A tape needs no compiler of its own: this file is compiled once for a machine. Operations of one kind that do not depend
-   on each other stand next to each other as a run, so a kind is dispatched once per run; the tables are read in order,
-   which the memory of the machine does well, while straight-line code of this size waits for its instructions.
+   A tape needs no compiler of its own: this library is compiled once for a machine. Operations of one kind stand next to
+   each other as a run, so a kind is dispatched once per run; the tables are read in order, which the memory of the machine
+   does well, while straight-line code of this size waits for its instructions.
 
-   All numbers of a batch lie in one work array of vectors with a state in every lane: constants, inputs, and places of
-   values, which are used again after the last use of a value. Sums of a product become fused multiply-adds. */
+   What bounds the evaluation is the traffic between the processor and its caches. Sums of a product become fused
+   multiply-adds, and values that are used once, by the next operation, stay in a register: two to four such operations
+   are a chain, which has a loop of its own, reads its operands once and stores its last result. */
 
-#include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 8
-#define EXPORT __attribute__((visibility("default")))
-typedef double V __attribute__((vector_size(LANES * sizeof(double))));
+#include "tape.h"
 
-/* the order of OPERATIONS in tape.py; after them those that only this file makes */
-enum {
-    INPUT, CONSTANT, OUTPUT, SAME,
-    ADD, SUB, MUL, DIV, NEG, SQ, TWICE, INV,
-    LT, LE, EQ, NE, NOT, AND, OR, IF_ELSE_ZERO, FABS, SIGN, FMIN, FMAX,
-    SQRT, SIN, COS, TAN, ASIN, ACOS, ATAN, EXP, LOG, SINH, COSH, TANH, ASINH, ACOSH, ATANH, FLOOR, CEIL, ERF, LOG1P, EXPM1,
-    POW, FMOD, REMAINDER, COPYSIGN, ATAN2, HYPOT,
-    FMA, FMS, FNMA, /* a b + c, a b - c, c - a b */
-    KINDS
-};
-
-static int operands(int op)
-{
-    if (op >= FMA) return 3;
-    if (op >= POW) return 2;
-    if (op >= SQRT || op == NEG || op == NOT || op == FABS || op == SIGN) return 1;
-    return 2;
-}
-
-/* A tape is one block of memory, which can be kept in a file: this head, then its arrays. */
-enum { MAGIC = 0x7a9e01 };
-typedef struct {
-    int64_t magic, bytes;
-    int64_t inputs, constants, places; /* numbers in the work array: constants, inputs, all */
-    int64_t entries;                   /* entries of all outputs together */
-    int64_t operations, runs;
-    int64_t wide;                                         /* 1: indices of 32 bits, else of 16 */
-    int64_t constant_at, entry_at, run_at, table_at;         /* offsets of the arrays, in bytes */
-} Head;
-
-typedef struct { int32_t op, count; } Run;
+enum { MOST_OPERANDS = 16 }; /* of a chain */
 
 typedef struct { int32_t op, a, b, c; } Value;
 
@@ -125,35 +92,138 @@ static void simplify(Graph *g, int entries, const int *entry, char *live, int *u
     }
 }
 
-/* Sorts every window of values by depth within the window, then by kind. Returns the number of live values. */
-static int schedule(const Graph *g, const char *live, int window, int *order, int *level, int *home, int *count, int *sorted)
+/* Values that are computed one after the other by chains: every value but the last of a chain is used once, by the next.
+
+   before: the value that the chain computes before this one, or -1; at: the operand that it is; inner: 1 if another value
+   follows; loop: the loop for the chain up to this value. */
+typedef struct {
+    int *before, *loop;
+    char *at, *inner;
+} Chains;
+
+/* The step that continues a chain whose last result is operand `at` of this operation; -1 if there is none. */
+static int continued(int op, int at)
 {
-    int k, j, s, m = 0, first = g->leaves;
-    for (k = 0; k < g->values; ++k)
-        if (live[k]) order[m++] = k;
-    for (k = 0; k < g->values; ++k) home[k] = -1;
-    for (s = 0; s * window < m; ++s) {
-        int low = s * window, high = low + window < m ? low + window : m, keys, top = 0;
-        for (k = low; k < high; ++k) {
-            const Value *v = &g->value[order[k]];
-            int deep = 0, arguments[3] = {v->a, v->b, v->c};
-            for (j = 0; j < 3; ++j) {
-                int a = arguments[j] - first;
-                if (a >= 0 && home[a] == s && level[a] >= deep) deep = level[a] + 1;
-            }
-            level[order[k]] = deep, home[order[k]] = s;
-            if (deep > top) top = deep;
+    switch (op) {
+    case ADD: return PLUS;
+    case SUB: return at ? -1 : MINUS;
+    case MUL: return TIMES;
+    case IF_ELSE_ZERO: return at ? KEPT_IF : -1;
+    case FMA: return at == 2 ? PLUS_PRODUCT : -1;
+    case FMS: return at == 2 ? FROM_PRODUCT : -1;
+    case FNMA: return at == 2 ? MINUS_PRODUCT : -1;
+    default: return -1;
+    }
+}
+
+/* The loop for chains of this loop with one step more; -1 if there is none. */
+static int longer(int loop, int step)
+{
+#define MATCHED(name, before, last) if (loop == before && step == last) return name;
+    CHAINS(MATCHED)
+    return -1;
+}
+
+/* Joins values to chains. */
+static void join(const Graph *g, const char *live, const int *uses, Chains *c)
+{
+    int k, j, first = g->leaves;
+    for (k = 0; k < g->values; ++k) {
+        const Value *v = &g->value[k];
+        const int argument[3] = {v->a, v->b, v->c};
+        c->before[k] = -1, c->loop[k] = v->op;
+        for (j = 2; live[k] && j >= 0; --j) {
+            const int a = argument[j] - first, step = continued(v->op, j);
+            const int loop = a >= 0 && step >= 0 && uses[a] == 1 ? longer(c->loop[a], step) : -1;
+            if (loop > c->loop[k]) c->before[k] = a, c->at[k] = (char)j, c->loop[k] = loop;
         }
-        keys = (top + 1) * KINDS;
-        memset(count, 0, sizeof(int) * (size_t)(keys + 1));
-        for (k = low; k < high; ++k) count[level[order[k]] * KINDS + g->value[order[k]].op + 1]++;
-        for (k = 0; k < keys; ++k) count[k + 1] += count[k];
-        for (k = low; k < high; ++k) sorted[low + count[level[order[k]] * KINDS + g->value[order[k]].op]++] = order[k];
+        if (c->before[k] >= 0) c->inner[c->before[k]] = 1;
+    }
+}
+
+/* The operands that a chain reads from the work array, in the order of its steps. Returns their number. */
+static int operands_of(const Graph *g, const Chains *c, int last, int *read)
+{
+    int n = 0, k, j, i;
+    for (k = last; k >= 0; k = c->before[k]) {
+        const Value *v = &g->value[k];
+        const int argument[3] = {v->a, v->b, v->c};
+        for (j = operands(v->op) - 1; j >= 0; --j)
+            if (c->before[k] < 0 || j != c->at[k]) read[n++] = argument[j];
+    }
+    for (i = 0, j = n - 1; i < j; ++i, --j) { const int s = read[i]; read[i] = read[j]; read[j] = s; }
+    return n;
+}
+
+/* Chains of a window that wait for operands, and queues of those that are ready, one for every loop. */
+typedef struct {
+    int *waits, *edge, *to; /* number of operands that are missing; edge[k] .. edge[k + 1]: chains that use result k */
+    int *next, head[LOOPS], tail[LOOPS], ready[LOOPS];
+} Queues;
+
+static void enqueue(Queues *q, int loop, int k)
+{
+    q->next[k] = -1;
+    if (q->ready[loop]++) q->next[q->tail[loop]] = k;
+    else q->head[loop] = k;
+    q->tail[loop] = k;
+}
+
+/* Finds which chains of order[low .. high] use the result of which; home: position of every chain in `order`. */
+static void connect(const Graph *g, const Chains *c, const int *order, int low, int high, int *home, Queues *q)
+{
+    int k, j, pass, read[MOST_OPERANDS];
+    for (k = low; k < high; ++k) home[order[k]] = k;
+    memset(q->edge, 0, sizeof(int) * (size_t)(high - low + 2));
+    for (pass = 0; pass < 2; ++pass) { /* counts, then fills */
+        for (k = low; k < high; ++k) {
+            const int n = operands_of(g, c, order[k], read);
+            q->waits[k - low] = 0;
+            for (j = 0; j < n; ++j) {
+                const int a = read[j] - g->leaves, at = a < 0 ? -1 : home[a];
+                if (at < low) continue;
+                q->waits[k - low]++;
+                if (pass) q->to[q->edge[at - low + 1]++] = k - low;
+                else q->edge[at - low + 2]++;
+            }
+        }
+        for (k = 2; !pass && k < high - low + 2; ++k) q->edge[k] += q->edge[k - 1];
+    }
+}
+
+/* Orders every window of chains so that long runs of one loop arise: it takes all that are ready for the loop that has
+   most of them, and those that become ready meanwhile. Returns the number of chains. */
+static int schedule(const Graph *g, const char *live, const Chains *c, int window, int *order, int *home, int *sorted,
+                    Queues *q)
+{
+    int k, low, loop, m = 0, done = 0;
+    for (k = 0; k < g->values; ++k) {
+        home[k] = -1;
+        if (live[k] && !c->inner[k]) order[m++] = k;
+    }
+    for (low = 0; low < m; low += window) {
+        const int high = low + window < m ? low + window : m;
+        connect(g, c, order, low, high, home, q);
+        memset(q->ready, 0, sizeof q->ready);
+        for (k = low; k < high; ++k)
+            if (!q->waits[k - low]) enqueue(q, c->loop[order[k]], k - low);
+        while (done < high) {
+            int most = 0;
+            for (loop = 1; loop < LOOPS; ++loop)
+                if (q->ready[loop] > q->ready[most]) most = loop;
+            while (q->ready[most]) {
+                const int now = q->head[most];
+                q->head[most] = q->next[now], q->ready[most]--;
+                sorted[done++] = order[low + now];
+                for (k = q->edge[now]; k < q->edge[now + 1]; ++k)
+                    if (!--q->waits[q->to[k]]) enqueue(q, c->loop[order[low + q->to[k]]], q->to[k]);
+            }
+        }
     }
     return m;
 }
 
-/* Places of values in the work array, runs and their table of indices (result, operands). */
+/* Places of values in the work array, runs and their table of indices: the operands of a chain, then its result. */
 typedef struct {
     int places, runs;
     long long table_size;
@@ -161,52 +231,48 @@ typedef struct {
     Run *run;
 } Plan;
 
-static void allocate(const Graph *g, int m, const int *sorted, int window, int entries, const int *entry, Plan *p,
+static void allocate(const Graph *g, const Chains *c, int m, const int *sorted, int entries, const int *entry, Plan *p,
                      int *last, int *place, int *idle)
 {
-    int k, j, first = g->leaves, idles = 0;
+    int k, j, first = g->leaves, idles = 0, read[MOST_OPERANDS];
     p->places = first;
     for (k = 0; k < g->values; ++k) last[k] = -1, place[k] = -1;
     for (k = 0; k < m; ++k) {
-        const Value *v = &g->value[sorted[k]];
-        int arguments[3] = {v->a, v->b, v->c};
-        for (j = 0; j < 3; ++j)
-            if (arguments[j] >= first) last[arguments[j] - first] = k;
+        const int n = operands_of(g, c, sorted[k], read);
+        for (j = 0; j < n; ++j)
+            if (read[j] >= first) last[read[j] - first] = k;
     }
     for (j = 0; j < entries; ++j) { /* outputs keep their places to the end */
-        int v = entry[j] - first;
+        const int v = entry[j] - first;
         if (v >= 0 && place[v] < 0) place[v] = p->places++, last[v] = m;
     }
     for (k = 0; k < m; ++k) {
-        int v = sorted[k], count = operands(g->value[v].op), arguments[3];
+        const int v = sorted[k], n = operands_of(g, c, v, read);
         int32_t *t = p->table + p->table_size;
-        arguments[0] = g->value[v].a, arguments[1] = g->value[v].b, arguments[2] = g->value[v].c;
-        if (k % window == 0 || p->run[p->runs - 1].op != g->value[v].op) {
-            p->run[p->runs].op = g->value[v].op;
-            p->run[p->runs++].count = 0;
-        }
+        if (!p->runs || p->run[p->runs - 1].loop != c->loop[v]) p->run[p->runs++].loop = c->loop[v];
         p->run[p->runs - 1].count++;
-        for (j = 0; j < count; ++j) t[1 + j] = arguments[j] < first ? arguments[j] : place[arguments[j] - first];
-        for (j = 0; j < count; ++j) {
-            int a = arguments[j] - first;
+        for (j = 0; j < n; ++j) t[j] = read[j] < first ? read[j] : place[read[j] - first];
+        for (j = 0; j < n; ++j) {
+            const int a = read[j] - first;
             if (a >= 0 && last[a] == k) idle[idles++] = place[a], last[a] = -1;
         }
         if (place[v] < 0) place[v] = idles ? idle[--idles] : p->places++;
-        t[0] = place[v];
-        p->table_size += 1 + count;
+        t[n] = place[v];
+        p->table_size += 1 + n;
     }
 }
 
 static int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /* The finished block of memory; null if there is no memory. */
-static char *written(const Graph *g, const Plan *p, int m, int constants, const double *constant, int entries,
+static char *written(const Graph *g, const Plan *p, const char *live, int constants, const double *constant, int entries,
                      const int *entry, const int *place)
 {
-    Head head = {MAGIC, 0, g->leaves - constants, constants, p->places, entries, m, p->runs,
+    Head head = {MAGIC, 0, g->leaves - constants, constants, p->places, entries, 0, p->runs,
                  p->places > 65535, 0, 0, 0, 0};
     char *made;
     long long k;
+    for (k = 0; k < g->values; ++k) head.operations += live[k];
     head.constant_at = aligned(sizeof(Head));
     head.entry_at = aligned(head.constant_at + 8 * (int64_t)constants);
     head.run_at = aligned(head.entry_at + 4 * (int64_t)entries);
@@ -224,166 +290,47 @@ static char *written(const Graph *g, const Plan *p, int m, int constants, const 
     return made;
 }
 
+/* The next `count` numbers of a block of memory. */
+static int *part(int **at, size_t count)
+{
+    int *begin = *at;
+    *at += count;
+    return begin;
+}
+
 /* Makes a tape of n instructions (operation, result, operands), whose work variables number less than `slots`; the
    constant `one` is 1. Returns null if there is no memory. tape_free frees it. */
 EXPORT char *tape_make(long long n, const int32_t *code, int slots, int inputs, int constants, const double *constant,
                        int one, int entries, int window)
 {
-    size_t N = (size_t)n + 2, cells = 16, counts = ((size_t)window + 1) * KINDS + 1, k;
-    int *part[8], *slot, *entry, *count, m;
-    char *made, *memory, *live;
+    const size_t N = (size_t)n + 2;
+    size_t cells = 16;
     Graph g = {0};
+    Chains c = {0};
+    Queues q = {0};
     Plan p = {0};
+    int *uses, *order, *home, *sorted, *slot, *entry, *at, m;
+    char *made, *memory, *live;
     while (cells < 2 * N) cells *= 2;
-    memory = calloc(1, N * (sizeof(Value) + sizeof(Run) + 12 * sizeof(int) + 1)
-                        + ((size_t)slots + (size_t)entries + cells + counts + 2) * sizeof(int));
+    memory = calloc(1, N * (sizeof(Value) + sizeof(Run) + 16 * sizeof(int) + 3)
+                           + ((size_t)slots + (size_t)entries + cells) * sizeof(int));
     if (!memory) return 0;
-    g.value = (Value *)(void *)memory, p.run = (Run *)(void *)(g.value + N), p.table = (int32_t *)(void *)(p.run + N);
-    part[0] = p.table + 4 * N;
-    for (k = 1; k < 8; ++k) part[k] = part[k - 1] + N;
-    slot = part[7] + N, entry = slot + slots, count = entry + entries, g.table = count + counts;
-    live = (char *)(g.table + cells);
+    g.value = (Value *)(void *)memory, p.run = (Run *)(void *)(g.value + N), at = (int *)(void *)(p.run + N);
+    p.table = part(&at, 4 * N), q.to = part(&at, 3 * N), q.waits = part(&at, N), q.edge = part(&at, N);
+    q.next = part(&at, N), uses = part(&at, N), order = part(&at, N), home = part(&at, N), sorted = part(&at, N);
+    c.before = part(&at, N), c.loop = part(&at, N);
+    slot = part(&at, (size_t)slots), entry = part(&at, (size_t)entries), g.table = part(&at, cells);
+    live = (char *)at, c.at = live + N, c.inner = c.at + N;
     g.leaves = inputs + constants, g.mask = (int)cells - 1;
     memset(g.table, -1, cells * sizeof(int));
     read_code(&g, n, code, constants, one, slot, entry);
-    simplify(&g, entries, entry, live, part[0]);
-    m = schedule(&g, live, window, part[1], part[2], part[3], count, part[4]);
-    allocate(&g, m, part[4], window, entries, entry, &p, part[5], part[6], part[7]);
-    made = written(&g, &p, m, constants, constant, entries, entry, part[6]);
+    simplify(&g, entries, entry, live, uses);
+    join(&g, live, uses, &c);
+    m = schedule(&g, live, &c, window, order, home, sorted, &q);
+    allocate(&g, &c, m, sorted, entries, entry, &p, uses, order, home);
+    made = written(&g, &p, live, constants, constant, entries, entry, order);
     free(memory);
     return made;
 }
 
 EXPORT void tape_free(char *tape) { free(tape); }
-
-/* One value by an operation that is not worth a loop of its own. */
-static void other(int op, V *result, const V *first, const V *second)
-{
-    double a[LANES], b[LANES], y[LANES];
-    int l;
-    memcpy(a, first, sizeof a), memcpy(b, second, sizeof b);
-#define EACH(expression) for (l = 0; l < LANES; ++l) y[l] = expression; break
-    switch (op) {
-    case LT: EACH(a[l] < b[l] ? 1.0 : 0.0);
-    case LE: EACH(a[l] <= b[l] ? 1.0 : 0.0);
-    case EQ: EACH(a[l] == b[l] ? 1.0 : 0.0);
-    case NE: EACH(a[l] != b[l] ? 1.0 : 0.0);
-    case NOT: EACH(a[l] == 0.0 ? 1.0 : 0.0);
-    case AND: EACH(a[l] != 0.0 && b[l] != 0.0 ? 1.0 : 0.0);
-    case OR: EACH(a[l] != 0.0 || b[l] != 0.0 ? 1.0 : 0.0);
-    case IF_ELSE_ZERO: EACH(a[l] != 0.0 ? b[l] : 0.0);
-    case FABS: EACH(fabs(a[l]));
-    case SIGN: EACH(a[l] > 0.0 ? 1.0 : a[l] < 0.0 ? -1.0 : a[l]);
-    case FMIN: EACH(a[l] < b[l] ? a[l] : b[l] == b[l] ? b[l] : a[l]);
-    case FMAX: EACH(a[l] > b[l] ? a[l] : b[l] == b[l] ? b[l] : a[l]);
-    case SQRT: EACH(sqrt(a[l]));
-    case SIN: EACH(sin(a[l]));
-    case COS: EACH(cos(a[l]));
-    case TAN: EACH(tan(a[l]));
-    case ASIN: EACH(asin(a[l]));
-    case ACOS: EACH(acos(a[l]));
-    case ATAN: EACH(atan(a[l]));
-    case EXP: EACH(exp(a[l]));
-    case LOG: EACH(log(a[l]));
-    case SINH: EACH(sinh(a[l]));
-    case COSH: EACH(cosh(a[l]));
-    case TANH: EACH(tanh(a[l]));
-    case ASINH: EACH(asinh(a[l]));
-    case ACOSH: EACH(acosh(a[l]));
-    case ATANH: EACH(atanh(a[l]));
-    case FLOOR: EACH(floor(a[l]));
-    case CEIL: EACH(ceil(a[l]));
-    case ERF: EACH(erf(a[l]));
-    case LOG1P: EACH(log1p(a[l]));
-    case EXPM1: EACH(expm1(a[l]));
-    case POW: EACH(pow(a[l], b[l]));
-    case FMOD: EACH(fmod(a[l], b[l]));
-    case REMAINDER: EACH(remainder(a[l], b[l]));
-    case COPYSIGN: EACH(copysign(a[l], b[l]));
-    case ATAN2: EACH(atan2(a[l], b[l]));
-    default: EACH(hypot(a[l], b[l]));
-    }
-    memcpy(result, y, sizeof y);
-}
-
-#define RUNS(name, INDEX)                                                                                              \
-    static const INDEX *name(const Run *run, int runs, const INDEX *t, V *w)                                           \
-    {                                                                                                                  \
-        int r, k;                                                                                                      \
-        for (r = 0; r < runs; ++r) {                                                                                   \
-            const int n = run[r].count, op = run[r].op, last = operands(op);                                           \
-            switch (op) {                                                                                              \
-            case ADD: for (k = 0; k < n; ++k, t += 3) w[t[0]] = w[t[1]] + w[t[2]]; break;                              \
-            case SUB: for (k = 0; k < n; ++k, t += 3) w[t[0]] = w[t[1]] - w[t[2]]; break;                              \
-            case MUL: for (k = 0; k < n; ++k, t += 3) w[t[0]] = w[t[1]] * w[t[2]]; break;                              \
-            case DIV: for (k = 0; k < n; ++k, t += 3) w[t[0]] = w[t[1]] / w[t[2]]; break;                              \
-            case NEG: for (k = 0; k < n; ++k, t += 2) w[t[0]] = -w[t[1]]; break;                                       \
-            case FMA: for (k = 0; k < n; ++k, t += 4) w[t[0]] = w[t[1]] * w[t[2]] + w[t[3]]; break;                    \
-            case FMS: for (k = 0; k < n; ++k, t += 4) w[t[0]] = w[t[1]] * w[t[2]] - w[t[3]]; break;                    \
-            case FNMA: for (k = 0; k < n; ++k, t += 4) w[t[0]] = w[t[3]] - w[t[1]] * w[t[2]]; break;                   \
-            default: for (k = 0; k < n; ++k, t += 1 + last) other(op, &w[t[0]], &w[t[1]], &w[t[last]]);                \
-            }                                                                                                          \
-        }                                                                                                              \
-        return t;                                                                                                      \
-    }
-
-RUNS(narrow, uint16_t)
-RUNS(wide, uint32_t)
-
-/* A function of several instances: their rows of inputs and outputs, one array for each input and output. */
-typedef struct {
-    const char *tape;
-    int64_t instances, inputs, outputs;
-    const double *const *in;
-    const int64_t *in_size;
-    double *const *out;
-    const int64_t *out_size;
-} Job;
-
-static void batch(const Job *job, int64_t start, V *w)
-{
-    const Head *h = (const Head *)(const void *)job->tape;
-    const double *constant = (const double *)(const void *)(job->tape + h->constant_at);
-    const int32_t *entry = (const int32_t *)(const void *)(job->tape + h->entry_at);
-    const Run *run = (const Run *)(const void *)(job->tape + h->run_at);
-    const int lanes = job->instances - start < LANES ? (int)(job->instances - start) : LANES;
-    int64_t i, k;
-    V *x = w + h->constants;
-    int l;
-    for (k = 0; k < h->constants; ++k)
-        for (l = 0; l < LANES; ++l) w[k][l] = constant[k];
-    for (i = 0; i < job->inputs; ++i) {
-        const int64_t size = job->in_size[i];
-        for (l = 0; l < LANES; ++l) { /* unused lanes repeat the first instance */
-            const double *row = job->in[i] + (start + (l < lanes ? l : 0)) * size;
-            for (k = 0; k < size; ++k) x[k][l] = row[k];
-        }
-        x += size;
-    }
-    if (h->wide) wide(run, (int)h->runs, (const uint32_t *)(const void *)(job->tape + h->table_at), w);
-    else narrow(run, (int)h->runs, (const uint16_t *)(const void *)(job->tape + h->table_at), w);
-    for (i = 0; i < job->outputs; ++i) {
-        const int64_t size = job->out_size[i];
-        for (l = 0; l < lanes; ++l) {
-            double *row = job->out[i] + (start + l) * size;
-            for (k = 0; k < size; ++k) row[k] = w[entry[k]][l];
-        }
-        entry += size;
-    }
-}
-
-/* Evaluates all jobs, batch by batch. Several threads may call this with the same jobs and `next`, which begins at 0, each
-   with its own work array: every batch is computed by one of them. */
-EXPORT void tape_run(long long jobs, const Job *job, int64_t *next, V *work)
-{
-    int64_t mine = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED), first = 0;
-    long long k;
-    for (k = 0; k < jobs; ++k) {
-        const int64_t batches = (job[k].instances + LANES - 1) / LANES;
-        while (mine < first + batches) {
-            batch(&job[k], (mine - first) * LANES, work);
-            mine = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
-        }
-        first += batches;
-    }
-}

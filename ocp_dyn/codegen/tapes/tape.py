@@ -2,7 +2,7 @@
 
 A tape is made in about a microsecond per instruction, a hundred times faster than machine code, and it is evaluated as
 fast as machine code of functions with more than some ten thousand operations: their code does not stay in the
-processor's caches between two calls, and tables are read ahead. See tape.c.
+processor's caches between two calls, and tables are read ahead. See tape.c (making) and run.c (evaluation).
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ OPERATIONS = (
     *("SQRT", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "EXP", "LOG", "SINH", "COSH", "TANH", "ASINH", "ACOSH"),
     *("ATANH", "FLOOR", "CEIL", "ERF", "LOG1P", "EXPM1", "POW", "FMOD", "REMAINDER", "COPYSIGN", "ATAN2", "HYPOT"),
 )
-"""CasADi's operations, without OP_, in the order of their numbers in tape.c."""
+"""CasADi's operations, without OP_, in the order of their numbers in tape.h."""
 
 ALIASES = {"LIFT": "ASSIGN", "CONSTPOW": "POW"}
 
-WINDOW = 8192
-"""Number of operations that are sorted by depth and kind at a time: enough for long runs, few enough to keep the order of
+WINDOW = 16384
+"""Number of chains of operations that are ordered at a time: enough for long runs, few enough to keep the order of
 evaluation, and so the number of values that wait to be used."""
 
 LANES = 8
+"""Number of instances that a batch has, or half as many."""
 
 WORTH_A_THREAD = 200_000
 """Number of operations of all batches from which on a second thread pays."""
@@ -107,7 +108,7 @@ def read(f: ca.Function) -> tuple[Code, Array]:
 
 @cache
 def _numbers() -> Indices:
-    """The number in tape.c of every operation of CasADi; -1: none."""
+    """The number in tape.h of every operation of CasADi; -1: none."""
     found = {getattr(ca, f"OP_{name}"): k for k, name in enumerate(OPERATIONS)}
     found |= {getattr(ca, f"OP_{name}"): OPERATIONS.index(same) for name, same in ALIASES.items()}
     return np.array([found.get(k, -1) for k in range(max(found) + 1)])
@@ -154,7 +155,7 @@ def _serialized(f: ca.Function) -> Code | None:
 
 
 class _Job(ctypes.Structure):
-    """Job of tape.c."""
+    """Job of run.c."""
 
     _fields_ = [
         ("tape", ctypes.c_void_p),
@@ -205,6 +206,19 @@ class Run:
         run(count, jobs, following, self._work[0])
         for other in others:
             other.result()
+
+
+def place(library: ctypes.CDLL, entries: Array, to: NDArray[np.int32], weights: Array | None, result: Array) -> Array:
+    """`result`, filled: every number is the sum of the entries (times their weights) that belong to it.
+
+    to: the index of the number to which every entry belongs. The sums are those of numpy.bincount, in half its time.
+    """
+    assert entries.size == to.size
+    assert entries.flags.c_contiguous
+    assert result.flags.c_contiguous
+    factors = None if weights is None else weights.ctypes.data
+    library.tape_place(to.size, to.ctypes.data, factors, entries.ctypes.data, result.size, result.ctypes.data)
+    return result
 
 
 @cache

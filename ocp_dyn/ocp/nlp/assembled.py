@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import casadi as ca
 import numpy as np
@@ -14,7 +16,14 @@ from ..._types import Array
 from .blocks import Block
 from .evaluator import Evaluator, Tapes
 
-Outputs = Callable[[list[Array]], Sequence[Callable[[], Any]]]
+
+class Filling(NamedTuple):
+    """A computation that writes its result into the array it is given, large ones without a copy."""
+
+    fill: Callable[[Array], object]
+
+
+Outputs = Callable[[list[Array]], Sequence[Callable[[], Any] | Filling]]
 
 
 class Stopped(Exception):
@@ -24,7 +33,8 @@ class Stopped(Exception):
 class Numeric(ca.Callback):
     """A CasADi Function computed in Python.
 
-    `compute(arguments)` returns, for every output, a function without arguments that is called if the output is needed.
+    `compute(arguments)` returns, for every output, a function without arguments or a `Filling`, called if the output is
+    needed.
     """
 
     def __init__(
@@ -64,7 +74,11 @@ class Numeric(ca.Callback):
         try:
             for view, thunk in zip(results, self._compute(inputs), strict=True):
                 if view is not None and len(view):
-                    np.frombuffer(view)[:] = thunk()
+                    memory = np.frombuffer(view)
+                    if isinstance(thunk, Filling):
+                        thunk.fill(memory)
+                    else:
+                        memory[:] = thunk()
         except Stopped:
             return 1
         return 0
@@ -89,6 +103,7 @@ class Assembled:
         self.tapes: Tapes | None = None
         self.evaluator = Evaluator(self.blocks, self.n, self.constants, self.parameters, self.threads)
         self._make_functions()
+        _programs.add(self)
 
     def use(self, tapes: Tapes | None) -> None:
         """Evaluates these functions of blocks by machine code from now on, and all others by CasADi's virtual
@@ -119,12 +134,15 @@ class Assembled:
         self.jacobian = numeric(
             "nlp_jac_g",
             {"g": dense(m, 1), "jac_g_x": jacobian},
-            lambda z: [lambda: self.evaluator.constraints(*z), lambda: self.evaluator.jacobian(*z)],
+            lambda z: [
+                lambda: self.evaluator.constraints(*z),
+                Filling(lambda out: self.evaluator.jacobian(z[0], z[1], out)),
+            ],
         )
         self.hessian = numeric(
             "nlp_hess_l",
             {"triu_hess_gamma_x_x": hessian},
-            lambda z: [lambda: self.evaluator.hessian(z[0], z[1], float(z[2][0]), z[3])],
+            lambda z: [Filling(lambda out: self.evaluator.hessian(z[0], z[1], float(z[2][0]), z[3], out))],
             lam_f=number,
             lam_g=dense(m, 1),
         )
@@ -151,3 +169,17 @@ class Assembled:
             f = f + ca.sum2(ca.sum1(terms)) if b.cost_names else f
             rows.append(ca.vec(g))
         return {"x": x, "p": p, "f": f, "g": ca.vertcat(*rows)}
+
+
+_programs: WeakSet[Assembled] = WeakSet()
+
+
+def _free_all() -> None:
+    """In a forked process no other thread runs: one that used a program would keep its lock forever."""
+    for program in list(_programs):
+        program.lock = threading.RLock()
+        program.evaluator.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_all)

@@ -158,10 +158,16 @@ class Evaluator:
         """Moves to a point (x, p) and marks the results of another one as out of date."""
         if np.array_equal(x, self._x) and np.array_equal(p, self._p):
             return
-        self._fresh.clear()
-        self._x[:], self._p[:] = x, p
-        np.take(self._x, self._gather, out=self._all_z, mode="clip")
+        self.forget()
+        self._p[:] = p
+        np.take(x, self._gather, out=self._all_z, mode="clip")
         np.take(self._numbers, self._gather_p, out=self._all_local, mode="clip")
+        self._x[:] = x  # the last, because Ctrl-C may end this at any line
+
+    def forget(self) -> None:
+        """Forgets the point of the last evaluation, so that the next one gathers its inputs anew."""
+        self._fresh.clear()
+        self._x[:] = np.nan
 
     def _evaluate(self, level: str, x: Array, p: Array) -> list[Array]:
         self._at(x, p)
@@ -190,29 +196,30 @@ class Evaluator:
         gradient[self._touched] = self._placements[0](self._evaluate("first", x, p)[0])
         return gradient
 
-    def jacobian(self, x: Array, p: Array) -> Array:
-        """Nonzeros of dg/dx, in the order of `jacobian_pattern`."""
-        return self._placements[1](self._evaluate("first", x, p)[1])
+    def jacobian(self, x: Array, p: Array, out: Array | None = None) -> Array:
+        """Nonzeros of dg/dx, in the order of `jacobian_pattern`; in the array `out` if it is given."""
+        return self._placed(1, self._evaluate("first", x, p)[1], out)
 
-    def hessian(self, x: Array, p: Array, lam_f: float, lam_g: Array) -> Array:
-        """Nonzeros of the upper triangle of the Hessian of lam_f f + lam_g' g, in the order of `hessian_pattern`."""
+    def hessian(self, x: Array, p: Array, lam_f: float, lam_g: Array, out: Array | None = None) -> Array:
+        """Nonzeros of the upper triangle of the Hessian of lam_f f + lam_g' g, in the order of `hessian_pattern`; in
+        the array `out` if it is given."""
         begin = 0
         for rows in self._lam_g:
             rows[:] = lam_g[begin : begin + rows.size].reshape(rows.shape)
             begin += rows.size
-        return self._curvature("second", x, p, lam_f)
+        return self._placed(2, self._curvatures("second", x, p, lam_f), out)
 
     def gauss_newton(self, x: Array, p: Array, lam_f: float) -> Array:
         """Nonzeros of the Gauss-Newton Hessian of lam_f f, which leaves out the curvature of the residuals whose
         squares make up f; pattern as of `hessian`."""
-        return self._curvature("gauss", x, p, lam_f)
+        return self._placed(2, self._curvatures("gauss", x, p, lam_f))
 
     def entries(self, x: Array, p: Array) -> tuple[Array, Array]:
         """Nonzeros of the Jacobians and of the Gauss-Newton Hessians of all blocks, instance by instance."""
         return self._evaluate("first", x, p)[1], self._curvatures("gauss", x, p, 1.0)
 
-    def _curvature(self, level: str, x: Array, p: Array, lam_f: float) -> Array:
-        return self._placements[2](self._curvatures(level, x, p, lam_f))
+    def _placed(self, k: int, entries: Array, out: Array | None = None) -> Array:
+        return self._placements[k](entries, None if self._tapes is None else self._tapes.library, out)
 
     def _curvatures(self, level: str, x: Array, p: Array, lam_f: float) -> Array:
         self._at(x, p)

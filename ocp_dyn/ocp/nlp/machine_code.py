@@ -19,7 +19,7 @@ from ..._types import is_one_of, meant, shown
 from ...codegen.machine_code import cache
 from ...codegen.machine_code.compile import compiler_found
 from ...codegen.machine_code.identity import digest, made_by
-from ...codegen.tapes.library import build_aside, library, version
+from ...codegen.tapes.library import build_aside, fault, library, version
 from ...codegen.tapes.tape import Tape, tape_of
 from .assembled import Assembled
 from .blocks import Block
@@ -85,8 +85,10 @@ def use_machine_code(
         return "virtual machine; it is too small to gain from machine code"
     found = library(build=True) if compile is True else _library_there()
     if found is None:
+        if reason := fault():
+            return f"virtual machine; no machine code: {reason}"
         build_aside()
-        return "virtual machine; the library for machine code is being built for the next run"
+        return "virtual machine; the library for machine code is being built for later runs"
     known = {} if program.tapes is None else dict(program.tapes.of)
     begin, more = (
         time.perf_counter(),
@@ -153,8 +155,9 @@ def _kept_tape(block: Block, level: str) -> Tape | None:
     name = _name(block.key, level)
     tape = _kept.get(name)
     if tape is None and block.derivatives.size(level) >= KEPT_ON_DISK:
-        path = cache.find(cache.directory(), name, SUFFIX)
-        tape = None if path is None else Tape(np.fromfile(path, np.uint8))
+        with contextlib.suppress(OSError):  # another process may have removed it
+            path = cache.find(cache.directory(), name, SUFFIX)
+            tape = None if path is None else Tape(np.fromfile(path, np.uint8))
     return tape if tape is None else _keep(name, tape)
 
 
@@ -184,10 +187,12 @@ def _keep(name: str, tape: Tape) -> Tape:
 
 
 def _keep_on_disk(name: str, tape: Tape) -> None:
-    """Stores a tape for other processes, if there is room on the disk."""
-    place = cache.directory()
-    with contextlib.suppress(OSError), cache.stage(place) as stage:
-        path = Path(stage, name).with_suffix(SUFFIX)
-        tape.memory.tofile(path)
-        cache.store(place, name, path)
+    """Stores a tape for other processes, if there is room on the disk, and OCP_DYN_CACHE_MB is a number."""
+    with contextlib.suppress(OSError, ValueError):
+        place = cache.directory()
+        cache.bound()
+        with cache.stage(place) as stage:
+            path = Path(stage, name).with_suffix(SUFFIX)
+            tape.memory.tofile(path)
+            cache.store(place, name, path)
         cache.prune(place)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._types import Array, Indices
+from ...codegen.tapes.tape import place
 from .blocks import Block
 
 
@@ -23,10 +27,22 @@ class Placement:
     to: Indices
     weights: Array | None = None
 
-    def __call__(self, entries: Array) -> Array:
+    @cached_property
+    def _short(self) -> NDArray[np.int32]:
+        """`to` with half the memory to read."""
+        return self.to.astype(np.int32)
+
+    def __call__(self, entries: Array, library: ctypes.CDLL | None = None, out: Array | None = None) -> Array:
+        """The numbers, in `out` if it is given; library: that of tapes, which takes half the time of NumPy."""
+        if library is not None:
+            return place(library, entries, self._short, self.weights, np.empty(self.size) if out is None else out)
         if self.weights is not None:
             entries = entries * self.weights
-        return np.asarray(np.bincount(self.to, entries, self.size), dtype=float)  # an empty sum would be of integers
+        sums = np.asarray(np.bincount(self.to, entries, self.size), dtype=float)  # an empty sum would be of integers
+        if out is None:
+            return sums
+        out[:] = sums
+        return out
 
 
 def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, Indices]:

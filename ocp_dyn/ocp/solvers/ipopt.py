@@ -19,7 +19,7 @@ from .chain.library import FAILURES
 from .interface import Iterate, LinearSolver, Orders, Settings, SolverResult, Start
 from .monitor import Monitor
 from .nlpsol import run_nlpsol
-from .warm_start import Path, begin, carried, first_barrier, options_at
+from .warm_start import Path, WarmStart, begin, carried, multipliers_refused, warm_start
 
 IPOPT_OPTIONS = {
     "print_level": 0,
@@ -47,6 +47,9 @@ VERDICTS = (
 
 FALLBACK_OPTIONS: dict[str, Any] = {"mu_init": 1e-2}
 """Options of MUMPS where it goes on after the chain solver: a fresh barrier."""
+
+GUARDED_OPTIONS: dict[str, Any] = {"mu_strategy": "monotone"}
+"""Options of MUMPS where it begins in place of the chain solver: no `Path` watches a warm start any more."""
 
 NOT_BEGUN = ("Invalid_Option", "Invalid_Problem_Definition", "Internal_Error", "NonIpopt_Exception_Thrown")
 """Statuses of a run that has not begun."""
@@ -107,35 +110,47 @@ def solve_by_ipopt(
     has given up, IPOPT goes on from there by MUMPS with a fresh barrier, at most once for every entry of RETRY_OPTIONS.
     A warm start that goes badly is followed by a run from the same x without multipliers.
     """
+    settings, refused = _bounded(settings), start.warm and multipliers_refused(settings.options)
+    start = start.without_multipliers() if refused else start
     chosen = choose(program, start, settings)
     monitor.say(f"linear solver: {chosen.name}{f' ({chosen.reason})' if chosen.reason else ''}")
     path = Path(program, start)
     monitor.follow = path.see
     point = begin(program, start)
-    barrier = first_barrier(program, point) if start.warm else 0.0
+    warm = warm_start(program, point, settings.options) if start.warm else None
+    path.warm = warm is not None and not warm.guarded
     result, fault = _first_run(program, point, settings, monitor, chosen)
     path.lost |= start.warm and not fault and result.status in ASTRAY
-    told, path.warm = _told(result, path, barrier) if start.warm else "", False
+    told, path.warm = _told(result, path, warm) if warm is not None else "", False
+    told = "without multipliers, as warm_start_init_point='no' asks for" if refused else told
     left = settings.max_iterations - result.iterations
     if path.lost and left < 1:
         result = replace(result, status="Maximum_Iterations_Exceeded")
     elif path.lost and not monitor.stop:
         told += ", then begun anew without multipliers"
         monitor.say(told)
-        used, start = result.iterations, start.without_multipliers()
-        result, fault = _first_run(program, start, replace(settings, max_iterations=left), monitor, chosen)
+        used, point = result.iterations, start.without_multipliers()
+        start = point
+        result, fault = _first_run(program, point, replace(settings, max_iterations=left), monitor, chosen)
         result = replace(result, iterations=used + result.iterations)
-    result = _gone_on(program, start, settings, monitor, result, fault)
+    result = _gone_on(program, point, settings, monitor, result, fault)
+    told += f", then gone on by {result.linear_solver.name}" if told and result.retries else ""
     central = path.central
     if start.warm and result.converged:
         central = carried(program, start, Iterate(result.x, result.lam_x, result.lam_g)) or central
     return replace(result, central=central, warm_start=told)
 
 
-def _told(result: SolverResult, path: Path, barrier: float) -> str:
+def _bounded(settings: Settings) -> Settings:
+    """The settings with IPOPT's own option max_iter as the bound of all attempts together."""
+    options = dict(settings.options)
+    return replace(settings, max_iterations=options.pop("max_iter", settings.max_iterations), options=options)
+
+
+def _told(result: SolverResult, path: Path, warm: WarmStart) -> str:
     """The outcome of a warm start, in words."""
     iterations = f"{result.iterations} iteration{'s' * (result.iterations != 1)}"
-    return f"from the barrier {barrier:.0e}: {f'given up after {iterations}' if path.lost else iterations}"
+    return f"{warm.told}: {f'given up after {iterations}' if path.lost else iterations}"
 
 
 def _gone_on(
@@ -154,7 +169,7 @@ def _gone_on(
         if used.name == CHAIN:
             used = replace(used, name=MUMPS, reason=fault or f"the chain solver ended with {result.status}")
         own = {key: value for key, value in settings.options.items() if key != "linear_solver"}
-        again = {"linear_solver": used.name} | (options if begun else {}) | own
+        again = {"linear_solver": used.name} | (options if begun else GUARDED_OPTIONS) | own
         found = _run_once(program, fresh, replace(settings, max_iterations=left, options=again), monitor)
         iterations, fault = result.iterations + found.iterations, ""
         result = replace(found, iterations=iterations, retries=retries, linear_solver=used)
@@ -184,10 +199,9 @@ def _first_run(
 
 
 def _run_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
-    options = dict(IPOPT_OPTIONS)
+    options = IPOPT_OPTIONS | {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
     if start.warm:
-        options |= options_at(first_barrier(program, start))
-    options |= {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
+        options = dict(warm_start(program, start, options).options)
     functions = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
     plugin: dict[str, Any] = functions | {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False}
     plugin["iteration_callback"] = monitor

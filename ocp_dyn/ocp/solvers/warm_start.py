@@ -7,10 +7,15 @@ the way. It is kept with the solution as its central iterate. From there IPOPT t
 correction, and a quality function chooses mu [J. Nocedal, A. Waechter & R. Waltz, Adaptive barrier update strategies
 for nonlinear interior methods, SIAM J. Optim. 19, 2009]. No line search guards these steps: `Path` ends a run that goes
 badly, and the solver begins anew from the motion of the start with IPOPT's own settings.
+
+Options of the user come first. With `mu_init` or mu_strategy="monotone" IPOPT lowers the barrier monotonically from that
+value, or from that of the start, and its line search guards the steps, as in a run without multipliers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,18 +25,22 @@ from ..nlp.assembled import Assembled
 from .interface import Iterate, Start
 from .monitor import violation
 
-WARM_START_OPTIONS: dict[str, Any] = {
-    "warm_start_init_point": "yes",
-    "warm_start_mult_bound_push": 1e-8,
+WARM_START_OPTIONS: dict[str, Any] = {"warm_start_init_point": "yes", "warm_start_mult_bound_push": 1e-8}
+"""Options for every start with multipliers."""
+
+UNGUARDED = "accept_every_trial_step"
+"""Option of IPOPT that takes the line search away."""
+
+FREE_BARRIER_OPTIONS: dict[str, Any] = {
     "mu_strategy": "adaptive",
     "adaptive_mu_globalization": "never-monotone-mode",
     "alpha_for_y": "bound-mult",
     "corrector_type": "affine",
-    "accept_every_trial_step": "yes",
+    UNGUARDED: "yes",
     "tau_min": 0.95,
 }
-"""Options for a start with multipliers: the barrier follows the quality function, and every step is taken as far as the
-bounds allow, up to 0.95 of the distance to a bound: 0.99 leaves iterates so near to bounds that the next steps end there."""
+"""Options for a start whose barrier is left to IPOPT: it follows the quality function, and every step is taken as far as the bounds
+allow, up to 0.95 of the distance to a bound: 0.99 leaves iterates so near to bounds that the next steps end there."""
 
 PUSHES = (
     *("warm_start_bound_push", "warm_start_bound_frac"),
@@ -39,15 +48,15 @@ PUSHES = (
 )
 """Options for the least distance of a start from its bounds."""
 
-PUSH, LEAST_PUSH = 0.04, 1e-8
-"""Least distance of a start from its bounds beside its barrier parameter, and that of a solution."""
+PUSH, LEAST_PUSH, GREATEST_PUSH = 0.04, 1e-8, 0.5
+"""Least distance of a start from its bounds beside its barrier parameter, that of a solution, and the largest that IPOPT
+allows."""
 
 STIFFNESS = 10.0
 """Multiplier that counts like a distance of one, in the scale of the program, where a value is moved to the central path."""
 
 LEAST_BARRIER, GREATEST_BARRIER = 1e-6, 10.0
-"""Smallest and largest first barrier parameter. Interrupted runs may leave multipliers of any size, and IPOPT refuses
-pushes above 0.5, which is more than PUSH times the largest."""
+"""Smallest and largest first barrier parameter of a start: interrupted runs may leave multipliers of any size."""
 
 TINY = 2.0**-20
 """Smallest ratio of a product to the mean that counts."""
@@ -100,10 +109,42 @@ def begin(program: Assembled, start: Start) -> Start:
     return start if _is_near(program, start, Iterate(start.x, start.lam_x, start.lam_g)) else start.at(start.central)
 
 
-def options_at(barrier: float) -> dict[str, Any]:
-    """IPOPT's options for a start with multipliers at this barrier parameter."""
-    push = PUSH * barrier if barrier > LEAST_BARRIER else LEAST_PUSH
-    return WARM_START_OPTIONS | {"mu_init": barrier} | dict.fromkeys(PUSHES, push)
+@dataclass(frozen=True)
+class WarmStart:
+    """Settings of a run from a start with multipliers.
+
+    options: all of IPOPT, those of the user last; told: the first barrier and who has chosen it, in words.
+    """
+
+    options: Mapping[str, Any]
+    told: str
+
+    @property
+    def guarded(self) -> bool:
+        """Whether IPOPT's line search guards the steps, so that `Path` need not end the run."""
+        return bool(self.options.get(UNGUARDED, "no") != "yes")
+
+
+def multipliers_refused(options: Mapping[str, Any]) -> bool:
+    """Whether the options of the user keep IPOPT from taking multipliers."""
+    return bool(options.get("warm_start_init_point", "yes") == "no")
+
+
+def warm_start(program: Assembled, start: Start, options: Mapping[str, Any]) -> WarmStart:
+    """The settings for a start with multipliers and for these options of the user, which come before all others."""
+    strategy, asked = options.get("mu_strategy"), options.get("mu_init")
+    monotone = strategy == "monotone" or (strategy is None and asked is not None)
+    barrier = float(asked) if monotone and asked is not None else first_barrier(program, start)
+    push = min(PUSH * barrier, GREATEST_PUSH) if barrier > LEAST_BARRIER else LEAST_PUSH
+    chosen = {"mu_strategy": "monotone"} if monotone else FREE_BARRIER_OPTIONS
+    told = f"from the barrier {barrier:.0e}"
+    if asked is not None:
+        ignored = " (IPOPT ignores mu_init with mu_strategy='adaptive')"
+        told = f"from the barrier {barrier:g} of the option mu_init" if monotone else told + ignored
+    elif monotone:
+        told += ", lowered monotonically"
+    every = WARM_START_OPTIONS | chosen | {"mu_init": barrier} | dict.fromkeys(PUSHES, push)
+    return WarmStart(every | dict(options), told)
 
 
 def first_barrier(program: Assembled, start: Start) -> float:

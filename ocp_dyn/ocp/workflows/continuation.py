@@ -33,7 +33,8 @@ def solve_along(
 
     along: for each parameter a sequence of values; all sequences have the same length, and the parameters change
     together. start: a solution of this problem from which to begin (default: the first guess of the problem). values:
-    of parameters that do not change. solve: options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
+    of parameters that do not change. solve: options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}; a guess among them is that of solves without a
+    start.
     TypeError for a value that is no sequence, ValueError for sequences that are empty or differ in length, and for a
     name both in values and in along.
 
@@ -59,7 +60,7 @@ def solve_along(
     lengths = {name: len(sequence) for name, sequence in along.items()}
     if len(set(lengths.values())) != 1 or not all(lengths.values()):
         raise ValueError(f"solve_along needs sequences of one length that are not empty, got {lengths}")
-    fixed, options = dict(values or {}), dict(solve or {})
+    fixed, options = dict(values or {}), _options(solve, start)
     twice = sorted(set(fixed) & set(along))
     if twice:
         raise ValueError(
@@ -74,6 +75,17 @@ def solve_along(
             here, start = goal, solution
         solutions.append(solution)
     return solutions
+
+
+def _options(solve: Mapping[str, Any] | None, start: Solution | None) -> dict[str, Any]:
+    """The options of all solves; ValueError for those that solve_along sets itself."""
+    options = dict(solve or {})
+    for key in ("start", "values"):
+        if key in options:
+            raise ValueError(f"solve_along: solve must not hold {key}: give it as {key}=... of solve_along")
+    if start is not None and "guess" in options:
+        raise ValueError("solve_along: give start, or a guess in solve, not both: start is a guess with multipliers")
+    return options
 
 
 def _value(name: str, value: Any) -> Array:
@@ -91,7 +103,8 @@ def _reached(
     halvings: int,
 ) -> Solution:
     """The solution at `goal`, from the solution `start` at `here`; through the midpoint if the direct step fails."""
-    solution = solve_as_stated(problem, values={**fixed, **goal}, start=start, **options)
+    fresh = {key: value for key, value in options.items() if start is None or key != "guess"}
+    solution = solve_as_stated(problem, values={**fixed, **goal}, start=start, **fresh)
     if solution.converged or here is None or not halvings:
         return solution
     middle = {name: (here[name] + goal[name]) / 2 for name in goal}

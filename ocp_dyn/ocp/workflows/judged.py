@@ -57,7 +57,8 @@ def judged(
 
 def _ended_at(least: LeastViolation, result: SolverResult) -> SolverResult:
     """The result of a run that the watch has ended, at the point of least violation."""
-    return replace(infeasible(result.iterations, least), linear_solver=result.linear_solver)
+    ended = infeasible(result.iterations, least)
+    return replace(ended, linear_solver=result.linear_solver, warm_start=result.warm_start)
 
 
 def guarded(diagnosis: Callable[[], list[str]]) -> list[str]:

@@ -94,6 +94,7 @@ def solve(
 
     compile: "auto" evaluates by machine code from tables in the cache, or that are made now if they pay in this solve, and
     waits for no compiler; True makes all tables, in a second or two for a whole body; False uses CasADi's virtual machine.
+    `solution.stats["evaluation"]` tells which of them was used, and why it was not machine code.
     linear_solver, an option of IPOPT: "auto", "chain", "mumps" or another, see `ocp_dyn.ocp.solvers.chain.choice`.
 
     early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
@@ -144,7 +145,8 @@ def _solve_once(
         build_aside()  # done before the blocks are built, except for small problems
     t, program = prepare(problem, threads, say)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
-        say(f"evaluating by {use_machine_code(program, settings.compile, say, levels)}")
+        evaluation = use_machine_code(program, settings.compile, say, levels)
+        say(f"evaluating by {evaluation}")
         begin_at = starting_point(t, guess, start, values, set_guess)
         built = time.perf_counter()
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
@@ -156,7 +158,7 @@ def _solve_once(
                 lambda: run(solver, program, orders_of(t, program), begin_at, settings, monitor)
             )
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
-        stats |= {"verdict": verdict, "proof": proof}
+        stats |= {"verdict": verdict, "proof": proof, "evaluation": evaluation}
         solution = collected(t, program, result, stats)
     _report(solution, say)
     return solution

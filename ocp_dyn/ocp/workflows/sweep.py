@@ -132,7 +132,8 @@ class Sweep(Generic[P]):
 
     jobs: number of processes (0: one per processor). scheduler: address of a Dask scheduler, whose workers are used
     instead. executor: an object with `submit` that returns futures, with `jobs` workers, is used instead. solve:
-    options of `Problem.solve`, such as {"tolerance": 1e-8}. settings: properties that all solutions of the folder have
+    options of `Problem.solve`, such as {"tolerance": 1e-8}; a guess among them is that of solves without a neighbor.
+    settings: properties that all solutions of the folder have
     in common, kept in library.json; ValueError if the folder contains solutions of other settings. again: whether
     points that did not converge in an earlier sweep are solved again. joints, constraints: classes of the user's own
     joints and constraints, which files of solutions name.
@@ -173,6 +174,10 @@ class Sweep(Generic[P]):
         for key in ("solve", "settings"):
             if not isinstance(getattr(self, key), Mapping):
                 raise TypeError(f"Sweep: {key} must be a dict by name, got {shown(getattr(self, key))}")
+        if "start" in self.solve:
+            raise ValueError(
+                "Sweep: solve must not hold start: every point starts from the nearest solution; the first may have guess=..."
+            )
         if "values" in self.solve:
             raise ValueError(
                 f"Sweep: solve must not hold values, got {shown(self.solve['values'])}: the points give the parameters "

@@ -59,7 +59,8 @@ def find(task: Task) -> bytes:
             begin = {
                 "start" if task.same else "guess": Solution.load(path, joints=task.joints, constraints=task.constraints)
             }
-            solution = solve_as_stated(problem, **near | options | begin)
+            rest = {key: value for key, value in options.items() if key != "guess"}
+            solution = solve_as_stated(problem, **near | rest | begin)
         if solution is None or not solution.converged:
             solution = solve_as_stated(problem, **options)
         solution.save(path)

@@ -1,5 +1,7 @@
 """How a program's numbers come about: the chain rule, machine code, what is kept for the next one."""
 
+import os
+import threading
 from collections import OrderedDict
 
 import casadi as ca
@@ -13,6 +15,7 @@ from ocp_dyn.codegen.tapes import library
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.nlp import blocks, derivative_cache, machine_code
 from ocp_dyn.ocp.nlp.program import Program
+from ocp_dyn.ocp.workflows.solve import prepare
 from tests.helpers import close
 
 
@@ -204,7 +207,7 @@ def test_the_first_solve_does_not_wait_for_the_compiler(cache, monkeypatch):
     begun = []
     monkeypatch.setattr(machine_code, "build_aside", lambda: begun.append(True))
     built = dynamic(pendulum(1), no_derivatives).assemble()
-    assert machine_code.use_machine_code(built, "auto", lambda line: None).endswith("being built for the next run")
+    assert machine_code.use_machine_code(built, "auto", lambda line: None).endswith("being built for later runs")
     assert begun
     assert not list(cache.glob("*.so"))
 
@@ -319,3 +322,56 @@ def test_nothing_is_differentiated_if_the_tapes_are_on_disk(rng, cache, monkeypa
     assert all(np.array_equal(one, other) for one, other in zip(*numbers, strict=True))
     monkeypatch.setattr(blocks, "derivatives", derivatives)
     assert built.blocks[0].gauss_function.nnz_out() == built.blocks[0].hessian_pattern.nnz()  # derived when needed
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later
+def test_a_forked_process_uses_programs_that_other_threads_hold(walker):
+    _, program = prepare(walker)
+    x, none = np.full(program.n, 0.1), np.zeros(0)
+    expected = float(program.evaluator.objective(x, none))
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with program.lock:
+            held.set()
+            done.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    program.evaluator._all_z[:] = 0  # as if the other thread were in the middle of an evaluation
+    program.evaluator._fresh.clear()
+    child = os.fork()
+    if child == 0:
+        free = program.lock.acquire(timeout=1)
+        os._exit(0 if free and float(program.evaluator.objective(x, none)) == expected else 1)
+    status = os.waitpid(child, 0)[1]
+    done.set()
+    holder.join()
+    assert status == 0
+
+
+def test_an_interrupted_move_is_noticed(walker, monkeypatch):
+    """Ctrl-C between the steps of a move to another point, of which the next evaluation must not take the rest."""
+    _, program = prepare(walker)
+    evaluator, none = program.evaluator, np.zeros(0)
+    x = np.full(program.n, 0.1)
+    expected = float(evaluator.objective(x, none))
+    evaluator.objective(2 * x, none)
+    take = np.take
+    for calls in (0, 1):
+        left = [None] * calls
+
+        def interrupted(*arguments, left=left, **options):
+            if not left:
+                raise KeyboardInterrupt
+            left.pop()
+            return take(*arguments, **options)
+
+        monkeypatch.setattr(np, "take", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            evaluator.objective(x, none)
+        monkeypatch.setattr(np, "take", take)
+        assert float(evaluator.objective(x, none)) == expected
+        assert float(evaluator.objective(2 * x, none)) != expected

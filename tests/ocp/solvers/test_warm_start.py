@@ -96,6 +96,47 @@ def test_a_warm_start_that_goes_badly_begins_anew(problem, first, monkeypatch, c
     assert short.stats["warm_start"] == "from the barrier 2e-03: given up after 3 iterations"
 
 
+def test_options_of_the_user_come_first(problem, first, capfd):
+    """IPOPT's own table shows the barrier from which it begins; words and iterations agree with it."""
+
+    def barriers(**options):
+        found = problem.solve(start=first, values={"speed": 1.1}, print_level=5, **QUIET, **options)
+        lines = [line.split() for line in capfd.readouterr().out.splitlines()]
+        shown = [float(words[4]) for words in lines if len(words) == 10 and words[0].isdigit()]
+        assert found.converged
+        assert len(shown) == found.stats["iterations"] + 1
+        return shown, found.stats["warm_start"].rpartition(": ")[0]
+
+    table, told = barriers(mu_init=0.1)
+    assert (table[:3], told) == ([-1.0] * 3, "from the barrier 0.1 of the option mu_init")
+    assert table == sorted(table, reverse=True)
+    table, told = barriers(mu_strategy="monotone", mu_init=1e-5, warm_start_bound_push=1e-3)
+    assert (table[0], told) == (-5.0, "from the barrier 1e-05 of the option mu_init")
+    table, told = barriers(mu_strategy="monotone")
+    assert (table[0], told) == (-2.7, "from the barrier 2e-03, lowered monotonically")
+    free, told = barriers()
+    assert told == "from the barrier 2e-03"
+    adaptive, told = barriers(mu_strategy="adaptive", mu_init=0.1)
+    assert (adaptive, told) == (free, "from the barrier 2e-03 (IPOPT ignores mu_init with mu_strategy='adaptive')")
+    table, told = barriers(warm_start_init_point="no")
+    assert table[0] == -1.0  # IPOPT's default
+    assert told == ""  # and no count of iterations
+
+
+def test_only_steps_without_line_search_are_watched(problem, first, monkeypatch):
+    for name in ("LONGEST", "LAST"):
+        monkeypatch.setattr(warm_start, name, 3)
+    asked = {"start": first, "values": {"speed": 1.4}} | QUIET
+    for options in ({"mu_init": 1e-2}, {"accept_every_trial_step": "no"}):
+        found = problem.solve(**asked, **options)
+        assert found.stats["warm_start"].endswith(f": {found.stats['iterations']} iterations")
+    refused = problem.solve(**asked, warm_start_init_point="no")
+    assert refused.stats["warm_start"] == "without multipliers, as warm_start_init_point='no' asks for"
+    assert refused.converged
+    short = problem.solve(**asked, max_iter=5)  # of both runs together
+    assert (short.stats["iterations"], short.converged) == (5, False)
+
+
 def violations(path, values):
     """Which of these violations ends a run."""
     path._violations = []
@@ -152,10 +193,12 @@ def test_a_start_near_a_solution_is_kept(problem, first):
     far = np.minimum(x - start.lower, start.upper - x) > 0.5  # of bounds
     assert np.count_nonzero(far) > 20
     close(x[far], start.central.x[far] + 0.01, 2e-3)
-    options = warm_start.options_at(2e-3)
+    options = warm_start.warm_start(program, start, {"mu_init": 2e-3}).options
     assert options["mu_init"] == 2e-3
     assert options["warm_start_bound_push"] == options["warm_start_slack_bound_frac"] == 8e-5
-    assert warm_start.options_at(warm_start.LEAST_BARRIER)["warm_start_bound_push"] == 1e-8
+    options = warm_start.warm_start(program, start, {"mu_init": 1e-6}).options
+    assert options["warm_start_bound_push"] == 1e-8
+    assert warm_start.warm_start(program, start, {"mu_init": 100.0}).options["warm_start_bound_frac"] == 0.5
 
 
 def test_multipliers_of_any_size_are_a_start(problem, first):
@@ -164,7 +207,8 @@ def test_multipliers_of_any_size_are_a_start(problem, first):
     _, start = start_of(problem, replace(first, iterate=huge, central={}))
     barrier = warm_start.first_barrier(start_of(problem, first)[0], start)
     assert barrier == warm_start.GREATEST_BARRIER
-    assert max(warm_start.options_at(barrier)[name] for name in warm_start.PUSHES) <= 0.5
+    options = warm_start.warm_start(start_of(problem, first)[0], start, {}).options
+    assert max(options[name] for name in warm_start.PUSHES) <= 0.5
     near = problem.solve(start=replace(first, iterate=huge, central={}), **QUIET)
     assert near.converged
     assert near.objective == pytest.approx(first.objective, rel=1e-6)

@@ -75,3 +75,20 @@ def test_errors():
         ocp.solve_along(problem, to=1.0)
     with pytest.raises(ValueError, match="both stay and change"):
         ocp.solve_along(problem, values={"to": 1.0}, to=[0.8])
+    first = problem.solve(**QUIET)
+    for key, value in (("start", first), ("values", {"to": 0.3})):
+        with pytest.raises(ValueError, match=f"solve must not hold {key}: give it as {key}=... of solve_along"):
+            ocp.solve_along(problem, to=[0.8], solve={key: value})
+    with pytest.raises(ValueError, match="give start, or a guess in solve, not both"):
+        ocp.solve_along(problem, to=[0.8], start=first, solve={"guess": first})
+
+
+def test_a_guess_is_that_of_the_first_solve(monkeypatch):
+    problem, seen, solve = swing(), [], continuation.solve_as_stated
+    guess = problem.solve(**QUIET)
+    monkeypatch.setattr(
+        continuation, "solve_as_stated", lambda problem, **options: seen.append(options) or solve(problem, **options)
+    )
+    found = ocp.solve_along(problem, to=[0.3, 0.35], solve={**QUIET, "guess": guess, "linear_solver": "mumps"})
+    assert [options.get("guess") for options in seen] == [guess, None]
+    assert [solution.stats["linear_solver"] for solution in found] == ["mumps", "mumps"]

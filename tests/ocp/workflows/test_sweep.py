@@ -269,6 +269,21 @@ def test_the_points_alone_give_values(tmp_path):
         ocp.Sweep(hopper.problem, HOPS, tmp_path, solve={"values": {"speed": 1.0}})
 
 
+def test_options_of_solves_hold_at_every_point(tmp_path, monkeypatch):
+    asked, plain = [], sweep_workers.solve_as_stated
+    monkeypatch.setattr(
+        sweep_workers, "solve_as_stated", lambda problem, **options: asked.append(options) or plain(problem, **options)
+    )
+    guess = hopper.problem(0.8).solve(progress=False)
+    solve = {"guess": guess, "linear_solver": "mumps", "compile": False}
+    found = [solution for _, solution in ocp.Sweep(hopper.problem, HOPS[:2], tmp_path, executor=Inline(), solve=solve)]
+    assert [options.get("guess") for options in asked] == [guess, None]  # the second starts from the first
+    assert [solution.stats["linear_solver"] for solution in found] == ["mumps"] * 2
+    assert {solution.stats["evaluation"] for solution in found} == {"virtual machine"}
+    with pytest.raises(ValueError, match="solve must not hold start: every point starts from the nearest"):
+        ocp.Sweep(hopper.problem, HOPS, tmp_path, solve={"start": guess})
+
+
 def test_a_process_that_ends_tells_of_scripts_and_memory(tmp_path):
     class Broken:
         def submit(self, *_):

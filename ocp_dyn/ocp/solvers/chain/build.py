@@ -27,7 +27,7 @@ LIBRARIES = ("-pthread",)
 
 NO_COMPILER = "there is no C compiler: install gcc or clang, or name one in CC"
 NOT_KEPT = "its library is not in the cache, and compile=False compiles nothing"
-COMPILING = "its library was still being compiled; the next solve can use it"
+COMPILING = "its library was still being compiled; a later solve can use it"
 
 LONGEST_REASON = 600
 """Number of letters of an error that a reason repeats."""
@@ -35,19 +35,23 @@ LONGEST_REASON = 600
 LOCK_INTERVAL = 0.05
 """Time between two looks at a lock that another process holds [s]."""
 
+LONGEST_WAIT = 120.0
+"""Time after which another process that holds the lock is taken for stopped [s]: a compilation takes a few seconds."""
+
 END_SECONDS = 5.0
 """Longest time that the end of this process waits for a compilation to clean up [s]."""
 
 
 class Search(threading.Thread):
-    """The search for the library in the cache, and its compilation if it is missing and `build` is True.
+    """The search for the library in the cache, and its compilation if it is missing and `build` is True; aside: the
+    compilers leave the processors to other programs.
 
     looked: set once the cache has been looked up. path: the library, None if there is none, for this `reason`.
     """
 
-    def __init__(self, build: bool) -> None:
+    def __init__(self, build: bool, aside: bool = False) -> None:
         super().__init__(name="chain library", daemon=True)
-        self.build, self.looked = build, threading.Event()
+        self.build, self.aside, self.looked = build, aside, threading.Event()
         self.path: Path | None = None
         self.reason = ""
         self._group: Group | None = None
@@ -108,7 +112,7 @@ class Search(threading.Thread):
     def _compiled(self, compiler: Compiler, place: Path, key: str) -> Path:
         cache.bound()  # raises for a wrong setting before the compiler runs
         with cache.stage(place) as stage:
-            self._group = group = Group()
+            self._group = group = Group(self.aside)
             try:
                 objects = self._objects(compiler, group, stage)
                 compiler.link(group, objects, stage / "chain.so", *LIBRARIES)
@@ -142,14 +146,16 @@ class Search(threading.Thread):
 
     @contextlib.contextmanager
     def _alone(self, path: Path) -> Iterator[None]:
-        """Waits until no other process compiles this library; on systems without locks, two may do so at once."""
+        """Waits until no other process compiles this library, or until LONGEST_WAIT has passed; on systems without locks,
+        two may do so at once."""
         try:
             import fcntl
         except ImportError:
             yield
             return
+        begin = time.monotonic()
         with open(path, "w", encoding="ascii") as file:
-            while not self._ended:
+            while not self._ended and time.monotonic() - begin < LONGEST_WAIT:
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
@@ -180,16 +186,17 @@ _found: dict[str, Path] = {}  # libraries by their keys: this process may have t
 _lock = threading.Lock()
 
 
-def search(build: bool, again: bool = False) -> Search:
+def search(build: bool, again: bool = False, aside: bool = False) -> Search:
     """The search for the library in the present environment, started if none serves this request.
 
-    build: compiles the library if it is missing. again: does so after an earlier compilation has failed.
+    build: compiles the library if it is missing. again: does so after an earlier compilation has failed. aside: nothing
+    waits for the compilation.
     """
     setting = tuple(os.environ.get(name, "") for name in ("XDG_CACHE_HOME", "HOME", "CC", "PATH"))
     with _lock:
         known = _searches.get(setting)
         if known is None or not known.serves(build, again):
-            known = _searches[setting] = Search(build)
+            known = _searches[setting] = Search(build, aside)
             known.start()
     return known
 

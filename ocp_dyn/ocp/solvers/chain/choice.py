@@ -40,6 +40,9 @@ PLANNED_OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Options of IPOPT that change its matrix or its library, and the values that a plan allows."""
 
+OF_MUMPS = "mumps_"
+"""First letters of the options of MUMPS: who sets one wants MUMPS."""
+
 CHAIN_OPTIONS: Mapping[str, Any] = {"linear_system_scaling": "none", "min_refinement_steps": 0}
 """Options of IPOPT with the chain solver, before those of the user: the library checks and refines its solutions itself,
 and IPOPT still refines those whose residual is too large."""
@@ -91,8 +94,10 @@ def choose(program: Assembled, start: Start, settings: Settings) -> Chosen:
 
 def request(settings: Settings) -> None:
     """Starts the search for the library, and its compilation if it is missing and allowed, beside other work."""
-    if settings.options.get("linear_solver", AUTO) in (AUTO, CHAIN):
-        build.search(build=settings.compile is not False)
+    asked = settings.options.get("linear_solver", AUTO)
+    if asked in (AUTO, CHAIN):
+        waits = settings.compile is True or asked == CHAIN
+        build.search(build=settings.compile is not False, aside=not waits)
 
 
 def options_of(chosen: Chosen, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,9 +110,12 @@ def options_of(chosen: Chosen, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fitting(program: Assembled, start: Start, options: Mapping[str, Any]) -> Planned:
     """The plan for a program and a start, or the reason why there is none."""
-    for name, allowed in PLANNED_OPTIONS.items():
-        if name in options and options[name] not in allowed:
-            return f"the option {name}={options[name]!r} changes IPOPT's matrix"
+    for name, value in options.items():
+        if name.startswith(OF_MUMPS):
+            return f"the option {name} is one of MUMPS"
+        if value not in PLANNED_OPTIONS.get(name, (value,)):
+            what = "names another library" if name == "hsllib" else "changes IPOPT's matrix"
+            return f"the option {name}={value!r} {what}"
     kept = _plans.setdefault(program, {})
     key = np.packbits(start.lower == start.upper).tobytes()
     planned = kept.get(key)

@@ -163,7 +163,7 @@ def obtain(compile: bool | str, needed: bool = False) -> tuple[Library | None, s
     only looks in the cache. needed: "auto" waits too.
     """
     wait = compile is True or (needed and compile is not False)
-    path, reason = build.search(build=compile is not False, again=wait).found(wait)
+    path, reason = build.search(compile is not False, again=wait, aside=not wait).found(wait)
     if path is None:
         return None, reason
     try:

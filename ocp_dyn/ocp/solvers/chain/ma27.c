@@ -29,6 +29,13 @@ static int last_number;
 static watcher watch;
 static _Thread_local int current;
 
+/* A process that is forked while another thread holds the lock would wait for it forever. */
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
+
+__attribute__((constructor)) static void guard_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
+
 static plan *find_plan(int id)
 {
     plan *p = plans;

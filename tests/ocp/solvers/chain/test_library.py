@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 
 from ocp_dyn.codegen.machine_code import cache
+from ocp_dyn.codegen.machine_code.processes import NICENESS
 from ocp_dyn.codegen.machine_code.toolchain import find_compiler
-from ocp_dyn.ocp.solvers.chain import build, library
+from ocp_dyn.ocp.solvers.chain import build, choice, library
+from ocp_dyn.ocp.solvers.interface import Settings
 from tests.helpers import REPOSITORY
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -122,6 +124,30 @@ def test_a_solve_does_not_wait_for_the_compiler(tmp_path, monkeypatch):
     assert time.monotonic() - begin < 0.2
     assert library.obtain(compile="auto", needed=True)[0] is not None
     assert calls(log) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "setpriority"), reason="no priorities")
+def test_compilers_that_nobody_waits_for_leave_the_processors_to_others(place, tmp_path, monkeypatch):
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    for compile, niceness in (("auto", own + NICENESS), (True, own)):
+        log = by_script(tmp_path, monkeypatch, f"sleep 0.05; nice > {tmp_path / 'nice'}")
+        choice.request(Settings(1e-6, 1, {}, compile))
+        assert library.obtain(True)[0] is not None
+        assert (calls(log), int((tmp_path / "nice").read_text())) == (3, niceness)
+        log.unlink()
+        monkeypatch.setattr(build, "_found", {})
+        for path in place.iterdir():
+            path.unlink()
+
+
+def test_a_process_that_stands_still_with_the_lock_is_not_waited_for(place, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(build, "LONGEST_WAIT", 0.2)
+    with open(cache.directory() / f"{build.key_of(find_compiler())}.lock", "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        begin = time.monotonic()
+        assert library.obtain(True)[0] is not None
+        assert time.monotonic() - begin < 10
 
 
 def test_of_two_that_compile_at_once_one_waits(tmp_path, monkeypatch):

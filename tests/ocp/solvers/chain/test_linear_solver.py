@@ -3,6 +3,7 @@ fails."""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from dataclasses import replace
@@ -46,6 +47,7 @@ def test_the_solution_tells_its_linear_solver(capsys):
     assert (mumps.stats["linear_solver"], mumps.stats["linear_solver_figures"]) == ("mumps", {})
     assert mumps.stats["linear_solver_reason"] == "linear_solver='mumps' asks for it"
     lines = capsys.readouterr().err
+    assert f"evaluating by {chain.stats['evaluation']}\n" in lines
     assert "linear solver: chain\n" in lines
     assert "linear solver: mumps (linear_solver='mumps' asks for it)\n" in lines
     assert chain.objective == pytest.approx(mumps.objective, rel=1e-10)
@@ -77,13 +79,17 @@ def test_names_and_options_that_do_not_fit():
         problem.solve(linear_solver="ma57", progress=False)
     with pytest.raises(ValueError, match="No such IPOPT option: tolerence: did you mean 'tolerance'"):
         problem.solve(linear_solver="auto", tolerence=1.0, progress=False)
-    for options in ({"fixed_variable_treatment": "relax_bounds"}, {"hsllib": "libhsl.so"}):
+    for options, reason in (
+        ({"fixed_variable_treatment": "relax_bounds"}, "='relax_bounds' changes IPOPT's matrix"),
+        ({"hsllib": "libhsl.so"}, "='libhsl.so' names another library"),
+        ({"mumps_pivtol": 1e-4}, " is one of MUMPS"),
+    ):
         (name,) = options
         found = problem.solve(progress=False, **options)
         assert found.converged
         assert found.stats["linear_solver"] == "mumps"
-        assert found.stats["linear_solver_reason"] == f"the option {name}={options[name]!r} changes IPOPT's matrix"
-        with pytest.raises(ValueError, match=f"linear_solver='chain' does not fit: the option {name}="):
+        assert found.stats["linear_solver_reason"] == f"the option {name}{reason}"
+        with pytest.raises(ValueError, match=f"linear_solver='chain' does not fit: the option {name}"):
             problem.solve(progress=False, linear_solver="chain", **options)
     scaled = problem.solve(progress=False, linear_system_scaling="slack-based", linear_solver="chain")
     assert scaled.converged
@@ -109,11 +115,11 @@ def test_without_its_library(tmp_path, monkeypatch):
 
 def test_the_search_begins_before_the_program_is_built(monkeypatch):
     begun = []
-    monkeypatch.setattr(build, "search", lambda build: begun.append(build))
+    monkeypatch.setattr(build, "search", lambda build, aside: begun.append((build, aside)))
     for options in ({}, {"compile": False}, {"linear_solver": "chain"}, {"linear_solver": "mumps"}, {"solver": "sqp"}):
         with pytest.raises(ValueError, match="ZeroDivisionError"):
             swing(guess=lambda s: 1 / 0).solve(progress=False, **options)
-    assert begun == [True, False, True]
+    assert begun == [(True, True), (False, True), (True, False)]  # "chain" waits for it
 
 
 def test_programs_that_no_plan_fits(monkeypatch):
@@ -168,13 +174,18 @@ def test_mumps_solves_what_the_plan_does_not_fit(monkeypatch, capsys):
     swing(links=1).solve(progress=False)
     problem = swing()
     first = problem.solve(progress=False, linear_solver="mumps")
+    runs, once = [], ipopt._run_once
+    monkeypatch.setattr(ipopt, "_run_once", lambda *a: runs.append(a) or once(*a))
     found = problem.solve(start=first, values={"to": [0.45, 0.4]})
     assert found.converged
+    assert runs[1][2].options["mu_strategy"] == "monotone"  # whose line search guards the steps
     told = "the chain solver was given up: the matrix is not of the planned structure"
     assert (found.stats["linear_solver"], found.stats["linear_solver_reason"]) == ("mumps", told)
     assert f"{told} after 0 iterations: goes on from the start" in capsys.readouterr().err
-    warm = problem.solve(start=first, values={"to": [0.45, 0.4]}, linear_solver="mumps", progress=False)
+    asked = {"linear_solver": "mumps", "mu_strategy": "monotone", "progress": False}  # with line search
+    warm = problem.solve(start=first, values={"to": [0.45, 0.4]}, **asked)
     assert found.stats["iterations"] == warm.stats["iterations"]  # with its multipliers
+    assert found.stats["warm_start"].endswith(": 0 iterations, then gone on by mumps")
     assert (found.stats["retries"], warm.stats["retries"]) == (1, 0)
 
 
@@ -297,3 +308,35 @@ def test_an_interrupt_keeps_what_is_told(monkeypatch):
     assert found.stats["linear_solver"] == "chain"
     assert found.stats["retries"] == 0
     assert found.stats["linear_solver_figures"]["factorizations"] > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later
+def test_processes_forked_while_another_thread_holds_the_lock(made):
+    """Another thread searches a long list under the lock; a child that would wait for the lock ends by an alarm."""
+    ended, zero, none = threading.Event(), np.zeros(1, np.int32), np.full(1, -1, np.int32)
+    parts = [library._integers(part) for part in (zero, zero, zero, none, none)]
+    outer = made._c.chain_use(0)
+    plans = [made._c.chain_begin(1, 1, *parts, 1) for _ in range(20_000)]
+    assert min(plans) > 0
+
+    def look():
+        while not ended.is_set():
+            made._figures(0)  # a plan that is not in the list
+
+    other = threading.Thread(target=look)
+    other.start()
+    states = []
+    while len(states) < 20 and not any(states):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(1)
+            made._figures(0)
+            os._exit(0)
+        states.append(os.waitpid(child, 0)[1])
+    ended.set()
+    other.join()
+    for plan in reversed(plans):
+        made._c.chain_end(plan)
+    made._c.chain_use(outer)
+    assert not any(states)
