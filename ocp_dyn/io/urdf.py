@@ -57,7 +57,7 @@ def load_urdf(
     URDF defines). A revolute joint without <limit>, which URDF forbids and files have, is unlimited; a
     continuous joint has no lower or upper limit whatever is written, and numbers beyond 1e100 are none. Limits and
     dynamics of floating and planar joints, one number for meters and radians alike, are not kept. A planar joint moves
-    in the plane normal to its axis; see `_add_planar`.
+    in the plane normal to its axis; see `_add_planar`. Angles within 5e-11 of a multiple of pi/2 are that multiple.
 
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, OSError if it
     cannot be read. Nothing is printed, and no file is opened but this one. Shapes are not read; the model keeps a note
