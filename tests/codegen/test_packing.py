@@ -194,7 +194,11 @@ def test_angles_of_inputs_come_in_blocks(tmp_path, rng, angles):
 @needs_compiler
 def test_only_sines_or_cosines_of_a_block(tmp_path, rng):
     x = ca.SX.sym("x", 6)
-    same_bits(ca.Function("f", [x], [ca.sin(x[:4]), ca.cos(x[3:])]), tmp_path, rng)
+    f = ca.Function("f", [x], [ca.sin(x[:4]), ca.cos(x[3:])])
+    same_bits(f, tmp_path, rng)
+    packing = emit(f, "k", pack=True).packing
+    assert packing is not None
+    assert (packing.operations, packing.statements, packing.vectors) == (7, 3, {4: 3})
 
 
 @needs_compiler

@@ -56,13 +56,11 @@ class PackedWriter(Writer):
 
     def kernel(self) -> Kernel:
         self.vectors: Counter[int] = Counter()
-        self.moves, self.chunk = 0, 0
+        self.moves = self.saved = self.chunk = 0
         self.known: set[int] = set()
         kernel = super().kernel()
-        saved = sum((width - 1) * count for width, count in self.vectors.items())
-        packing = Packing(
-            len(self.chunk_of), len(self.chunk_of) - saved, dict(sorted(self.vectors.items())), self.moves
-        )
+        statements = len(self.chunk_of) - self.saved
+        packing = Packing(len(self.chunk_of), statements, dict(sorted(self.vectors.items())), self.moves)
         return replace(kernel, packing=packing, pressures=tuple(map(pressure_of_text, kernel.chunks)))
 
     # Placement
@@ -213,7 +211,9 @@ class PackedWriter(Writer):
             begin = min(self.slots[v] - k for k, v in enumerate(unit) if v is not None)
             angles = ", ".join(self.operands[a] for a in padded)
             yield f"    angles_({angles}, w + {begin});"
-            self.vectors.update(len(half) for half in (unit[:BLOCK], unit[BLOCK:]) if any(half))
+            for needed in (BLOCK - half.count(None) for half in (unit[:BLOCK], unit[BLOCK:])):
+                self.vectors[BLOCK] += needed > 0
+                self.saved += max(0, needed - 1)
             for v in (v for v in unit if v is not None):
                 self.known.add(v)
                 self.operands[v] = f"w[{self.slots[v]}]"
@@ -251,6 +251,7 @@ class PackedWriter(Writer):
             yield f"    const V{width} {names[0]} = {expression};"
         for name, bundle in zip(names, members, strict=True):
             self.vectors[width] += 1
+            self.saved += width - 1
             self._names(bundle, name)
             if bundle.lanes[0] in self.slots:
                 yield f"    STORE{width}(w + {self.slots[bundle.lanes[0]]}, {name});"
