@@ -65,8 +65,9 @@ class _Quotient:
                 arguments = tuple(self.leaf(a) for a in values[lanes[0]].arguments)
                 self.add(Value(PLAIN + operation, arguments), lanes)
             else:
-                operands = bundle_of[lanes[0]].operands
-                self.add(Value(operation, tuple(map(self.operand, operands))), lanes)
+                bundle = bundle_of[lanes[0]]
+                kind = PLAIN + operation if bundle.signs else operation
+                self.add(Value(kind, tuple(map(self.operand, bundle.operands))), lanes)
             self.member.update(dict.fromkeys(lanes, self.number[lanes]))
         self.live = [k for k, value in enumerate(self.values) if value.operation >= 0]
 
@@ -101,4 +102,8 @@ class _Quotient:
         def flat(members: tuple[int, ...]) -> tuple[int, ...]:
             return tuple(v for member in members for v in self.lanes[member])
 
-        return Bundle(flat(bundle.lanes), tuple(map(flat, bundle.operands)))
+        signs = tuple(
+            tuple(sign for sign, member in zip(signs, bundle.lanes, strict=True) for _ in self.lanes[member])
+            for signs in bundle.signs
+        )
+        return Bundle(flat(bundle.lanes), tuple(map(flat, bundle.operands)), signs)

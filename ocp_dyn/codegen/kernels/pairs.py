@@ -36,6 +36,8 @@ MOST_USERS = 200
 FEW_USERS = 10
 """Number of bundles up to which a vector that they share becomes noticeably dearer when one does without it."""
 
+SUMS = (ca.OP_ADD, ca.OP_SUB)
+
 WEIGHTS = {**dict.fromkeys(ARITHMETIC, 1.0), ca.OP_DIV: 4.0, ca.OP_INV: 4.0,
            **dict.fromkeys(SELECTIONS, 3.0), **dict.fromkeys(TRIGONOMETRIC, 30.0)}  # fmt: skip
 """Cost of the operations that vectors can compute, in additions; functions of libm are computed one by one."""
@@ -46,10 +48,12 @@ BROADCAST = 0.5
 
 class Bundle(NamedTuple):
     """Values of one operation, computed by one statement. lanes: the values. operands: for every operand of the
-    operation, its values in all lanes; operands of commutative operations are in the order that fits best."""
+    operation, its values in all lanes; operands of commutative operations are in the order that fits best. signs: for
+    sums beside differences, the signs of both operands in all lanes; otherwise nothing."""
 
     lanes: tuple[int, ...]
     operands: tuple[tuple[int, ...], ...]
+    signs: tuple[tuple[int, ...], ...] = ()
 
 
 def pairs(values: Sequence[Value], live: Sequence[int], move: float = 1.0) -> list[Bundle]:
@@ -197,7 +201,7 @@ class _Search:
     def descend(self, seed: tuple[int, int]) -> None:
         """Makes a pair, and pairs of the operands of its values where these fit.
 
-        A sum and a difference are partners without a statement for both: their operands and users become pairs.
+        A sum and a difference become a pair with signs.
         """
         waiting = [seed]
         while waiting:
@@ -205,12 +209,20 @@ class _Search:
             if u in self.partner or not self.free(v, u) or self.values[u].operation not in WEIGHTS:
                 continue
             operands = self.aligned(u, v)
-            exact = tuple(b for _, b in operands) == self.values[v].arguments or self.commutes(u)
             self.partner[u], self.partner[v] = (v, 0), (u, 1)
             self.unpaired[self.shape[u]] -= 2
-            if exact and self.values[u].operation == self.values[v].operation:
-                self.found.append(Bundle((u, v), operands))
+            self.found.append(Bundle((u, v), operands, self.signs((u, v), operands)))
             waiting += operands
+
+    def signs(self, lanes: tuple[int, int], operands: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], ...]:
+        """The signs of a sum's operands in both lanes, if they differ from lane to lane."""
+        if self.values[lanes[0]].operation not in SUMS:
+            return ()
+        found = []
+        for v, given in zip(lanes, zip(*operands, strict=True), strict=True):
+            first = 1 if self.values[v].operation == ca.OP_ADD or given == self.values[v].arguments else -1
+            found.append((first, first if self.values[v].operation == ca.OP_ADD else -first))
+        return tuple(zip(*found, strict=True)) if found[0] != found[1] else ()
 
     def commutes(self, u: int) -> bool:
         return self.values[u].operation in COMMUTATIVE
@@ -246,7 +258,7 @@ def _ordered(values: Sequence[Value], live: Sequence[int], rounds: Sequence[Sequ
     """
     depth = depths(values)
     found = [bundle for bundles in rounds for bundle in bundles]
-    doubt = [(-k, -abs(depth[u] - depth[v])) for k, bundles in enumerate(rounds) for (u, v), _ in bundles]
+    doubt = [(-k, -abs(depth[u] - depth[v])) for k, bundles in enumerate(rounds) for (u, v), *_ in bundles]
     of = {v: k for k, bundle in enumerate(found) for v in bundle.lanes}
     inside = set(live)
     missing = {v: sum(a in inside for a in set(values[v].arguments)) for v in live}
@@ -336,11 +348,13 @@ class _Economy:
         sums = tuple(self.sum_of.get(v, -1) for v in bundle.lanes)
         fused = width - sums.count(-1)
         saved = WEIGHTS[self.values[bundle.lanes[0]].operation] * (width - 1)
-        saved += (1 if sums in self.kept_of else -1) * fused
+        user = self.kept_of.get(sums)
+        saved += fused * (-1 if user is None else 0 if user.signs else 1)
+        saved -= all(len(set(signs)) > 1 for signs in bundle.signs) if bundle.signs else 0
         moves = 0
         for operand in set(bundle.operands):
             if all(self.sum_of.get(a) == v for a, v in zip(operand, bundle.lanes, strict=True)):
-                saved += 1 if operand in self.kept_of else -width
+                saved += (not bundle.signs) if operand in self.kept_of else -width
             saved -= self.gathering(operand) / len(self.using[operand])
             if operand in self.kept_of:  # its lanes would be read one by one
                 moves += sum(not self.plain[a] for a in operand[1:])
