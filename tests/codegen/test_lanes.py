@@ -282,10 +282,47 @@ def test_arithmetic_of_lanes(rng):
         x + Lanes.of(a.astype(np.float32), 8)
     with pytest.raises(TypeError, match="convert a batch of rows"):
         x + b
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"np.add combines .* pass np.asarray\(x\)"):
         np.add.reduce(x)
+    with pytest.raises(TypeError, match=r"np.matmul combines .* pass np.asarray\(x\)"):
+        x @ y
     with pytest.raises(TypeError):
         np.add(x, y, out=a)
+    with pytest.raises(TypeError):
+        np.add(x, y, where=False)
+
+
+def test_comparisons_of_lanes_are_rows(rng):
+    a = rng.normal(size=(11, 3))
+    x = Lanes.of(a)
+    for ufunc in (np.greater, np.less_equal, np.equal, np.logical_and):
+        found = ufunc(x, 0.5)
+        assert isinstance(found, np.ndarray)
+        assert found.dtype == bool
+        np.testing.assert_array_equal(found, ufunc(a, 0.5))
+    np.testing.assert_array_equal(np.isfinite(x), np.full((11, 3), True))
+    np.testing.assert_array_equal(x[(x > 0)[:, 0]], a[a[:, 0] > 0])
+
+
+def test_lanes_change_in_place(rng):
+    a, b = rng.normal(size=(2, 11, 3))
+    x, kept = Lanes.of(a), Lanes.of(b)
+    same, data = x, x.data
+    x += 0.5 * kept
+    x *= b[0]
+    assert x is same
+    assert x.data is data
+    np.testing.assert_array_equal(np.asarray(x), (a + 0.5 * b) * b[0])
+    assert np.sin(kept, out=x) is x
+    np.testing.assert_array_equal(np.asarray(x), np.sin(b))
+    with pytest.raises(ValueError, match="operands must be of one shape, type and number of lanes"):
+        np.sin(kept, out=Lanes.of(b, 4))
+
+
+def test_a_runner_counts_its_arguments(backend):
+    g = od.codegen.compile([odd()]).odd
+    with pytest.raises(TypeError, match=r"odd takes \d arguments \(A, x.*\), got 1"):
+        g.runner([np.ones((2, 3))], [])
 
 
 @pytest.mark.parametrize(

@@ -167,8 +167,9 @@ def example(prefix: str, entries: Sequence[Entry]) -> str:
 _COMMON = [
     " *",
     " * Every function returns 0 if it succeeds. A null pointer as input means zeros; a null pointer as output means",
-    " * that this output is not needed. The functions keep no state and allocate no memory: several threads may call",
-    " * them at the same time. Units are SI units and radians. The comment above a function describes its arguments.",
+    " * that this output is not needed. The functions keep no state, and all but batches allocate no memory: several",
+    " * threads may call them at the same time. Units are SI units and radians. The comment above a function describes",
+    " * its arguments.",
     " *",
 ]
 _LAYOUTS = {

@@ -39,7 +39,8 @@ class Lanes(NDArrayOperatorsMixin):
     data: (blocks, entries, lanes), C order, float64 or float32, with blocks = ceil(states / lanes). In the last block,
     lanes without a state hold numbers of no meaning. shape: (states, ...), as of the array of rows. Sums, products and
     other functions of numpy that act on single numbers take `Lanes` of one shape, numbers, and arrays of the shape of one
-    state, and return `Lanes`: `qd + 0.01 * qdd`; comparisons return rows. Raises TypeError or ValueError for data that do not fit.
+    state, and return `Lanes`: `qd + 0.01 * qdd`, or `qd += 0.01 * qdd` in the same memory; comparisons return rows. Raises
+    TypeError or ValueError for data that do not fit.
 
     >>> x = od.codegen.Lanes.of(np.arange(20.0).reshape(10, 2))
     >>> x
@@ -149,15 +150,22 @@ class Lanes(NDArrayOperatorsMixin):
     def __iter__(self) -> Iterator[Array]:
         return (self[k] for k in range(len(self)))
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        if method != "__call__" or options or ufunc.nout != 1 or ufunc.signature:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: tuple[Any, ...] = (), **options: Any
+    ) -> Any:
+        if method != "__call__" or ufunc.signature:
+            raise TypeError(
+                f"np.{ufunc.__name__} combines numbers of several entries or states, and Lanes have no such form of it: "
+                "pass np.asarray(x)"
+            )
+        if options or ufunc.nout != 1 or not all(isinstance(x, Lanes) for x in out):
             return NotImplemented
         operands = [self._operand(x) for x in inputs]
-        if all(kind.endswith("->?") for kind in ufunc.types):
+        if not out and "d" * ufunc.nin + "->?" in ufunc.types:  # comparisons
             return _rows(ufunc(*operands), len(self)).reshape(self.shape)
-        result = empty(self.data.shape, self.dtype)
+        result = self._operand(out[0]) if out else empty(self.data.shape, self.dtype)
         ufunc(*operands, out=result)
-        return Lanes(result, len(self), self.shape[1:])
+        return out[0] if out else Lanes(result, len(self), self.shape[1:])
 
     def _operand(self, x: Any) -> Any:
         if isinstance(x, Lanes):

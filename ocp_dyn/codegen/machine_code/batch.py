@@ -156,11 +156,7 @@ class CompiledFunction:
 
         Raises TypeError or ValueError that names the argument whose type or shape does not fit.
         """
-        if len(arguments) != len(self.shape_in):
-            raise TypeError(
-                f"{self.name} takes {len(self.shape_in)} arguments ({', '.join(self.name_in)}), got {len(arguments)}"
-            )
-        arrays = [self._array(i, value) for i, value in enumerate(arguments)]
+        arrays = self._arrays(arguments)
         states = self._states(arrays)
         lead = () if states is None else (states,)
         shapes = [lead + shape for shape in self.shape_out]
@@ -199,7 +195,7 @@ class CompiledFunction:
 
         For loops in which the overhead of a call matters: 2 microseconds instead of 40.
         """
-        arrays = [self._array(i, value) for i, value in enumerate(inputs)]
+        arrays = self._arrays(inputs)
         if any(array is not x for array, x in zip(arrays, inputs, strict=True)):
             raise ValueError(
                 f"{self.name}: a runner reads its inputs in place and needs arrays of {self.dtype} in C order: convert "
@@ -242,6 +238,14 @@ class CompiledFunction:
         rows = tuple(self._rows[name].text if name in self._rows else "" for name in self.name_in)
         words = _Words(self.name, self.name_in, rows)
         return Buffer(inputs, outputs, self._one(inputs, outputs), words)
+
+    def _arrays(self, arguments: Sequence[Any]) -> list[Any]:
+        """All arguments, each as `_array` has it; TypeError if there are too many or too few."""
+        if len(arguments) != len(self.shape_in):
+            raise TypeError(
+                f"{self.name} takes {len(self.shape_in)} arguments ({', '.join(self.name_in)}), got {len(arguments)}"
+            )
+        return [self._array(i, value) for i, value in enumerate(arguments)]
 
     def _array(self, i: int, value: Any) -> Any:
         """An argument as an array in C order, as `Lanes`, or None."""
