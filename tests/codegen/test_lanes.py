@@ -315,6 +315,8 @@ def test_lanes_change_in_place(rng):
     np.testing.assert_array_equal(np.asarray(x), (a + 0.5 * b) * b[0])
     assert np.sin(kept, out=x) is x
     np.testing.assert_array_equal(np.asarray(x), np.sin(b))
+    assert np.greater(kept, 0.0, out=x) is x
+    np.testing.assert_array_equal(np.asarray(x), b > 0)
     with pytest.raises(ValueError, match="operands must be of one shape, type and number of lanes"):
         np.sin(kept, out=Lanes.of(b, 4))
 
