@@ -88,12 +88,14 @@ def same_bits(f: ca.Function, tmp_path, rng, states: int = 20, scale: float = 1.
         load(driver.single_source(emit(f, "k", pack=pack), "double"), tmp_path, flags=EXACT) for pack in (False, True)
     )
     for _ in range(states):
-        inputs = [scale * rng.normal(size=f.numel_in(i)) for i in range(f.n_in())]
+        numbers = [rng.normal(size=f.numel_in(i)) for i in range(f.n_in())]
+        inputs = [scale * x if scale else np.sign(x) for x in numbers]
         results = [[np.full(f.numel_out(j), 7.0) for j in range(f.n_out())] for _ in range(2)]
         one(plain, inputs, results[0])
         one(packed, inputs, results[1])
         for a, b in zip(*results, strict=True):
             np.testing.assert_array_equal(a, b)
+            np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
 
 
 @pytest.mark.parametrize(
@@ -322,6 +324,7 @@ def test_operands_of_differences_are_not_exchanged(tmp_path, rng):
     e = ca.vertcat(p[0] + q[0], p[1] - q[1])
     f = ca.Function("f", [x], [p / (1 + q * q), (d * d + p) * d, (e * q + 2) / e])
     same_bits(f, tmp_path, rng)
+    same_bits(f, tmp_path, rng, scale=0)  # zeros with their signs
     values, alive = live(f)
     found = pairs(values, alive)
     check_bundles(values, found, alive)

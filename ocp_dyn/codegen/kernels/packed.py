@@ -344,8 +344,5 @@ def _signed(bundle: Bundle) -> str:
         return ""
     first, second = (f"((V{len(signs)}){{{{{', '.join(map(str, signs))}}}}}) * " for signs in bundle.signs)
     mixed = [len(set(signs)) > 1 for signs in bundle.signs]
-    if all(mixed):  # differences that are exchanged
-        return f"{first}({{0}} - {{1}})"
-    if mixed[0]:
-        return f"{first}{{0}} + {{1}}"
-    return f"{{0}} + {second}{{1}}"
+    # exchanged differences have both signs: a difference with its sign changed afterwards could give -0.0 for 0.0
+    return f"{first if mixed[0] else ''}{{0}} + {second if mixed[1] else ''}{{1}}"
