@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import ocp_dyn as od
 from ocp_dyn.codegen.kernels import driver
 from ocp_dyn.codegen.kernels.bundles import bundles
 from ocp_dyn.codegen.kernels.emit import emit
+from ocp_dyn.codegen.kernels.packed import signed
 from ocp_dyn.codegen.kernels.pairs import Bundle, pairs, shapes
 from ocp_dyn.codegen.kernels.placement import place
 from ocp_dyn.codegen.kernels.values import CONSTANT, INPUT, Value, values_of
@@ -329,6 +332,17 @@ def test_operands_of_differences_are_not_exchanged(tmp_path, rng):
     found = pairs(values, alive)
     check_bundles(values, found, alive)
     assert ca.OP_DIV in {values[bundle.lanes[0]].operation for bundle in found}
+
+
+@pytest.mark.parametrize("signs", [((1, 1), (1, -1)), ((1, -1), (1, 1)), ((1, -1), (-1, 1))])
+def test_signs_of_sums(signs):
+    """a + b, a - b and b - a, equal also in the signs of zeros."""
+    text = signed(Bundle((5, 6), ((1, 2), (3, 4)), signs)).format("a", "b")
+    for a, b in ((1.5, 1.5), (0.0, 0.0), (-0.0, 0.0), (0.0, -0.0), (2.0, -3.0)):
+        for lane, (first, second) in enumerate(zip(*signs, strict=True)):
+            code = re.sub(r"\(\(V2\)\{(-?1), (-?1)\}\)", rf"\{lane + 1}", text)
+            value, expected = eval(code, {"a": a, "b": b}), first * a + second * b
+            assert (value, np.signbit(value)) == (expected, np.signbit(expected))
 
 
 def test_units_are_stored_side_by_side():
