@@ -119,7 +119,7 @@ def robot(name: str) -> Case:
 
 MODELS: dict[str, Callable[[], Case]] = {
     "mirrored": mirrored, "quadruped": quadruped, "random": random_tree, "planar": planar, "closed": closed, "human": human,
-    **{name: (lambda name=name: robot(name)) for name in ("talos", "solo12", "anymal")},
+    **{name: (lambda name=name: robot(name)) for name in ("talos", "solo12", "anymal_c")},
 }  # fmt: skip
 
 

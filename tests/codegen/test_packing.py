@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import ocp_dyn as od
 from ocp_dyn.codegen.kernels import driver
 from ocp_dyn.codegen.kernels.bundles import bundles
 from ocp_dyn.codegen.kernels.emit import emit
+from ocp_dyn.codegen.kernels.packed import signed
 from ocp_dyn.codegen.kernels.pairs import Bundle, pairs, shapes
 from ocp_dyn.codegen.kernels.placement import place
 from ocp_dyn.codegen.kernels.values import CONSTANT, INPUT, Value, values_of
@@ -88,12 +91,14 @@ def same_bits(f: ca.Function, tmp_path, rng, states: int = 20, scale: float = 1.
         load(driver.single_source(emit(f, "k", pack=pack), "double"), tmp_path, flags=EXACT) for pack in (False, True)
     )
     for _ in range(states):
-        inputs = [scale * rng.normal(size=f.numel_in(i)) for i in range(f.n_in())]
+        numbers = [rng.normal(size=f.numel_in(i)) for i in range(f.n_in())]
+        inputs = [scale * x if scale else np.sign(x) for x in numbers]
         results = [[np.full(f.numel_out(j), 7.0) for j in range(f.n_out())] for _ in range(2)]
         one(plain, inputs, results[0])
         one(packed, inputs, results[1])
         for a, b in zip(*results, strict=True):
             np.testing.assert_array_equal(a, b)
+            np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
 
 
 @pytest.mark.parametrize(
@@ -322,10 +327,22 @@ def test_operands_of_differences_are_not_exchanged(tmp_path, rng):
     e = ca.vertcat(p[0] + q[0], p[1] - q[1])
     f = ca.Function("f", [x], [p / (1 + q * q), (d * d + p) * d, (e * q + 2) / e])
     same_bits(f, tmp_path, rng)
+    same_bits(f, tmp_path, rng, scale=0)  # zeros with their signs
     values, alive = live(f)
     found = pairs(values, alive)
     check_bundles(values, found, alive)
     assert ca.OP_DIV in {values[bundle.lanes[0]].operation for bundle in found}
+
+
+@pytest.mark.parametrize("signs", [((1, 1), (1, -1)), ((1, -1), (1, 1)), ((1, -1), (-1, 1))])
+def test_signs_of_sums(signs):
+    """a + b, a - b and b - a, equal also in the signs of zeros."""
+    text = signed(Bundle((5, 6), ((1, 2), (3, 4)), signs)).format("a", "b")
+    for a, b in ((1.5, 1.5), (0.0, 0.0), (-0.0, 0.0), (0.0, -0.0), (2.0, -3.0)):
+        for lane, (first, second) in enumerate(zip(*signs, strict=True)):
+            code = re.sub(r"\(\(V2\)\{(-?1), (-?1)\}\)", rf"\{lane + 1}", text)
+            value, expected = eval(code, {"a": a, "b": b}), first * a + second * b
+            assert (value, np.signbit(value)) == (expected, np.signbit(expected))
 
 
 def test_units_are_stored_side_by_side():

@@ -246,7 +246,7 @@ class PackedWriter(Writer):
             sine, cosine = (by_operation.get(kind, f"u{group[0]}") for kind in TRIGONOMETRIC)
             yield f"    V{width} {sine}, {cosine}; sincos_{width}({expressions[0]}, &{sine}, &{cosine});"
         else:
-            template = _signed(members[0]) or {**ARITHMETIC, **SELECTIONS}[operation]
+            template = signed(members[0]) or {**ARITHMETIC, **SELECTIONS}[operation]
             expression = ONE_PER_WIDTH.sub(rf"\g<1>{width}", template.format(*expressions))
             yield f"    const V{width} {names[0]} = {expression};"
         for name, bundle in zip(names, members, strict=True):
@@ -338,14 +338,11 @@ class PackedWriter(Writer):
         return f"{places[0][0]} + {start}" if follows else ""
 
 
-def _signed(bundle: Bundle) -> str:
+def signed(bundle: Bundle) -> str:
     """The template of sums beside differences, "" for another bundle: products with signs are exact."""
     if not bundle.signs:
         return ""
     first, second = (f"((V{len(signs)}){{{{{', '.join(map(str, signs))}}}}}) * " for signs in bundle.signs)
     mixed = [len(set(signs)) > 1 for signs in bundle.signs]
-    if all(mixed):  # differences that are exchanged
-        return f"{first}({{0}} - {{1}})"
-    if mixed[0]:
-        return f"{first}{{0}} + {{1}}"
-    return f"{{0}} + {second}{{1}}"
+    # exchanged differences have both signs: a difference with its sign changed afterwards could give -0.0 for 0.0
+    return f"{first if mixed[0] else ''}{{0}} + {second if mixed[1] else ''}{{1}}"
