@@ -233,7 +233,7 @@ def test_algorithms_of_the_registry(tmp_path, name):
         assert found.numbers >= 20 * f.numel_out(0)
         assert found.different == 0, f.name()
         packed += found.packing is not None
-    assert packed > 3
+    assert packed >= 3
 
 
 @needs_gcc
