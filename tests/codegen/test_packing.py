@@ -200,6 +200,40 @@ def test_angles_of_inputs_come_in_blocks(tmp_path, rng, angles):
     same_bits(f, tmp_path, rng, scale=1e6, states=3)  # beyond the emitted reduction
 
 
+def horner(b: ca.SX, x: ca.SX, start: int) -> ca.SX:
+    """Products and sums deeper than the shapes that the search compares."""
+    for k in range(start, start + 6):
+        b = b * x[k] + x[k + 6]
+    return b
+
+
+@needs_compiler
+def test_angles_with_different_ends(tmp_path, rng):
+    """Pairs of values, one of which needs a value that comes later in the function."""
+    x = ca.SX.sym("x", 30)
+    angles = horner(x[24] * x[25], x, 0), horner(x[26] - x[27], x, 12)
+    same_bits(ca.Function("f", [x], [ca.sin(ca.vcat(angles))]), tmp_path, rng)
+
+
+@needs_compiler
+def test_an_early_angle_beside_a_later_one(tmp_path, rng):
+    """Sines and cosines of one shape, of which only one belongs to a block: it is computed once, and stays in its place
+    until the last chunk."""
+    x = ca.SX.sym("x", 28)
+    angles = ca.vertcat(horner(x[24] * x[25], x, 0), horner(ca.exp(x[26]), x, 12))
+    sines, cosines = ca.sin(angles), ca.cos(angles)
+    late = ca.vcat(
+        [
+            horner(s * c, x, start)
+            for s, c, start in zip(ca.vertsplit(sines), ca.vertsplit(cosines), (0, 12), strict=True)
+        ]
+    )
+    f = ca.Function("f", [x], [late, ca.sin(x[5]) + cosines, sines, chain(400, 2)(x[:4]) * ca.vertcat(sines, sines)])
+    text = emit(f, "k", pack=True).chunks
+    assert len(text) > 2
+    same_bits(f, tmp_path, rng)
+
+
 @needs_compiler
 def test_only_sines_or_cosines_of_a_block(tmp_path, rng):
     x = ca.SX.sym("x", 6)

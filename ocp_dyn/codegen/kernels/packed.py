@@ -80,7 +80,13 @@ class PackedWriter(Writer):
             units.update(dict.fromkeys(group, unit))
             blocked.append(group)
         done = {*before, *(v for group in blocked for v in group)}
-        first = [chunk for chunk in (self._groups(sorted(before)), blocked) if chunk]
+        for lanes in {self.bundle_of[v].lanes for v in done if v in self.bundle_of}:
+            if not done.issuperset(lanes):  # the sine of an early angle beside that of a later one
+                for v in lanes:
+                    del self.bundle_of[v]
+        groups = self._groups(sorted(before))
+        order = placement.by_demand(range(len(groups)), self._needs(groups), range(len(groups)))
+        first = placement.divided([groups[g] for g in order], CHUNK_LENGTH) + ([blocked] if blocked else [])
         self.angles = len(first) - 1 if blocked else -1
         return self._best([v for v in live if v not in done], first, units, [v for group in blocked for v in group])
 
@@ -136,6 +142,11 @@ class PackedWriter(Writer):
                 members += lanes
         return [tuple(group) for group in groups.values()]
 
+    def _needs(self, groups: Sequence[Group]) -> list[list[int]]:
+        """The numbers of the groups that compute the operands of every group."""
+        of = {v: g for g, group in enumerate(groups) for v in group}
+        return [sorted({of[a] for v in group for a in self.values[v].arguments if a in of}) for group in groups]
+
     def _best(
         self,
         rest: list[int],
@@ -146,8 +157,7 @@ class PackedWriter(Writer):
         """The better of two orders of the remaining values, with all lanes of a group together: the one that moves fewer
         values."""
         groups = self._groups(rest)
-        of = {v: g for g, group in enumerate(groups) for v in group}
-        arguments = [sorted({of[a] for v in group for a in self.values[v].arguments if a in of}) for group in groups]
+        arguments = self._needs(groups)
         last = [max(((j, place) for v in group for j, _, place in self.places.get(v, ())), default=(-1, -1))
                 for group in groups]  # fmt: skip
         wanted = sorted((g for g in range(len(groups)) if last[g] >= (0, 0)), key=last.__getitem__, reverse=True)

@@ -52,6 +52,11 @@ def by_demand(order: Sequence[int], arguments: Arguments, wanted: Sequence[int])
     return result
 
 
+def divided(groups: Sequence[Group], length: int) -> list[list[Group]]:
+    """Chunks of `length` groups."""
+    return [list(groups[k : k + length]) for k in range(0, len(groups), length)]
+
+
 def place(
     groups: Sequence[Group],
     arguments: Arguments,
@@ -68,7 +73,7 @@ def place(
     no other chunk needs them.
     """
     chunks = [list(chunk) for chunk in first]
-    chunks += [list(groups[k : k + length]) for k in range(0, len(groups), length)]
+    chunks += divided(groups, length)
     chunks = chunks or [[]]
     chunk_of = {v: c for c, chunk in enumerate(chunks) for group in chunk for v in group}
     last = {v: chunk_of[v] for v in stored}
