@@ -135,7 +135,7 @@ def test_limbs_give_the_same_bits(rng, tmp_path, count):
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 4])
-@pytest.mark.parametrize("algorithm", [od.forward_dynamics, od.mass_matrix, od.forward_dynamics_derivatives])
+@pytest.mark.parametrize("algorithm", [od.forward_dynamics, od.mass_matrix, od.inverse_dynamics_derivatives])
 def test_long_code_gives_the_same_bits(rng, tmp_path, count, algorithm):
     same_bits(od.function(algorithm, mirrored(count)), tmp_path, rng)
 

@@ -22,7 +22,7 @@ SIGTERM lets compilers remove their temporary files.
 
 
 NICENESS = 10
-"""Niceness of programs that run beside other work of this process."""
+"""Niceness, beyond that of this process, of programs that run beside its other work."""
 
 
 class Group:
@@ -48,7 +48,8 @@ class Group:
             )
             if self._aside and self._watch is not None:
                 with contextlib.suppress(OSError):  # it may have ended
-                    os.setpriority(os.PRIO_PGRP, self._watch.pid, NICENESS)
+                    niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICENESS
+                    os.setpriority(os.PRIO_PGRP, self._watch.pid, min(niceness, 19))
         with process:
             _, said = process.communicate()
         return process.returncode, said
