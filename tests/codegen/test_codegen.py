@@ -122,12 +122,13 @@ def near(results: list[DM], expected: list[DM], tolerance: float = 1e-12) -> Non
 
 @pytest.fixture(scope="module", params=[False, True], ids=["sparse", "dense"])
 def built(request, tmp_path_factory) -> tuple[Path, ctypes.CDLL, bool]:
-    """The whole registry, exported and compiled."""
+    """The whole registry, exported and compiled: in CasADi's layout with vector statements, dense without."""
     if CC is None:
         pytest.skip("no C compiler")
     functions = [plain(name) for name in ALGORITHMS]
     functions.append(registered("ID", loads=od.Loads(external=("body5", "body2")), name="ID_ext"))
-    directory = od.codegen.export(functions, tmp_path_factory.mktemp("c") / "robot", dense=request.param)
+    folder = tmp_path_factory.mktemp("c") / "robot"
+    directory = od.codegen.export(functions, folder, dense=request.param, pack=not request.param)
     return directory, compiled(directory), request.param
 
 
