@@ -31,7 +31,27 @@ settings = (
 kernel_settings.write_text("".join(f"get_config().{line}\n" for line in settings), encoding="utf-8")
 logging.getLogger("traitlets").setLevel(logging.WARNING)  # "Executing notebook ..." for every page
 
+import jupyter_client
+from traitlets import default
+
 import ocp_dyn
+
+
+class KernelOnSockets(jupyter_client.AsyncKernelManager):
+    """Kernel of a page that is reached by sockets in a folder of its own.
+
+    TCP ports are chosen before the kernel starts, and the client of another page may take one of them meanwhile.
+    """
+
+    @default("transport")
+    def _transport_default(self) -> str:
+        return "ipc"
+
+    def _ip_default(self) -> str:
+        return str(Path(tempfile.mkdtemp(dir=profiles.name), "kernel"))
+
+
+jupyter_client.AsyncKernelManager = KernelOnSockets  # nbclient starts kernels by this name
 
 project = "ocp_dyn"
 author = copyright = "The ocp_dyn developers"

@@ -13,9 +13,9 @@ a structural zero as 00.
 In signatures M is one of CasADi's matrix types, DM, SX or MX: results are of the type of the arguments. Numbers are
 arrays, lists and tuples, which stand for a DM.
 
-The names are those of `ocp_dyn/_names.py`. They are loaded together, with CasADi and NumPy, when one of them is used for
-the first time: commands that need none of them, such as `ocp-dyn --help`, start at once. Type checkers read the names in
-`__init__.pyi`.
+The names are those of `ocp_dyn/_names.py`. They are loaded together, with CasADi and NumPy, when one of them is used
+for the first time: commands that need none of them, such as `ocp-dyn --help`, start at once. Type checkers read the
+names in `__init__.pyi`.
 """
 
 import importlib.util
@@ -37,12 +37,12 @@ def __getattr__(name: str) -> Any:
     globals().update(names, __all__=sorted(names))
     if name in globals():
         return globals()[name]
-    from ._types import meant
+    from ._base.types import suggestion
 
     if name in _names._ELSEWHERE:
         ours = _names._ELSEWHERE[name]
         raise AttributeError(f"ocp_dyn has no {name!r}, the name in another library: it is called {ours!r} here")
-    raise AttributeError(f"ocp_dyn has no {name!r}{meant(name, names)}")
+    raise AttributeError(f"ocp_dyn has no {name!r}{suggestion(name, names)}")
 
 
 def __dir__() -> list[str]:

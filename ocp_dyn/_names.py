@@ -1,17 +1,19 @@
 """The names of the library: `ocp_dyn.NAME` is what this module imports, and nothing else."""
 
+from pathlib import Path as _Path
+
 from . import codegen as codegen
 from . import formulations as formulations
 from . import io as io
 from . import models as models
 from . import ocp as ocp
+from . import replay as replay
+from . import simulation as simulation
 from . import viz as viz
-from ._types import ModelError as ModelError
-from ._types import ModelWarning as ModelWarning
-from .casadi_functions.function import function as function
-from .casadi_functions.quantities import Quantity as Quantity
-from .casadi_functions.signature import Signature as Signature
-from .casadi_functions.signature import algorithm as algorithm
+from . import walking as walking
+from ._base.files import csv_rows as _csv_rows
+from ._base.types import ModelError as ModelError
+from ._base.types import ModelWarning as ModelWarning
 from .constrained_motion import AssemblyError as AssemblyError
 from .constrained_motion import assemble_q as assemble_q
 from .constrained_motion import assemble_qd as assemble_qd
@@ -103,8 +105,8 @@ from .dynamics.momentum import momentum_matrix as momentum_matrix
 from .dynamics.momentum import momentum_matrix_dot as momentum_matrix_dot
 from .dynamics.momentum import potential_energy as potential_energy
 from .dynamics.momentum import zero_moment_point as zero_moment_point
-from .dynamics.passive import passive_force as passive_force
-from .dynamics.passive import spring_energy as spring_energy
+from .dynamics.passive_torques import passive_force as passive_force
+from .dynamics.passive_torques import spring_energy as spring_energy
 from .dynamics.regressor import inertial_parameters as inertial_parameters
 from .dynamics.regressor import inverse_dynamics_regressor as inverse_dynamics_regressor
 from .dynamics.regressor import kinetic_energy_regressor as kinetic_energy_regressor
@@ -117,6 +119,10 @@ from .dynamics.rnea_crba_aba import gravity_force as gravity_force
 from .dynamics.rnea_crba_aba import inverse_dynamics as inverse_dynamics
 from .dynamics.rnea_crba_aba import mass_matrix as mass_matrix
 from .dynamics.rnea_crba_aba import static_torque as static_torque
+from .functions.function import function as function
+from .functions.quantities import Quantity as Quantity
+from .functions.signature import Signature as Signature
+from .functions.signature import algorithm as algorithm
 from .io import layouts as layouts
 from .io import load_model as load_model
 from .io import load_urdf as load_urdf
@@ -161,47 +167,5 @@ from .spatial_algebra.rotations import rpy_matrix as rpy_matrix
 from .spatial_algebra.spatial import Inertia as Inertia
 from .spatial_algebra.spatial import Transform as Transform
 
-_ELSEWHERE = {
-    "rnea": "inverse_dynamics",
-    "aba": "forward_dynamics",
-    "crba": "mass_matrix",
-    "nonLinearEffects": "bias_force",
-    "computeGeneralizedGravity": "gravity_force",
-    "computeStaticTorque": "static_torque",
-    "computeMinverse": "mass_matrix_inverse",
-    "computeCoriolisMatrix": "coriolis_matrix",
-    "computeRNEADerivatives": "inverse_dynamics_derivatives",
-    "computeABADerivatives": "forward_dynamics_derivatives",
-    "computeFrameJacobian": "frame_jacobian",
-    "getFrameJacobian": "frame_jacobian",
-    "getFrameVelocity": "frame_velocity",
-    "getFrameAcceleration": "frame_acceleration",
-    "centerOfMass": "center_of_mass",
-    "jacobianCenterOfMass": "center_of_mass_jacobian",
-    "ccrba": "centroidal_momentum_matrix",
-    "computeCentroidalMap": "centroidal_momentum_matrix",
-    "constraintDynamics": "constrained_dynamics",
-    "impulseDynamics": "impact",
-    "JointModelFreeFlyer": "FloatingBase",
-    "buildModelFromUrdf": "load_urdf",
-    "buildModelFromXML": "parse_urdf",
-    "ID": "inverse_dynamics",
-    "FDab": "forward_dynamics",
-    "FDcrb": "forward_dynamics_crba",
-    "HandC": "equations_of_motion",
-    "InverseDynamics": "inverse_dynamics",
-    "ForwardDynamics": "forward_dynamics",
-    "CompositeRigidBodyAlgorithm": "mass_matrix",
-    "NonlinearEffects": "bias_force",
-    "CalcBodyToBaseCoordinates": "point_position",
-    "CalcBodyWorldOrientation": "pose",
-    "CalcPointJacobian": "point_jacobian",
-    "CalcPointVelocity": "point_velocity",
-    "CalcPointAcceleration": "point_acceleration",
-    "URDFReadFromFile": "load_urdf",
-    "mj_inverse": "inverse_dynamics",
-    "mj_forward": "forward_dynamics",
-    "mj_fullM": "mass_matrix",
-    "mj_jac": "point_jacobian",
-}
+_ELSEWHERE = {row["theirs"]: row["ours"] for row in _csv_rows(_Path(__file__).with_name("names_elsewhere.csv"))}
 """Names of Pinocchio, spatial_v2, RBDL and MuJoCo, and ours, for the message about a name that is not here."""

@@ -36,7 +36,9 @@ from numpy.polynomial import Polynomial
 from numpy.polynomial.legendre import Legendre
 from numpy.polynomial.polynomial import polyfromroots
 
-from ._types import Array, Expr, finite_vector, is_whole, meant, numbers, shown, truth
+from ._base.checks import given_name, named_fields, whole
+from ._base.extensible import Extensible
+from ._base.types import Array, Expr, finite_vector, numbers, repr_in_message, suggestion, truth
 from .mechanism import Model
 
 FAMILIES = ("gauss", "radau", "lobatto")
@@ -52,8 +54,9 @@ COEFFICIENT_TOLERANCE = 1e-10
 """Largest error of a condition on the coefficients of a tableau, which must be given in full precision."""
 
 
+@named_fields
 @dataclass(frozen=True, eq=False)
-class Scheme:
+class Scheme(Extensible):
     """A Runge-Kutta tableau: A (s, s), weights b (s), fractions of the step c (s) between 0 and 1.
 
     name: for messages and reports. c: must be the row sums of A, its default. order: computed from the tableau, up to
@@ -74,9 +77,7 @@ class Scheme:
     semi_implicit: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise TypeError(f"Scheme name must be a string that is not empty, got {shown(self.name)}")
-        here = f"Scheme {shown(self.name)}"
+        here = f"Scheme {repr_in_message(given_name(self.name, 'Scheme name'))}"
         truth(self.semi_implicit, f"{here}: semi_implicit")
         size = numbers(self.b).size
         object.__setattr__(self, "b", finite_vector(self.b, size, f"{here}: b").copy())
@@ -86,10 +87,10 @@ class Scheme:
         if self.c is not None:
             fractions = finite_vector(self.c, size, f"{here}: c")
             if np.abs(fractions - sums).max() > COEFFICIENT_TOLERANCE:
-                raise ValueError(f"{here}: c must be the row sums of A, {sums.tolist()}, got {shown(self.c)}")
+                raise ValueError(f"{here}: c must be the row sums of A, {sums.tolist()}, got {repr_in_message(self.c)}")
             sums = fractions
         if abs(self.b.sum() - 1) > COEFFICIENT_TOLERANCE:
-            raise ValueError(f"{here}: the weights b must sum to 1, got {shown(self.b.tolist())}")
+            raise ValueError(f"{here}: the weights b must sum to 1, got {repr_in_message(self.b.tolist())}")
         if np.any((sums < -COEFFICIENT_TOLERANCE) | (sums > 1 + COEFFICIENT_TOLERANCE)):
             raise ValueError(f"{here}: the fractions c of the step must lie between 0 and 1, got {sums.tolist()}")
         object.__setattr__(self, "c", np.clip(sums, 0.0, 1.0))
@@ -98,8 +99,7 @@ class Scheme:
         self._check_order(here)
 
     def _check_order(self, here: str) -> None:
-        if not is_whole(self.order):
-            raise ValueError(f"{here}: order must be a whole number, at least 1, or left out, got {shown(self.order)}")
+        whole(self.order, f"{here}: order, 0 if it is left out,")
         found = _order(self.A, self.b)
         if min(self.order, HIGHEST_CHECKED_ORDER) > found:
             raise ValueError(f"{here} has the order {found}, got order={self.order}: leave it out, or check A and b")
@@ -162,7 +162,7 @@ def scheme(integrator: str | Scheme) -> Scheme:
     """The scheme with this name, or the scheme itself; ValueError, with the known names, for anything else."""
     if isinstance(integrator, Scheme):
         return integrator
-    return _scheme(integrator if isinstance(integrator, str) else shown(integrator))
+    return _scheme(integrator if isinstance(integrator, str) else repr_in_message(integrator))
 
 
 Tree = tuple[Any, ...]
@@ -218,9 +218,10 @@ def _scheme(name: str) -> Scheme:
     family, _, stages = ALIASES.get(name, str(name)).partition(":")
     fewest = 2 if family == "lobatto" else 1
     if family not in FAMILIES or not stages.isdecimal() or not fewest <= int(stages) <= LARGEST_STAGE_COUNT:
+        near = suggestion(name, (*fixed, *ALIASES, *(f"{known}:{stages or 2}" for known in FAMILIES)))
         raise ValueError(
-            f"integrator must be one of {', '.join(SCHEME_NAMES)}, s from {fewest} to {LARGEST_STAGE_COUNT} stages, or a "
-            f"Scheme, got {shown(name)}{meant(name, (*fixed, *ALIASES, *(f'{known}:{stages or 2}' for known in FAMILIES)))}"
+            f"integrator must be one of {', '.join(SCHEME_NAMES)}, s from {fewest} to {LARGEST_STAGE_COUNT} stages, "
+            f"or a Scheme, got {repr_in_message(name)}{near}"
         )
     return _collocation(name, family, int(stages))
 
@@ -256,17 +257,17 @@ def stage_states(
     The rates of theta depend on theta itself; for quaternions they are found by fixed-point iterations, to the order of
     the scheme and without additional unknowns.
     """
-    speeds = [_moved(qd, h, row, qdd) for row in method.A]
-    qd1 = _moved(qd, h, method.b, qdd)
+    speeds = [weighted(qd, h, row, qdd) for row in method.A]
+    qd1 = weighted(qd, h, method.b, qdd)
     if method.semi_implicit:
         return [(q, qd)], (model.integrate(q, h * qd1), qd1)
     rates = list(speeds)
     for _ in range(method.fixed_point_iterations if model.nq > model.nv else 0):
         for i, row in enumerate(method.A):
             if np.any(row):
-                rates[i] = model.tangent_rate(_moved(0, h, row, rates), speeds[i])
-    places = [model.integrate(q, _moved(0, h, row, rates)) if np.any(row) else q for row in method.A]
-    return list(zip(places, speeds, strict=True)), (model.integrate(q, _moved(0, h, method.b, rates)), qd1)
+                rates[i] = model.tangent_rate(weighted(0, h, row, rates), speeds[i])
+    places = [model.integrate(q, weighted(0, h, row, rates)) if np.any(row) else q for row in method.A]
+    return list(zip(places, speeds, strict=True)), (model.integrate(q, weighted(0, h, method.b, rates)), qd1)
 
 
 def explicit_step(
@@ -277,12 +278,12 @@ def explicit_step(
     qdd: list[Expr] = []
     theta_rates: list[Expr] = []
     for row in method.A:
-        theta, speed = _moved(0, h, row, theta_rates), _moved(qd, h, row, qdd)
+        theta, speed = weighted(0, h, row, theta_rates), weighted(qd, h, row, qdd)
         states.append((model.integrate(q, theta) if np.any(row) else q, speed))
         theta_rates.append(model.tangent_rate(theta, speed) if np.any(row) else speed)
         qdd.append(rate(*states[-1]))
-    qd1 = _moved(qd, h, method.b, qdd)
-    theta = h * qd1 if method.semi_implicit else _moved(0, h, method.b, theta_rates)
+    qd1 = weighted(qd, h, method.b, qdd)
+    theta = h * qd1 if method.semi_implicit else weighted(0, h, method.b, theta_rates)
     return states, (model.integrate(q, theta), qd1)
 
 
@@ -290,11 +291,11 @@ def flow_step(method: Scheme, f: Callable[[Expr], Expr], x: Expr, h: Expr) -> Ex
     """x after a step h of an explicit scheme along x' = f(x)."""
     rates: list[Expr] = []
     for row in method.A:
-        rates.append(f(_moved(x, h, row, rates)))
-    return _moved(x, h, method.b, rates)
+        rates.append(f(weighted(x, h, row, rates)))
+    return weighted(x, h, method.b, rates)
 
 
-def _moved(start: Expr, h: Expr, weights: Array, rates: list[Expr]) -> Expr:
+def weighted(start: Expr, h: Expr, weights: Array, rates: list[Expr]) -> Expr:
     """start + h sum_j weights_j rates_j over the given rates; rates with weight zero do not enter the expression."""
     terms = [rate if w == 1 else w * rate for w, rate in zip(weights, rates, strict=False) if w]
     return start + h * sum(terms[1:], start=terms[0]) if terms else start

@@ -21,8 +21,8 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from ._arguments import called, expression, function, numbers, positive, whole
-from ._types import Array, shown
+from ._base.checks import call_user, expression, function, numbers, positive, whole
+from ._base.types import Array, repr_in_message
 from .integrators import flow_step, scheme
 
 Map = Callable[[SX], SX]
@@ -91,9 +91,9 @@ class StepMap:
         for key, part in (("f", f), ("guard", guard), ("reset", reset)):
             function(part, f"StepMap {key}")
         x, h, by_x, by_h = SX.sym("x", n), SX.sym("h"), SX.sym("by_x", n, n), SX.sym("by_h", n)
-        strike = expression(called("StepMap guard", guard, x), "StepMap guard")
-        after = expression(called("StepMap reset", reset, x), "StepMap reset")
-        rate = expression(called("StepMap f", f, x), "StepMap f")
+        strike = expression(call_user("StepMap guard", guard, x), "StepMap guard")
+        after = expression(call_user("StepMap reset", reset, x), "StepMap reset")
+        rate = expression(call_user("StepMap f", f, x), "StepMap f")
         if strike.shape != (1, 1) or after.shape != (n, 1):
             raise ValueError(
                 f"StepMap guard must return one number and reset n = {n} numbers, got shapes {strike.shape} and "
@@ -136,7 +136,7 @@ class StepMap:
         whole(iterations, "iterations", least=1)
         start = numbers(x, "x")
         if start.size != self.n:
-            raise ValueError(f"x must be {self.n} numbers, got {shown(x)}")
+            raise ValueError(f"x must be {self.n} numbers, got {repr_in_message(x)}")
         z = np.append(start, positive(period, "the period [s]"))
         positive(tolerance, "tolerance")
         for _ in range(iterations):
@@ -165,8 +165,8 @@ class StepMap:
         closing = float((slope @ rate).item())
         if not closing:
             raise NoGait(
-                f"the motion from {shown(z[:-1])} touches the guard without crossing it, or rests: this is no gait; start "
-                "from another guess"
+                f"the motion from {repr_in_message(z[:-1])} touches the guard without crossing it, or rests: this is "
+                "no gait; start from another guess"
             )
         P = turn @ (by_x - rate @ (slope @ by_x) / closing)
         values: Any = np.linalg.eigvals(P)
@@ -178,7 +178,8 @@ class StepMap:
 def follow_limit_cycles(
     maps: Iterable[StepMap], x: Array, period: float, largest_change: float = 0.05
 ) -> Iterator[LimitCycle]:
-    """Yields the limit cycle of every map of a family whose parameter, such as a slope, changes in even steps.
+    """An iterator over the limit cycle of every map of a family whose parameter, such as a slope, changes in even
+    steps.
 
     The search for the first cycle starts at (x, period), for the second at the first cycle, for every later one at the
     linear extrapolation of the two before it. NoGait if no cycle is found, or if the period [s] changes by more than
@@ -191,14 +192,18 @@ def follow_limit_cycles(
     >>> [round(cycle.period, 3) for cycle in cycles]  # steeper is faster
     [1.207, 1.2, 1.192]
     """
-    positive(largest_change, "largest_change")
     if not isinstance(maps, Iterable):
-        raise TypeError(f"follow_limit_cycles needs an iterable of StepMaps, got {shown(maps)}")
-    path: list[Array] = []
+        raise TypeError(f"follow_limit_cycles needs an iterable of StepMaps as maps, got {repr_in_message(maps)}")
     guess = np.append(numbers(x, "x"), positive(period, "the period [s]"))
+    return _followed(maps, guess, positive(largest_change, "largest_change"))
+
+
+def _followed(maps: Iterable[StepMap], guess: Array, largest_change: float) -> Iterator[LimitCycle]:
+    """The cycles, from a guess [x; period] of the first."""
+    path: list[Array] = []
     for step_map in maps:
         if not isinstance(step_map, StepMap):
-            raise TypeError(f"follow_limit_cycles needs StepMaps, got {shown(step_map)}")
+            raise TypeError(f"follow_limit_cycles needs StepMaps, got {repr_in_message(step_map)}")
         cycle = step_map.limit_cycle(guess[:-1], guess[-1])
         change = cycle.period / path[-1][-1] - 1 if path else 0.0
         if abs(change) > largest_change:

@@ -1,1 +1,1 @@
-"""Ready optimal control problems; each runs by `python -m problems.NAME`."""
+"""Ready optimal control problems; each runs by `python -m ocp_dyn.problems.NAME`."""

@@ -9,7 +9,8 @@ knees keep apart.
 
 The first guess is the walk of `human_walk` at this speed, on a coarse grid, lowered by the depth to which spheres sink.
 
-    python -m problems.compliant_walk [--speed 1.3] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
+python -m ocp_dyn.problems.compliant_walk [--speed 1.3] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json]
+[--out DIR]
 """
 
 from __future__ import annotations
@@ -17,23 +18,19 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.models import HumanDimensions, human_dimensions, human_spheres
+from ocp_dyn.cli.examples import add_person, asked, finish, parser, run_command
 
 from . import human_walk
-from ._command import asked, finish, parser
 
+numbers = od.walking.compliant_walk_figures
 INTERVALS, QUICK = 24, 12
-
-FIRST_GUESS = human_walk.QUICK
-"""Intervals of the walk that is the first guess."""
 
 SINK = 0.005
 """Depth by which that walk is lowered [m]; a foot that bears the weight sinks by 1 to 2 cm."""
@@ -52,20 +49,20 @@ def problem(
     speed: float = 1.3,
     mass: float = 73.0,
     height: float = 1.741,
-    sex: Literal["male", "female"] = "male",
+    sex: Any = "male",
     *,
     form: str = "implicit",
     integrator: str = "",
     intervals: int = INTERVALS,
 ) -> ocp.Problem:
     """One step in one phase. Its first guess is a walk: `problem(...).solve(guess=first_guess(...))`."""
-    walk = human_walk.problem(speed, mass, height, sex)
-    model, size = walk.model, human_dimensions(height, sex)
-    feet = footholds(model, height, sex)
-    apart = replace(human_walk.separation(size), ends=True)
+    person = od.walking.person(mass, height, sex)
+    walk, model = od.walking.human_walk(person, speed), person.model
+    feet = od.walking.compliant_feet(model, height, sex)
+    apart = replace(person.separation(), ends=True)
     effort = (*walk.phases[0].objective, ocp.ForceRateSquared(SOFTNESS, scale=model.weight))
-    time = human_walk.step_length(speed, height) / speed
-    step = ocp.Phase("step", intervals, (0.6 * time, 1.5 * time), feet, [apart, toes_up(size)], effort)
+    time = od.walking.pace(person, speed).time
+    step = ocp.Phase("step", intervals, (0.6 * time, 1.5 * time), feet, [apart, toes_up(person)], effort)
     return replace(  # speed, mirror image, torques and all else as in that problem
         walk,
         phases=[step],
@@ -78,31 +75,16 @@ def problem(
     )
 
 
-def footholds(
-    model: od.Model, height: float, sex: Literal["male", "female"], **material: float
-) -> list[ocp.CompliantFoothold]:
-    """Compliant feet of a human: one foothold for each foot, two if the model has joints at the toes.
-
-    material: properties of `od.HuntCrossleySphere`.
-    """
-    jointed = model.frame("toe_l").body != model.frame("heel_l").body
-    parts = {"foot": "heel", "toes": "toe"} if jointed else {"foot": "heel"}
-    return [
-        ocp.CompliantFoothold(f"{frame}_{side}", human_spheres(side, height, sex, part, jointed, **material))
-        for part, frame in parts.items()
-        for side in "lr"
-    ]
-
-
 def _begin(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
     """The step begins above the origin, with the right heel at the height of the ground."""
     heel = od.point_position(start.model, "heel_r", start.q)
     return ca.vertcat(start.q[0], heel[2]), 0.0, 0.0
 
 
-def toes_up(size: HumanDimensions) -> ocp.Path:
+def toes_up(person: od.walking.Person) -> ocp.Path:
     """The ball of the left foot keeps clear of the ground from mid-swing on, until its heel strikes."""
-    ends = [(human_walk.PIVOT * size.foot_length, y, 0.0) for y in (-size.sole_half_breadth, size.sole_half_breadth)]
+    half = person.size.sole_half_breadth
+    ends = [(person.pivot, y, 0.0) for y in (-half, half)]
 
     def rows(instant: ocp.Instant) -> Any:
         begin, full = SWING
@@ -114,70 +96,18 @@ def toes_up(size: HumanDimensions) -> ocp.Path:
     return ocp.Path(rows, 0.0, math.inf, where="node")
 
 
-def first_guess(
-    speed: float = 1.3, mass: float = 73.0, height: float = 1.741, sex: Literal["male", "female"] = "male"
-) -> ocp.Solution:
+def first_guess(speed: float = 1.3, mass: float = 73.0, height: float = 1.741, sex: Any = "male") -> ocp.Solution:
     """The walk on rigid feet, in phases, lowered by `SINK`."""
-    walk = human_walk.problem(speed, mass, height, sex, intervals=FIRST_GUESS)
+    walk = human_walk.problem(speed, mass, height, sex, intervals=human_walk.QUICK)
     rigid = walk.solve(progress=False)
     lowered = [replace(phase, q=phase.q - SINK * np.eye(walk.model.nq)[2]) for phase in rigid.phases]
     return replace(rigid, phases=tuple(lowered))
 
 
-def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report beside the summary: the gait that the solver found, in the terms of gait analysis."""
-    (down, off), (other, _) = (_stance(solution, side) for side in "rl")
-    stride = 2 * solution.duration
-    peaks = _peaks(solution)
-    return {
-        "step_width_m": abs(float(np.diff([_middle(solution, side) for side in "rl"])[0])),
-        "cadence_steps_per_min": 60 / solution.duration,
-        "heel_strike_percent_of_stride": 100 * ((down / stride + 0.5) % 1.0 - 0.5),
-        "toe_off_percent_of_stride": 100 * (off - down) / stride,
-        "double_support_percent_of_stride": 100 * ((off - other) % stride) / stride,
-        "first_peak_body_weights": peaks[0],
-        "valley_body_weights": peaks[1],
-        "second_peak_body_weights": peaks[2],
-        **human_walk.peak_torques(solution),
-        "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, solution.model.q_slice("knee_l")].max())),
-    }
-
-
-def _stance(solution: ocp.Solution, side: str) -> tuple[float, float]:
-    """Touch-down and lift-off of a foot [s]: those of its heel and, if it has a joint, of its toes together."""
-    stride = 2 * solution.duration
-    found = [stance for stance in solution.stances() if stance.foot.endswith(f"_{side}")]
-    heels = [stance for stance in found if stance.foot.startswith("heel")]
-    if not heels:
-        raise ValueError(f"the heel at heel_{side} never stands on the ground")
-    down = max(heels, key=lambda stance: stance.lift_off - stance.touch_down).touch_down
-    return down, down + max((stance.lift_off - down) % stride for stance in found)
-
-
-def _middle(solution: ocp.Solution, side: str) -> float:
-    """Side [m] at which a foot stands: its heel's, where the foot bears the largest force."""
-    phase = solution.phases[0]
-    k = int(np.argmax(phase.wrenches[f"heel_{side}"][:, 5]))
-    return float(od.point_position(solution.model, f"heel_{side}", DM(phase.q[k]))[1])
-
-
-def _peaks(solution: ocp.Solution) -> tuple[float, float, float]:
-    """Largest vertical force of the first and of the second half of the right foot's stance, and the least between."""
-    forces = solution.phases[0].wrenches
-    up = {side: sum(w[:, 5] for name, w in forces.items() if name.endswith(f"_{side}")) for side in "rl"}
-    stance = np.concatenate([up["r"], up["l"]]) / solution.model.weight
-    stance = stance[: int(np.flatnonzero(stance > 0.05)[-1]) + 1]
-    half = len(stance) // 2
-    first, last = int(np.argmax(stance[:half])), half + int(np.argmax(stance[half:]))
-    return float(stance[first]), float(stance[first:last].min()), float(stance[last])
-
-
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, default=1.3, help="walking speed [m/s], 0.5 to 2.2")
-    arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
-    arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
-    arguments.add_argument("--sex", choices=("male", "female"), default="male")
+    add_person(arguments, still=False)
     options, walk = asked(
         arguments, argv, lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS)
     )
@@ -187,4 +117,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

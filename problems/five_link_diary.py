@@ -7,7 +7,7 @@ locates a center of mass counts from the upper end in links of the stance leg, f
 swing leg. So masses move within the links when the legs change roles. The impact is the tutorial's, too: angular
 momenta about the joints before it, in the old roles, equal those after it, in the new ones. Published: 255.41740784.
 
-    python -m problems.five_link_diary [--intervals N] [--quick] [--json] [--out DIR]
+    python -m ocp_dyn.problems.five_link_diary [--intervals N] [--quick] [--json] [--out DIR]
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped
+from ocp_dyn.cli.examples import asked, finish, intervals_of, parser, run_command
+from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped, five_link_swing
 
-from ._command import asked, finish, parser
-from .five_link import SMALL, STEP_LENGTH, swing, with_knees
+from .five_link import SMALL, STEP_LENGTH, with_knees
 
 STEP_TIME = 0.8
 PUBLISHED = 255.41740784
@@ -45,7 +45,7 @@ def problem(intervals: int = 80, integrator: str = "radau:1") -> ocp.Problem:
         boundary=(ocp.Boundary(_swap_legs, "impact"), ocp.Boundary(_landing, "swing foot")),
         unactuated=(),
         integrator=integrator,
-        guess=swing(model, START, STEP_TIME),
+        guess=five_link_swing(START, STEP_TIME),
     )
 
 
@@ -101,11 +101,11 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--intervals", type=int, default=80, help="number of intervals (default 80)")
-    options, step = asked(arguments, argv, lambda o: problem(min(o.intervals, 20) if o.quick else o.intervals))
+    arguments.add_argument("--intervals", type=int, help="number of intervals (default 80, with --quick 20)")
+    options, step = asked(arguments, argv, lambda o: problem(intervals_of(o, 80, 20)))
     solution = step.solve(progress=not options.quiet, mu_init=1e-2, **SMALL)
     return finish(options, solution, lambda: numbers(solution), "Five-link biped with an ankle motor: backward Euler")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -9,26 +9,24 @@ angle between the legs,
 a strike where phi = 2 theta, after which theta+ = -theta, theta'+ = cos(2 theta) theta'. Published at gamma = 0.009:
 theta = 0.200310900544, theta' = -0.199832473005, period 3.882463, |multiplier| 0.589113 (a complex pair).
 
-    python -m problems.simplest_walker [--slope 0.009] [--json] [--out DIR] [--quick]
+    python -m ocp_dyn.problems.simplest_walker [--slope 0.009] [--json] [--out DIR] [--quick]
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
-from typing import Any
 
 import casadi as ca
 from casadi import SX
 
 import ocp_dyn as od
+from ocp_dyn.cli.examples import asked, finish_cycle, parser, run_command
 from ocp_dyn.models import CompassParameters, compass_walker
 from ocp_dyn.ocp import LimitCycle, StepMap
+from ocp_dyn.walking import KnownGait, follow_slopes
 
-from ._passive import Known, follow, run
-
-KNOWN = Known(0.009, (0.200310900544, 0.400621801088, -0.199832473005, -0.0158230), 3.882463)
+KNOWN = KnownGait(0.009, (0.200310900544, 0.400621801088, -0.199832473005, -0.0158230), 3.882463)
 PUBLISHED = {"published_theta": 0.200310900544, "published_period": 3.882463, "published_magnitude": 0.589113}
 
 
@@ -62,19 +60,17 @@ def step_map(slope: float, steps: int = 1000) -> StepMap:
 
 def gait(slope: float, steps: int = 1000) -> LimitCycle:
     """The long-period gait at `slope` [rad]; NoGait where there is none."""
-    return follow(lambda value: step_map(value, steps), KNOWN, slope)
+    return follow_slopes(lambda value: step_map(value, steps), KNOWN, slope)
 
 
 def main(argv: list[str] | None = None) -> int:
-    def options(arguments: argparse.ArgumentParser) -> None:
-        arguments.add_argument("--slope", type=float, default=KNOWN.slope, help="slope [rad], 0.001 to 0.015")
-
-    def solve(chosen: argparse.Namespace) -> tuple[LimitCycle, dict[str, Any], float]:
-        cycle = gait(chosen.slope, 200 if chosen.quick else 1000)
-        return cycle, PUBLISHED if chosen.slope == KNOWN.slope else {}, chosen.slope
-
-    return run(__doc__, "The simplest walking model", solve, options, 1.0, argv)
+    arguments = parser(__doc__)
+    arguments.add_argument("--slope", type=float, default=KNOWN.slope, help="slope [rad], 0.001 to 0.015")
+    options, slope = asked(arguments, argv, lambda o: o.slope)
+    published = PUBLISHED if slope == KNOWN.slope else {}
+    steps = 200 if options.quick else 1000
+    return finish_cycle(options, lambda: gait(slope, steps), slope, published, "The simplest walking model")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

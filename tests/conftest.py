@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
+
+from tests.motions import Motions
 
 
 @pytest.fixture
 def rng() -> np.random.Generator:
     """Seeded, and new for every test, so that a test does not depend on those before it."""
     return np.random.default_rng(20240607)
+
+
+@pytest.fixture(scope="session")
+def motions(tmp_path_factory: pytest.TempPathFactory) -> Motions:
+    base = tmp_path_factory.getbasetemp()  # of a process of several, inside of that of the run
+    return Motions((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "motions")

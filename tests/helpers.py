@@ -1,4 +1,4 @@
-"""What several test files share: models of every joint, random states, evaluation, comparison."""
+"""Helpers of several test files: models of every joint, random states, evaluation, comparison."""
 
 from __future__ import annotations
 
@@ -65,20 +65,27 @@ SAME = ("floating_xyz", "floating_yxz", "floating_zxy")
 """Joints without a tree: a floating base moves as `floating_zyx` does, and the trees of the Euler joints hold the
 orders of angles."""
 
-TREES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+ALL_TREES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     # each kind at the root and inside, with a branch and a fork below it
     **{k: ((k, "revolute_skew", k, "prismatic_skew", k), (0, 1, 1, 2, 3)) for k in JOINTS if k not in SAME},
     "chain": (("revolute_z", "prismatic_x", "revolute_skew", "revolute_-y"), (0, 1, 2, 3)),
     "star": (("revolute_z", "spherical", "planar", "floating"), (0, 0, 0, 0)),
     "forest": (("floating", "spherical", "revolute_z", "planar", "euler_xyz", "prismatic_x"), (0, 1, 1, 0, 4, 4)),
 }
+MIXED: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+    "screws": (("custom", "multi_dof", "helical_skew", "multi_dof", "custom", "helical_skew"), (0, 1, 2, 0, 4, 4)),
+    "mixed": (("floating_zyx", "universal", "cylindrical_skew", "euler_zyx", "translation"), (0, 1, 1, 2, 3)),
+    "bases": (("translation", "floating", "cylindrical_skew", "universal", "planar"), (0, 1, 2, 0, 4)),
+}
+"""Several kinds in one tree, so that few trees hold every kind at a root and inside."""
 
 SIMILAR = ("revolute_-y", "revolute_skew", "prismatic_x", "prismatic_skew", "helical_x", "euler_xyz", "euler_yxz",
            "euler_zxy", *SAME)  # fmt: skip
-"""Joints that the quick run leaves out where algorithms are tested on every joint: another one takes the same code, or
-the other trees hold the joint."""
-QUICK_JOINTS = [key for key in JOINTS if key not in SIMILAR]
-QUICK_TREES = [key for key in TREES if key not in SIMILAR]
+"""Joints that tests of algorithms leave out: another one takes the same code, or the other trees hold the joint."""
+TREES = ("chain", "star", "forest", *MIXED)
+"""The trees on which algorithms are tested: they hold all JOINTS but SIMILAR. Files hold all of ALL_TREES."""
+QUICK_TREES = ("forest", "screws")
+"""Those of the quick run."""
 
 
 def random_rotation(rng: np.random.Generator) -> np.ndarray:
@@ -100,7 +107,7 @@ def add_random(builder: od.ModelBuilder, name: str, joint: od.Joint, parent: str
 
 
 def tree(key: str, rng: np.random.Generator | None = None) -> od.Model:
-    """The tree of `TREES`; body i is called `b<i>`. Without rng one that several tests share, with its Functions."""
+    """The tree of `ALL_TREES` or `MIXED`, of bodies `b<i>`. Without rng: one that tests share, with its Functions."""
     return seeded_tree(key) if rng is None else random_tree(key, rng)
 
 
@@ -110,7 +117,7 @@ def seeded_tree(key: str) -> od.Model:
 
 
 def random_tree(key: str, rng: np.random.Generator) -> od.Model:
-    kinds, parents = TREES[key]
+    kinds, parents = (ALL_TREES | MIXED)[key]
     builder = od.ModelBuilder(key, gravity=(1.1, -2.3, -9.81))
     for i, (kind, p) in enumerate(zip(kinds, parents, strict=True), 1):
         add_random(builder, f"b{i}", JOINTS[kind], f"b{p}" if p else "world", rng)
@@ -132,8 +139,14 @@ class State:
 
 
 def evaluate(algorithm: Any, model: od.Model, *static: Any, args: Sequence[Any], **options: Any) -> Any:
-    """An algorithm's Function at numbers, as arrays: columns flat, matrices as they are."""
-    results = od.function(algorithm, model, *static, **options)(*args)
+    """An algorithm at numbers, as arrays: columns flat, matrices as they are.
+
+    By its Function where an option is one of Functions: that takes longer to build than the numbers take.
+    """
+    if "input" in options.values() or {"reduce", "parameters"} & options.keys():
+        results = od.function(algorithm, model, *static, **options)(*args)
+    else:
+        results = algorithm(model, *static, *map(ca.DM, args), **options)
     arrays = [flat(r) for r in (results if isinstance(results, tuple) else (results,))]
     return arrays[0] if len(arrays) == 1 else arrays
 

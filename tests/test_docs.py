@@ -1,5 +1,5 @@
 """The pages of the documentation: all their code is executed, all are in the table of contents, all problems in the
-gallery, all public names in the reference. The links of a built site are checked by scripts/check_links.py."""
+gallery, all public names in the reference. The links of a built site are checked by scripts/checks/links.py."""
 
 import importlib.util
 import re
@@ -33,7 +33,7 @@ def loaded(path):
 
 @pytest.fixture(scope="module")
 def links():
-    return loaded(REPOSITORY / "scripts" / "check_links.py")
+    return loaded(REPOSITORY / "scripts" / "checks" / "links.py")
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def test_broken_links_are_found(tmp_path, links, capsys):
 
 
 def test_a_folder_without_a_site_is_refused(tmp_path):
-    script = [sys.executable, str(REPOSITORY / "scripts" / "check_links.py"), str(tmp_path)]
+    script = [sys.executable, str(REPOSITORY / "scripts" / "checks" / "links.py"), str(tmp_path)]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "build the site by scripts/docs" in done.stderr

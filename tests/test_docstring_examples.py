@@ -25,17 +25,43 @@ from tests.test_architecture import NAMES
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w])")
-SPACES = (od, od.codegen, od.formulations, od.io, od.models, ocp, od.viz)
+SPACES = (od, od.codegen, od.formulations, od.io, od.models, ocp, od.viz, od.walking, od.replay, od.simulation)
 
 WITHOUT_EXAMPLE = {
     "SweepPoint": "a protocol for classes of the user; GridPoint is one and has an example",
     "show": "opens a viewer in the browser; the tutorials show it",
     "Viewer": "a running viewer, see show",
     "plot_gait_cycle": "needs a walking motion, which takes longer to solve than all examples together",
+    "walk_figures": "needs a walking motion, too",
+    "biped_figures": "needs a walking motion, too",
+    "peak_torques": "needs a walking motion, too",
+    "metabolism": "needs a walking motion, too",
+    **dict.fromkeys(
+        (
+            "compliant_walk_figures",
+            "jump_figures",
+            "measure",
+            "point_foot_figures",
+            "zero_dynamics_of_rabbit",
+            "plot_zero_dynamics",
+            "optimal_constraints",
+            "ValidatedWalk",
+            "validated_walks",
+            "validation_numbers",
+            "fitting_references",
+            "plot_validation",
+            "write_validation",
+            "plot_gait_table",
+            "write_gait_table",
+        ),
+        "needs a motion that takes long to solve; a ready problem shows it",
+    ),
+    "animate_simulation": "draws for seconds; the ready problem mechanisms shows it",
+    "plot_passive_gait": "the ready problems compass_gait and simplest_walker show it",
 }
 """Names that users call and that have no example, with the reason."""
-SOLVING = re.compile(r"\.solve\(|\bturn\(|solve_along\(|\.compile\(|Sweep\(|human\(|solution\b")
-"""What makes the examples of a module slow: problems that are solved, code that is compiled, large models."""
+SOLVING = re.compile(r"\.solve\(|\bturn\(|solve_along\(|\.compile\(|Sweep\(|human\(|person\(|biped\(|solution\b")
+"""Causes of slow examples of a module: problems that are solved, code that is compiled, large models."""
 
 
 def called_by_users() -> dict[str, Any]:
@@ -56,13 +82,13 @@ def examples_of(thing: Any) -> list[doctest.Example]:
 
 METHODS = {
     od.Model: (
-        "with_gravity with_inertia with_limits with_frame attach lock_joints subtree scale q_slice frame q_dot integrate "
-        "difference neutral random_q"
+        "with_gravity with_inertia with_limits with_frame attach lock_joints subtree scale q_slice frame q_dot "
+        "integrate difference neutral random_q"
     ),
     ocp.Problem: "solve check rti kkt_pattern",
     ocp.Solution: (
-        "summary defects drift active deciding variables multipliers bound_multipliers floquet floquet_multipliers animate plot "
-        "to_csv table save load mechanical_work cost_of_transport sample"
+        "summary defects drift active deciding variables multipliers bound_multipliers floquet floquet_multipliers "
+        "animate plot to_csv table save load mechanical_work cost_of_transport sample"
     ),
 }
 """Methods that users call most."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import os
+import signal
 import stat
 import subprocess
 import sys
 import threading
+import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn._files import alone_in
+from ocp_dyn._base import files as _files
+from ocp_dyn._base.files import alone_in
 from ocp_dyn.io import load_model, save_model, whole_file
 from ocp_dyn.ocp import Solution
 from ocp_dyn.ocp.motion.motion import PhaseMotion
@@ -63,7 +67,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, error):
 
 
 def test_a_disk_that_is_found_full_at_the_end_leaves_the_old_file(tmp_path, monkeypatch):
-    """What a system puts off writing may not fit: it is told before the old file goes."""
+    """A write that the system puts off may not fit on the disk: this is told before the old file goes."""
     path = tmp_path / "a.txt"
     path.write_text("old")
 
@@ -146,8 +150,35 @@ def test_links_pipes_and_directories(tmp_path):
 
 
 @needs_posix
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "nothing"])
+def test_only_regular_files_are_read_and_nothing_is_waited_for(tmp_path, kind):
+    (tmp_path / "file").write_bytes(b"content")
+    assert _files.regular_content(tmp_path / "file") == b"content"
+    other = tmp_path / "other"
+    if kind == "pipe":
+        os.mkfifo(other)
+    if kind == "link":
+        other.symlink_to("file")
+    if kind == "folder":
+        other.mkdir()
+    found = []
+    reading = threading.Thread(target=lambda: found.append(refusal(other)), daemon=True)
+    reading.start()
+    reading.join(10)
+    assert found == [True]
+
+
+def refusal(path: Path) -> bool:
+    try:
+        _files.regular_content(path)
+    except OSError:
+        return True
+    return False
+
+
+@needs_posix
 def test_one_at_a_time_in_a_directory(tmp_path):
-    """Who comes second waits for the first to leave, and no longer."""
+    """The second process waits for the first to leave, and no longer."""
     entered = threading.Event()
 
     def second():
@@ -160,6 +191,168 @@ def test_one_at_a_time_in_a_directory(tmp_path):
         assert not entered.wait(0.3)
     assert entered.wait(10)
     waiting.join()
+
+
+@needs_posix
+def test_a_lock_is_waited_for_only_so_long(tmp_path):
+    """Also if a process that was forked meanwhile holds it, as it holds every open file."""
+    with alone_in(tmp_path):
+        begin = time.monotonic()
+        with alone_in(tmp_path, longest=0.2):
+            assert time.monotonic() - begin >= 0.2
+        with alone_in(tmp_path, ended=lambda: True):
+            pass
+        reader, writer = os.pipe()
+        context = multiprocessing.get_context("fork")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = context.Process(target=os.read, args=(reader, 1))
+            child.start()
+    asked = []
+    with alone_in(tmp_path, ended=lambda: asked.append(1) is not None):
+        assert len(asked) == 1  # it did not wait
+    os.write(writer, b"x")
+    child.join()
+    os.close(reader)
+    os.close(writer)
+
+
+# What killed processes leave
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from ocp_dyn._base.files import temporary_folder, whole_file
+with temporary_folder(Path(sys.argv[1]), "build-") as folder, whole_file(Path(sys.argv[1], "a.txt")) as partial:
+    (folder / "main.c").write_text("int")
+    partial.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def hidden(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith((".ocp_dyn-", "build-")))
+
+
+@needs_posix
+@pytest.mark.skipif(_files._machine() == _files.UNKNOWN, reason="this system does not tell who has written a file")
+@pytest.mark.slow
+def test_what_a_killed_process_leaves_goes_with_the_next_write(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=REPOSITORY, check=False)
+    assert [name.split("-")[0] for name in hidden(tmp_path)] == [".ocp_dyn", "build"]
+    with whole_file(tmp_path / "b.txt") as partial:
+        partial.write_text("whole")
+    assert [name.split("-")[0] for name in hidden(tmp_path)] == ["build"]
+    with _files.temporary_folder(tmp_path, "build-") as mine:
+        assert hidden(tmp_path) == [mine.name]
+    assert [path.name for path in tmp_path.iterdir()] == ["b.txt"]
+
+
+def ended_process() -> int:
+    """The number of a process that has ended."""
+    done = subprocess.Popen([sys.executable, "-c", ""])
+    done.wait()
+    return done.pid
+
+
+@needs_posix
+def test_what_may_still_be_written_stays(tmp_path, monkeypatch):
+    """Files of other machines and of processes that run, until a day has passed without a change."""
+    monkeypatch.setattr(_files, "_machine", lambda: "abc")
+    dead = ended_process()
+    names = {
+        "mine": f".ocp_dyn-abc-{os.getpid()}-1.part",
+        "of another user": ".ocp_dyn-abc-1-1.part",
+        "of another machine": f".ocp_dyn-abd-{dead}-1.part",
+        "of an unknown machine": f".ocp_dyn-unknown-{dead}-1.part",
+        "of an earlier version": ".ocp_dyn-0123456789abcdef.part",
+        "of no number": ".ocp_dyn-abc-x-1.part",
+        "left": f".ocp_dyn-abc-{dead}-1.part",
+        "left by a number without end": f".ocp_dyn-abc-{10**30}-1.part",
+    }
+    for days, stay in ((0.9, True), (1.1, False)):
+        for name in names.values():
+            (tmp_path / name).write_text("half")
+            os.utime(tmp_path / name, (time.time() - 86400 * days,) * 2)
+        with whole_file(tmp_path / "a.txt") as partial:
+            partial.write_text("whole")
+        expected = [name for key, name in names.items() if stay and not key.startswith("left")]
+        assert hidden(tmp_path) == sorted(expected)
+    (tmp_path / names["left"]).write_text("half")
+    monkeypatch.setattr(_files, "_machine", lambda: _files.UNKNOWN)
+    (tmp_path / names["of an unknown machine"]).write_text("half")
+    with whole_file(tmp_path / "a.txt") as partial:
+        partial.write_text("whole")
+    assert len(hidden(tmp_path)) == 2
+
+
+@needs_posix
+@pytest.mark.parametrize("owned", [True, False])
+def test_files_that_cannot_be_removed_and_files_of_other_users_stay(tmp_path, monkeypatch, owned):
+    left, status = tmp_path / f".ocp_dyn-abc-{ended_process()}-1.part", Path.lstat
+
+    def refused(path):
+        if not owned:
+            pytest.fail("it is another user's")
+        raise PermissionError(errno.EACCES, "no")
+
+    def of_user(path):
+        found = status(path)
+        return os.stat_result((*found[:4], 4321, *found[5:])) if path == left and not owned else found
+
+    monkeypatch.setattr(_files, "_machine", lambda: "abc")
+    monkeypatch.setattr(_files, "remove", refused)
+    monkeypatch.setattr(Path, "lstat", of_user)
+    left.write_text("half")
+    with whole_file(tmp_path / "a.txt") as partial:
+        partial.write_text("whole")
+    assert left.exists()
+
+
+# Errors
+
+
+def test_errors_name_the_file_of_the_user(tmp_path):
+    """Whatever raises them, and wherever they carry the name."""
+    path, full = tmp_path / "mine.npz", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fails(make):
+        with pytest.raises(Exception, match=r"mine\.npz") as raised, whole_file(path) as partial:
+            raise make(partial)
+        said = str(raised.value)
+        assert ".part" not in said
+        assert "ocp_dyn-" not in said
+        return raised.value
+
+    assert fails(lambda partial: full).filename == str(path)
+    fails(lambda partial: ValueError(f"unknown file extension: {partial}"))
+    fails(lambda partial: RuntimeError(3, f"ffmpeg: {partial.name}: no space"))
+    fails(lambda partial: PermissionError(errno.EACCES, "no", partial))
+    moved = fails(lambda partial: OSError(errno.EXDEV, "no", str(partial), None, str(path)))
+    assert (moved.filename, moved.filename2) == (str(path), None)
+    fails(lambda partial: OSError(f"{partial} is no picture"))
+
+
+@needs_posix
+@pytest.mark.parametrize("writer", range(4))
+def test_writers_name_the_file_of_the_user(tmp_path, writer):
+    """A disk that is found full while they write."""
+    resource = pytest.importorskip("resource")
+    write = WRITERS[writer]
+    path = write(tmp_path)
+    path.unlink()
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, limit[1]))
+    try:
+        with pytest.raises(OSError, match=str(path)) as raised:
+            write(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, before)
+    assert raised.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_names_as_long_as_the_file_system_allows(tmp_path):

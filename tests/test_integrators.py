@@ -97,8 +97,8 @@ def test_halving_the_step_shows_the_order(name):
 
 @cache
 def references():
-    """The systems, each with its state after 0.6 s by small steps of the scheme of highest order, which the known orders
-    vouch for."""
+    """The systems, each with its state after 0.6 s by small steps of the scheme of highest order, which the known
+    orders vouch for."""
     found = []
     for model, x0, tau in systems():
         step, x = one_step(model, scheme("gauss:4"), tau), ca.DM(x0)

@@ -8,7 +8,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn._types import meant
+from ocp_dyn._base.types import suggestion
 
 ROD = od.models.pendulum()
 HUMAN = od.models.human()
@@ -56,7 +56,8 @@ WORDS = {
     "penalty": lambda: FORMULATIONS.closed_chain_dynamics(ROD, LOOP, *STATE, method="penalti"),
     "multipliers": lambda: FORMULATIONS.natural_forward_dynamics(ROD, NATURAL, X, X, [0.0], method="multiplier"),
     "augmented": lambda: FORMULATIONS.trapezoidal_motion(ROD, NATURAL, [0.1], h=0.1, duration=1, method="augmentd"),
-    "rk4": lambda: FORMULATIONS.runge_kutta_motion(ROD, lambda q, qd, tau: q, [0.0], [0.0], h=1, duration=1, method="rk5"),
+    "rk4": lambda: FORMULATIONS.runge_kutta_motion(ROD, lambda q, qd, tau: q, [0.0], [0.0], h=1, duration=1,
+        method="rk5"),
     "auto": lambda: FORMULATIONS.natural(ROD, plane="aut"),
     "double": lambda: od.codegen.compile([ID], precision="duble"),
     "single": lambda: od.codegen.generate([ID], "rod", precision="singel"),
@@ -90,7 +91,6 @@ OF_A_SOLUTION = {
     "riccati": lambda motion: problem().rti(motion, qp="ricati"),
     "qrqp": lambda motion: problem().rti(motion, qp="qrq"),
     "exact": lambda motion: problem().rti(motion, hessian="exct"),
-    "auto": lambda motion: problem().solve(compile="aut", progress=False),
     "top": lambda motion: od.viz.plot_model(ROD, view="tpo"),
     "frames": lambda motion: od.viz.plot_model(ROD, labels="frame"),
     "kkt": lambda motion: od.viz.spy(problem(), order="kk"),
@@ -111,15 +111,15 @@ def test_options_of_motions_suggest_the_nearest_word(word: str, solution: ocp.So
 
 
 def test_names_of_the_same_words_are_near() -> None:
-    assert meant("left_sole", HUMAN.frame_names) == ": did you mean 'sole_l'?"
-    assert meant("-", HUMAN.frame_names) == ""
-    assert meant("right hip", HUMAN.joint_names) == ": did you mean 'hip_r'?"
-    assert meant("left_sole", ["left_sole_link", "base"]) == ": did you mean 'left_sole_link'?"
-    assert meant("sole_l", ["base", "left_foot_and_its_sole_at_the_ground"]).endswith("sole_at_the_ground'?")
-    assert meant("b", ["base"]) == ""  # one letter tells nothing
-    assert meant("uppe", HUMAN.frame_names).startswith(": did you mean 'upper_trunk'")
+    assert suggestion("left_sole", HUMAN.frame_names) == ": did you mean 'sole_l'?"
+    assert suggestion("-", HUMAN.frame_names) == ""
+    assert suggestion("right hip", HUMAN.joint_names) == ": did you mean 'hip_r'?"
+    assert suggestion("left_sole", ["left_sole_link", "base"]) == ": did you mean 'left_sole_link'?"
+    assert suggestion("sole_l", ["base", "left_foot_and_its_sole_at_the_ground"]).endswith("sole_at_the_ground'?")
+    assert suggestion("b", ["base"]) == ""  # one letter tells nothing
+    assert suggestion("uppe", HUMAN.frame_names).startswith(": did you mean 'upper_trunk'")
     for name in ("", "wheel", None, 3, np.zeros(3), ca.SX.sym("x")):
-        assert meant(name, HUMAN.joint_names) == ""
+        assert suggestion(name, HUMAN.joint_names) == ""
 
 
 @pytest.mark.parametrize("kinds", [np.array([1, 2]), np.array([[1, 2], [3, 4]]), [["jac"]], [{}]])

@@ -14,7 +14,19 @@ import pytest
 import ocp_dyn as od
 
 ROOT = Path(od.__file__).parents[1]
-MODULES = {"codegen", "formulations", "io", "layouts", "models", "ocp", "robots", "viz"}
+MODULES = {
+    "codegen",
+    "formulations",
+    "io",
+    "layouts",
+    "models",
+    "ocp",
+    "replay",
+    "simulation",
+    "robots",
+    "viz",
+    "walking",
+}
 """Modules among the names of the library."""
 
 
@@ -42,7 +54,9 @@ def test_dir_and_the_star_import_show_the_names_of_the_library() -> None:
     assert {"__version__", "__doc__"} <= set(dir(od))
 
 
-@pytest.mark.parametrize("room", ["ocp", "viz", "codegen", "models", "formulations", "io"])
+@pytest.mark.parametrize(
+    "room", ["ocp", "viz", "codegen", "models", "formulations", "io", "replay", "simulation", "walking"]
+)
 def test_rooms_show_their_names_and_no_modules(room: str) -> None:
     package = getattr(od, room)
     shown = [name for name in dir(package) if not name.startswith("__")]
@@ -73,6 +87,7 @@ def test_names_of_other_libraries_lead_to_ours():
         assert not hasattr(od, theirs)
 
 
+@pytest.mark.slow
 def test_the_import_loads_nothing_until_a_name_is_used() -> None:
     """A room that is imported alone loads what it needs, and its objects still have pictures in notebooks."""
     code = """

@@ -10,7 +10,8 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from problems import _robot_steps, robot_trot, robot_walk
+from ocp_dyn.walking.quadruped import PAWS
+from problems import robot_trot, robot_walk
 from tests.helpers import close
 
 WALKERS = {"talos": {"--speed": 0.5}, "g1": {"--speed": 0.4}, "icub": {"--speed": 0.2}}
@@ -36,6 +37,7 @@ def test_twins_are_symmetric_and_near(name):
         close(one.matrix(), other.matrix(), 1e-9)
 
 
+@pytest.mark.slow
 def test_a_robot_that_looks_backwards_is_turned(rng):
     """iCub's base frame points backwards: turned, its left foot is on the left, and nothing else has changed."""
     model = od.robots.load("icub")
@@ -61,9 +63,8 @@ def test_bodies_without_partners_have_no_twin():
 @pytest.mark.parametrize("name", WALKERS)
 @pytest.mark.slow
 def test_robots_stand_with_bent_knees(name):
-    robot = od.robots.describe(name)
-    model = robot_walk.load(od.robots.path(name), *robot.feet, robot.sole_height)
-    q = DM(_robot_steps.standing(model))
+    robot = od.walking.biped(name)
+    model, q = robot.model, DM(robot.posture)
     for side, sign in (("left", 1), ("right", -1)):
         R, p = (np.array(part.full()) for part in od.pose(model, f"{side}_sole", q))
         close(R, np.eye(3), 1e-7)
@@ -74,14 +75,14 @@ def test_robots_stand_with_bent_knees(name):
 
 
 def test_a_quadruped_stands():
-    model = robot_trot.load(od.robots.path("solo12"), od.robots.describe("solo12").feet)
-    q = DM(robot_trot.standing(model))
-    for name in robot_trot.NAMES:
+    robot = od.walking.quadruped("solo12")
+    model, q = robot.model, DM(robot.posture)
+    for name in PAWS:
         assert abs(float(od.point_position(model, name, q)[2])) < 1e-7
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["talos"])  # scripts/bench_robots.py walks all of them
+@pytest.mark.parametrize("name", ["talos"])  # scripts/bench/robots.py walks all of them
 def test_humanoids_walk(name, capsys):
     options = [str(word) for option in WALKERS[name].items() for word in option]
     arguments = [name, *options, "--quick", "--quiet", "--json"]
@@ -94,7 +95,7 @@ def test_humanoids_walk(name, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [(), ("--speed", "0.8", "--flight", "0.03"), ("--overlap", "0.03")])
+@pytest.mark.parametrize("options", [("--speed", "0.8", "--flight", "0.03"), ("--overlap", "0.03")])
 def test_a_quadruped_trots(options, capsys):
     arguments = ["solo12", "--foot-radius", "0", *options, "--quick", "--quiet", "--json"]
     assert robot_trot.main(arguments) == 0
@@ -132,13 +133,14 @@ G1 = (
 def test_a_urdf_and_a_name_give_the_same_walk(name, options, monkeypatch):
     """The table holds the feet of robots by name; a URDF needs their names."""
     made = []
-    monkeypatch.setattr(robot_walk, "problem", lambda *a, **b: made.append((a, b)) or _stop())
+    monkeypatch.setattr(od.walking, "biped_walk", lambda *a, **b: made.append((a, b)) or _stop())
 
     def walk(*arguments):
         with pytest.raises(KeyboardInterrupt):
             robot_walk.main([*arguments, "--quick"])
-        (speed, model), settings = made.pop()
-        return speed, model.frame_names, model.mass, str(model.frame("left_sole").X), settings
+        (robot, speed), settings = made.pop()
+        model = robot.model
+        return speed, model.frame_names, model.mass, str(model.frame("left_sole").X), robot.sole, robot.limits, settings
 
     path = str(od.robots.path(name))
     assert walk(name) == walk("--urdf", path, *options) == walk(path, *options)
@@ -152,3 +154,12 @@ def test_a_quadruped_needs_four_feet(capsys):
     with pytest.raises(SystemExit):
         robot_trot.main(["talos"])
     assert "--feet FRONT_LEFT FRONT_RIGHT HIND_LEFT HIND_RIGHT" in capsys.readouterr().err
+
+
+def test_names_by_number_of_feet():
+    assert {"talos", "bolt"} <= set(od.robots.names(feet=2))
+    assert "solo12" in od.robots.names("quadruped", feet=4)
+    assert not set(od.robots.names(feet=2)) & set(od.robots.names(feet=4))
+    assert od.robots.names("quadruped", feet=2) == ()
+    with pytest.raises(ValueError, match="feet must be at least 0"):
+        od.robots.names(feet="two")

@@ -36,7 +36,10 @@ MODULES = {
     "ocp_dyn.ocp": ocp_dyn.ocp,
     "ocp_dyn.codegen": ocp_dyn.codegen,
     "ocp_dyn.viz": ocp_dyn.viz,
+    "ocp_dyn.walking": ocp_dyn.walking,
+    "ocp_dyn.replay": ocp_dyn.replay,
     "ocp_dyn.formulations": ocp_dyn.formulations,
+    "ocp_dyn.simulation": ocp_dyn.simulation,
     "ocp_dyn.io": ocp_dyn.io,
     "ocp_dyn.layouts": ocp_dyn.layouts,
 }
@@ -68,7 +71,8 @@ NAMES = public_names()
 
 RESULTS = {
     "Model", "Frame", "InverseKinematics", "Solution", "PhaseMotion", "Summary", "Defects", "Drift", "ActiveSet",
-    "Active", "DecidingBound", "DecidingBounds", "Sensitivities", "Slope", "Floquet", "LimitCycle", "MirrorMap", "RealTimeIteration", "GridPoint",
+    "Active", "DecidingBound", "DecidingBounds", "Sensitivities", "Slope", "Floquet", "LimitCycle", "MirrorMap",
+    "RealTimeIteration", "GridPoint",
     "Compiled", "CompiledFunction", "Buffer", "Viewer", "HumanDimensions", "NaturalCoordinates", "NaturalElement",
     "NaturalMotion", "Trajectory", "Stages", "OpenedChain", "IndependentCoordinates"
 }  # fmt: skip
@@ -271,7 +275,8 @@ def _arguments(documented: Any) -> list[str]:
 
 
 def emphasized(lines: list[str], names: list[str]) -> list[str]:
-    """The lines with names of arguments in bold type where a sentence describes them: "point [m]: ...", "q, qd (nv)"."""
+    """The lines with names of arguments in bold type where a sentence describes them: "point [m]: ...", "q, qd
+    (nv)"."""
     if not names:
         return lines
     some = "(?:" + "|".join(map(re.escape, sorted(names, key=len, reverse=True))) + ")"
@@ -371,14 +376,15 @@ class Api(SphinxDirective):
         if inspect.isclass(documented):
             options = ["   :members:"]
             if _inherits(documented):
-                options.append("   :inherited-members: object, Exception, tuple, Protocol, Generic")
+                options.append("   :inherited-members: object, Exception, tuple, Sequence, Protocol, Generic")
             return [f".. autoclass:: {prefix}.{name}", *options, ""]
         kind = "autofunction" if callable(documented) and inspect.isroutine(documented) else "autodata"
         return [f".. {kind}:: {prefix}.{name}", ""]
 
 
 class Examples(SphinxDirective):
-    """The beginning of a module's docstring up to the end of its examples, which define names for all other examples."""
+    """The beginning of a module's docstring up to the end of its examples, which define names for all other
+    examples."""
 
     required_arguments = 1
 

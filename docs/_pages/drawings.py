@@ -18,7 +18,7 @@ from matplotlib.patheffects import withStroke
 
 import ocp_dyn as od
 from ocp_dyn.viz.drawing import figure as new_figure
-from ocp_dyn.viz.pictures.model import VIEWS, camera
+from ocp_dyn.viz.pictures.mechanism import VIEWS, camera
 
 AXES_COLORS = ("#C0392B", "#2E8B57", "#1B6CA8")
 INK, FAINT, BODY, MOTION, FORCE = "#30363D", "#9AA3AD", "#C9D1DA", "#8E44AD", "#D35400"

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _names as od
 from .inputs import UsageError, functions_of, model_of
-from .report import as_json, number, table
+from .streams import as_json, number, table
 
 BATCH = 1000
 """States of a batch."""

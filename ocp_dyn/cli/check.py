@@ -6,7 +6,7 @@ import argparse
 
 from ..io import Fault, file_faults
 from .inputs import UsageError
-from .report import as_json
+from .streams import as_json
 
 
 def run(options: argparse.Namespace) -> int:

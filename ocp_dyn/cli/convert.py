@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 
 from .. import _names as od
-from .._types import ModelError, meant
+from .._base.types import ModelError, suggestion
 from ..io.simulators._mjcf_bodies import idle_dofs
 from ..io.simulators.shapes import Shape
 from .inputs import MODELS, UsageError, chain_of, model_of, note, words
-from .report import as_json
+from .streams import as_json
 
 MJCF, URDF, JSON = (".xml", ".mjcf"), ".urdf", ".json"
 
@@ -19,8 +19,10 @@ MJCF, URDF, JSON = (".xml", ".mjcf"), ".urdf", ".json"
 def run(options: argparse.Namespace) -> int:
     suffix = options.out.suffix.lower()
     if suffix not in (*MJCF, URDF, JSON):
-        raise UsageError(f"--out {options.out}: the name of an MJCF file ends in .xml, of a URDF in {URDF}, of a model as "
-                         f"JSON in {JSON}")  # fmt: skip
+        raise UsageError(
+            f"--out {options.out}: the name of an MJCF file ends in .xml, of a URDF in {URDF}, of a model as JSON in "
+            f"{JSON}"
+        )
     if suffix == JSON and (options.box or options.ball or options.drop):
         raise UsageError(
             "--box, --ball and --drop are for MJCF and URDF; a model as JSON holds no shapes and loses nothing"
@@ -111,10 +113,11 @@ def shape_of(kind: str, text: str, model: od.Model) -> Shape:
         numbers = []
     if not frame or len(numbers) not in (count, count + 3):
         raise UsageError(
-            f"--{kind} FRAME={sizes}, and its center in the frame if it lies elsewhere, ,CX,CY,CZ; lengths in meters; got {text!r}"
+            f"--{kind} FRAME={sizes}, and its center in the frame if it lies elsewhere, ,CX,CY,CZ; lengths in meters; "
+            f"got {text!r}"
         )
     if frame not in model.frames:
-        raise UsageError(f"--{kind}: {model.name} has no frame {frame!r}{meant(frame, model.frame_names)}")
+        raise UsageError(f"--{kind}: {model.name} has no frame {frame!r}{suggestion(frame, model.frame_names)}")
     center = tuple(numbers[count:]) or (0.0, 0.0, 0.0)
     try:
         if kind == "ball":

@@ -7,7 +7,7 @@ import argparse
 from .. import _names as od
 from ..codegen.c_export.writing import exported_files
 from .inputs import UsageError, functions_of, model_of, words
-from .report import as_json, table
+from .streams import as_json, table
 
 
 def run(options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _names as od
 from .inputs import MODELS, model_of
-from .report import as_json, number, table
+from .streams import as_json, number, table
 
 
 def run(options: argparse.Namespace) -> int:

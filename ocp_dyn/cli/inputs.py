@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .. import _names as od
-from .._types import meant
+from .._base.types import suggestion
 from ..joints import Fixed, Joint
 
 MODELS = (
-    "bricard", "car", "compass_walker", "five_bar_pendulum", "five_link_biped", "heavy_truck", "heel_spring_biped", "human",
+    "bricard", "car", "compass_walker", "five_bar_pendulum", "five_link_biped", "heavy_truck", "heel_spring_biped",
+    "human",
     "human_body", "n_four_bar", "pendulum", "spatial_slider_crank", "squeezer",
 )  # fmt: skip
 """Ready models that are made without arguments."""
@@ -47,7 +48,7 @@ def model_of(options: argparse.Namespace, mimic: Literal["free", "couple"] = "fr
         except ImportError as error:
             raise UsageError(str(error)) from None
     if not path.exists():
-        near = meant(name, (*MODELS, *od.robots.names()))
+        near = suggestion(name, (*MODELS, *od.robots.names()))
         raise UsageError(f"no file {name!r}, and no model or robot of this name{near}; `ocp-dyn info` lists the names")
     if path.is_dir():
         raise UsageError(f"{name!r} is a folder; expected a URDF or a JSON file")
@@ -96,7 +97,7 @@ def contacts_of(options: argparse.Namespace, model: od.Model) -> tuple[od.Contac
     names = words(options.feet)
     for name in names:
         if name not in model.frames:
-            raise UsageError(f"--feet: {model.name} has no frame {name!r}{meant(name, model.frame_names)}")
+            raise UsageError(f"--feet: {model.name} has no frame {name!r}{suggestion(name, model.frame_names)}")
     if names:
         return tuple(od.Contact(name, axes="xyz" if options.points else None) for name in names)
     known = str(options.file) in od.robots.names() and od.robots.describe(str(options.file)).feet
@@ -105,7 +106,7 @@ def contacts_of(options: argparse.Namespace, model: od.Model) -> tuple[od.Contac
 
 def functions_of(options: argparse.Namespace, model: od.Model) -> list[Any]:
     """The Functions that --functions names, with the contacts of the feet where they need constraints."""
-    from ..casadi_functions.registry import REGISTRY
+    from ..functions.registry import REGISTRY
 
     algorithms = {signature.name: algorithm for algorithm, signature in REGISTRY.items()}
     feet: Sequence[Any] | None = None
@@ -115,7 +116,7 @@ def functions_of(options: argparse.Namespace, model: od.Model) -> list[Any]:
         raise UsageError("--functions: at least one name is needed, such as ID,FD")
     for name in names:
         if name not in algorithms:
-            raise UsageError(f"--functions: no function {name!r}{meant(name, algorithms)}")
+            raise UsageError(f"--functions: no function {name!r}{suggestion(name, algorithms)}")
         if name not in CONSTRAINED | PLAIN:
             raise UsageError(
                 f"--functions: {name} needs arguments that a command line cannot give, such as a frame; "

@@ -6,14 +6,15 @@ import argparse
 import difflib
 import importlib
 import io
-import os
 import sys
 import traceback
 from collections.abc import Sequence
 
+from . import streams
 from .options import make_parser
+from .streams import CLOSED_PIPE, FAULTY
 
-FINE, FAULTY, USAGE, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
+FINE, USAGE, INTERRUPTED = 0, 2, 130
 """Exit statuses: a fault in a file or a problem, or a solver that failed, is 1; a wrong command line 2; Ctrl-C 130; a
 reader of a pipe that stopped 141."""
 
@@ -44,19 +45,19 @@ def main(argv: Sequence[str] | None = None) -> int:
                 options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
             status: int = importlib.import_module(f".{options.module}", __package__).run(options)
         finally:  # --help ends by SystemExit
-            _flush()
+            streams.flush()
         return status
     except KeyboardInterrupt:
         print(f"\n{options.parser.prog}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe has seen enough, as `head` does
-        _abandon_output()
+        streams.abandon()
         return CLOSED_PIPE
     except Exception as error:  # noqa: BLE001, a user of a terminal gets one line, not a traceback
         try:
-            _flush()
+            streams.flush()
         except OSError:  # a full disk, for instance
-            _abandon_output()
+            streams.abandon()
         return _failed(options, error)
 
 
@@ -67,27 +68,16 @@ def _suggest(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
         parser.error(f"no command {argv[0]!r}: did you mean {near[0]!r}?")
 
 
-def _flush() -> None:
-    """Writes out what was printed, here where errors are caught; a process without standard output has None there."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
-
-
-def _abandon_output() -> None:
-    """Lets what is left in the buffer go nowhere: Python writes it when the process ends, and would fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _failed(options: argparse.Namespace, error: Exception) -> int:
     """One line about an error on standard error; the exit status."""
-    from .._types import ModelError
+    from .._base.types import ModelError
     from .inputs import UsageError
 
     if options.debug:
         traceback.print_exception(error)
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        text = f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError):
+        text = streams.said(error)
     known = isinstance(error, (UsageError, ModelError, OSError, ImportError, ValueError, KeyError, TypeError))
     if not known:
         text = f"unexpected {type(error).__name__}: {text}"

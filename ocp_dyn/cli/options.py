@@ -6,12 +6,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from .streams import Parser
+
 FILE = """FILE is a URDF, a model written by od.save_model (.json), or a name: of a ready model (human, five_link_biped,
 pendulum, ...) or of a robot (talos, g1, solo12, ...). `ocp-dyn info` lists all names. Robots are in the package of the
 extra: pip install "ocp_dyn[robots]"."""
 
-STATUS = """exit status: 0 fine; 1 a fault in the file or the problem, or a solver that found no solution; 2 a wrong command
-line; 130 interrupted by Ctrl-C. Results go to standard output, progress and errors to standard error."""
+STATUS = """exit status: 0 fine; 1 a fault in the file or the problem, or a solver that found no solution; 2 a wrong
+command line; 130 interrupted by Ctrl-C. Results go to standard output, progress and errors to standard error."""
 
 TOP = """Rigid-body dynamics and optimal control of walking, from a terminal.
 
@@ -26,7 +28,7 @@ TOP = """Rigid-body dynamics and optimal control of walking, from a terminal.
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="ocp-dyn", description=TOP, epilog=STATUS, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action=_Version, help="print the version and stop")
@@ -104,7 +106,8 @@ def _check(commands: Any) -> None:
         "ocp-dyn check robot.urdf\n"
         "ocp-dyn check robot.urdf --json\n"
         "for file in robots/*.urdf; do ocp-dyn check $file || exit 1; done",
-        "Faults are what the library refuses: wrong numbers, unknown names, loops, inertias that no body can have. Notes\n"
+        "Faults are what the library refuses: wrong numbers, unknown names, loops, inertias that no body can have. "
+        "Notes\n"
         "are what it takes, but what is rarely meant: joints that mimic others, moving bodies without mass.",
     )  # fmt: skip
     command.add_argument("file", metavar="FILE", type=_path, help="a URDF or a model as JSON")
@@ -129,9 +132,9 @@ def _show(commands: Any) -> None:
     command.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
 
 
-FUNCTIONS = """Functions by name, as od.function calls them: ID inverse dynamics, FD forward dynamics, H mass matrix, C bias force,
-tau_g gravity, com center of mass, dID and dFD derivatives; with --feet also G and gamma (Jacobian of the contacts and
-its rate), FDc (accelerations and contact forces), IDc and impact."""
+FUNCTIONS = """Functions by name, as od.function calls them: ID inverse dynamics, FD forward dynamics, H mass matrix,
+C bias force, tau_g gravity, com center of mass, dID and dFD derivatives; with --feet also G and gamma (Jacobian of
+the contacts and its rate), FDc (accelerations and contact forces), IDc and impact."""
 
 
 def _functions(command: argparse.ArgumentParser, default: str) -> None:
@@ -170,17 +173,20 @@ def _convert(commands: Any) -> None:
         "ocp-dyn convert human --out human.xml --drop passive --box sole_l=0.12,0.04,0.01,0,0,0.01\n"
         "ocp-dyn convert model.json --out model.urdf\n"
         "ocp-dyn convert robot.urdf --out robot.json",
-        "What a format cannot hold is an error that names it and the word of --drop that leaves it out. Robots by name have\n"
+        "What a format cannot hold is an error that names it and the word of --drop that leaves it out. Robots by "
+        "name have\n"
         f"shapes under their feet.\n\n{FILE}",
     )  # fmt: skip
     _file(command)
     command.add_argument(
         "--out", type=_path, metavar="FILE", required=True, help="a name ending in .xml, .urdf or .json"
     )
-    command.add_argument("--drop", default="", metavar="WORDS", help="what may be left out, with commas: passive, springs, "
+    command.add_argument("--drop", default="", metavar="WORDS",
+                         help="what may be left out, with commas: passive, springs, "
                          "armature, effort, limits")  # fmt: skip
-    command.add_argument("--ball", action="append", metavar="FRAME=RADIUS[,CX,CY,CZ]", help="a ball that "
-                         "touches the ground, around the origin of a frame or another center in it [m]; several times for several")  # fmt: skip
+    command.add_argument("--ball", action="append", metavar="FRAME=RADIUS[,CX,CY,CZ]", 
+                         help="a ball that touches the ground, around the origin of a frame or another center in it "
+                         "[m]; several times for several")  # fmt: skip
     command.add_argument(
         "--box",
         action="append",
@@ -199,7 +205,8 @@ def _bench(commands: Any) -> None:
         commands, "bench", "measure how long functions of a model take, interpreted and compiled",
         "ocp-dyn bench talos\n"
         "ocp-dyn bench robot.urdf --functions ID,FD,FDc --feet l_foot,r_foot --json",
-        "Times are medians in microseconds. interpreted: CasADi's virtual machine, one state. compiled: C code, one state.\n"
+        "Times are medians in microseconds. interpreted: CasADi's virtual machine, one state. compiled: C code, one "
+        "state.\n"
         f"batch: C code, per state of a batch of 1000. Without a C compiler only the first.\n\n{FUNCTIONS}\n\n{FILE}",
     )  # fmt: skip
     _file(command)
@@ -211,19 +218,24 @@ def _bench(commands: Any) -> None:
 
 
 WALK: dict[str, dict[str, Any]] = {
+    "--speed": {"type": float, "metavar": "V",
+                "help": "speed [m/s]; default: human 1.2, robots by the length of their legs"},
     "--load": {"type": float, "metavar": "KG", "help": "a load on the trunk [kg]"},
     "--lock": {"nargs": "+", "metavar": "JOINT", "help": "joints that do not move; of a human also JOINT=ANGLE [rad]"},
     "--backward": {"action": "store_true", "help": "walk backward"},
     "--slope": {"type": float, "metavar": "S", "help": "rise per distance, negative downhill"},
-    "--step-length": {"type": float, "nargs": "+", "metavar": "M", "help": "length of a step [m]; of a human a number, or "
+    "--step-length": {"type": float, "nargs": "+", "metavar": "M",
+                      "help": "length of a step [m]; of a human a number, or "
                       "bounds of two; free by default"},
     "--step-time": {"type": float, "nargs": "+", "metavar": "S", "help": "time of a step [s], in the same way"},
-    "--compile": {"action": "store_true", "help": "make all tables for machine code first; the cache keeps them"},
 }  # fmt: skip
-"""Options of all who walk; then those of walkers on two feet, of humans, robots, robots on two feet, quadrupeds."""
+"""Options of all who walk; then those of walkers on two feet, of humans, robots, robots on two feet, quadrupeds. The
+problems have the same ones, from these tables."""
 STEPS: dict[str, dict[str, Any]] = {
-    "--step-width": {"type": float, "nargs": "+", "metavar": "M", "help": "distance of the feet across [m], in the same way"},
-    "--steps": {"type": int, "metavar": "N", "help": "steps until the motion repeats; default 1, or 2 if the sides differ"},
+    "--step-width": {"type": float, "nargs": "+", "metavar": "M",
+        "help": "distance of the feet across [m], in the same way"},
+    "--steps": {"type": int, "metavar": "N",
+        "help": "steps until the motion repeats; default 1, or 2 if the sides differ"},
 }  # fmt: skip
 HUMAN: dict[str, dict[str, Any]] = {
     "--mass": {"type": float, "metavar": "KG", "help": "body mass [kg]"},
@@ -249,6 +261,23 @@ QUADRUPED: dict[str, dict[str, Any]] = {
     "--flight": {"type": float, "metavar": "S", "help": "shortest time off the ground [s]"},
     "--overlap": {"type": float, "metavar": "S", "help": "shortest time on all feet [s]"},
 }  # fmt: skip
+WALKERS = {"human_walk": ("a human", WALK | STEPS | HUMAN),
+           "robot_walk": ("a robot on two feet", WALK | STEPS | ROBOT | BIPED),
+           "robot_trot": ("a quadruped", WALK | ROBOT | QUADRUPED)}  # fmt: skip
+"""The walker of each problem, and the options that it has."""
+
+
+def attribute(option: str) -> str:
+    """The name under which argparse keeps the value of an option."""
+    return option[2:].replace("-", "_")
+
+
+def add_walker(arguments: argparse.ArgumentParser, problem: str, **defaults: Any) -> None:
+    """Adds the options of the walker of a problem, but the feet of a robot. defaults: by name."""
+    for option, settings in WALKERS[problem][1].items():
+        if option not in ROBOT:
+            name = attribute(option)
+            arguments.add_argument(option, **settings, **({"default": defaults[name]} if name in defaults else {}))
 
 
 def _walk(commands: Any) -> None:
@@ -260,12 +289,11 @@ def _walk(commands: Any) -> None:
         "ocp-dyn walk talos --speed 0.4 --out talos\n"
         "ocp-dyn walk solo12                       a quadruped trots\n"
         "ocp-dyn walk robot.urdf --feet l_sole,r_sole",
-        "Without FILE a human walks. FILE is a URDF, with the names of its feet, or the name of a robot whose feet are\n"
+        "Without FILE a human walks. FILE is a URDF, with the names of its feet, or the name of a robot whose feet "
+        "are\n"
         "known. `ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip
     _file(command, optional=True, root=False)
-    command.add_argument("--speed", type=float, metavar="V", help="speed [m/s]; default: human 1.2, "
-                         "robots by the length of their legs")  # fmt: skip
     command.add_argument("--out", type=_path, metavar="DIR", default=Path("walk"), help="folder (default: walk)")
     command.add_argument("--quick", action="store_true", help="a coarse grid, for a first look")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
@@ -288,7 +316,8 @@ def _plot(commands: Any) -> None:
     )  # fmt: skip
     command.add_argument("result", metavar="RESULT", type=_path, help="a file of Solution.save, .npz")
     command.add_argument("--what", choices=("motion", "strip", "animation", "overview", "summary"), default="motion",
-                         help="curves (default), stick figures, an animation, both in one, or numbers as text")  # fmt: skip
+                         help="curves (default), stick figures, an animation, both in one, or numbers as "
+                         "text")  # fmt: skip
     command.add_argument("--reference", action="append", metavar="GAIT", help="a measured gait behind the curves of a "
                          "walk: winter, schwartz_free, ..., or a table .csv; several times for several")  # fmt: skip
     command.add_argument("--out", type=_path, metavar="PICTURE", help="default: RESULT.png, .gif for an animation")

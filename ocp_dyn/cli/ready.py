@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .._types import meant
+from .._base.types import suggestion
 from .inputs import UsageError
-from .report import table
+from .streams import table
 
 GROUPS = {"": "problems", "small.": "small problems, to copy", "extending.": "extensions of the library, to copy"}
 
@@ -27,7 +27,8 @@ def run(options: argparse.Namespace) -> int:
         short = {full.rpartition(".")[2]: full for full in known}
         if name not in short:
             raise UsageError(
-                f"no problem {options.name!r}{meant(name, list(dict.fromkeys([*known, *short])))}; `ocp-dyn problems` lists all"
+                f"no problem {options.name!r}{suggestion(name, list(dict.fromkeys([*known, *short])))}; `ocp-dyn "
+                "problems` lists all"
             )
         name = short[name]
     if options.path or "--path" in options.arguments:
@@ -54,9 +55,10 @@ def problems() -> dict[str, Path]:
     }
 
 
-def run_problem(name: str, arguments: list[str], program: str) -> int:
-    """Runs the main function of a problem, whose help and errors name `program`; its exit status."""
-    command = importlib.import_module("ocp_dyn.problems._command")
+def run_problem(name: str, arguments: list[str] | argparse.Namespace, program: str) -> int:
+    """Runs the main function of a problem, whose help and errors name `program`; its exit status. arguments: words of a
+    command line, or options that were read."""
+    command = importlib.import_module("ocp_dyn.cli.examples")
     before = command.PROGRAM.set(program)
     try:
         status: int = importlib.import_module(f"ocp_dyn.problems.{name}").main(arguments)

@@ -9,10 +9,11 @@ If rows of a constraint set depend on others (a flat foot held at four points), 
 |---|---|
 | `dynamics` | constrained forward dynamics, impacts, and the matrices H, C, G, gamma together |
 | `solvers` | five solvers of the linear equations of constrained motion |
+| `independent_rows`, `groups`, `row_units` | independent rows in place of rows that may depend on each other |
 | `reflections` | orthogonal factors of small dense matrices |
-| `inverse` | constrained inverse dynamics; rank of G, and whether a system is fully actuated |
+| `inverse_dynamics` | constrained inverse dynamics; rank of G, and whether a system is fully actuated |
 | `derivatives`, `second_derivatives` | derivatives of constrained dynamics, also second ones, and of impacts |
-| `frames`, `rows` | derivatives of the motion of frames, and of the rows of each kind of constraint |
+| `contact_frames`, `rows` | derivatives of the motion of frames, and of the rows of each kind of constraint |
 | `assembly` | states q, qd that satisfy the constraints, in numbers |
 """
 
@@ -24,7 +25,7 @@ from .derivatives import impact_derivatives as impact_derivatives
 from .dynamics import constrained_dynamics as constrained_dynamics
 from .dynamics import constrained_equations as constrained_equations
 from .dynamics import impact as impact
-from .inverse import constrained_inverse_dynamics as constrained_inverse_dynamics
-from .inverse import constraint_rank as constraint_rank
-from .inverse import is_fully_actuated as is_fully_actuated
+from .inverse_dynamics import constrained_inverse_dynamics as constrained_inverse_dynamics
+from .inverse_dynamics import constraint_rank as constraint_rank
+from .inverse_dynamics import is_fully_actuated as is_fully_actuated
 from .solvers import SOLVERS as SOLVERS

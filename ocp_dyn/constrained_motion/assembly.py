@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._types import Array, finite, finite_vector, is_whole, shown
+from .._base.checks import whole
+from .._base.types import Array, finite, finite_vector
 from ..constraints import Constraints, constraint_jacobian, constraint_position, constraint_rows, constraint_velocity
 from ..mechanism import Model
-from ..mechanism.boundary import boundary, column_of_numbers
+from ..mechanism.boundary import checks_arguments, column_of_numbers
 
 LEAST_SINGULAR_VALUE = 1e-10
 """Singular values of G below this fraction of the largest are taken as zero."""
@@ -33,7 +34,7 @@ class AssemblyError(ValueError):
         self.error = error
 
 
-@boundary()
+@checks_arguments()
 def assemble_q(
     model: Model,
     constraints: Constraints,
@@ -54,10 +55,9 @@ def assemble_q(
     >>> np.degrees(od.assemble_q(arm, [pin], [1.5, -1.0])).round(6).tolist()
     [90.0, -90.0]
     """
-    if not is_whole(iterations):
-        raise ValueError(f"assemble_q: iterations must be a whole number, 0 or more, got {shown(iterations)}")
+    whole(iterations, "assemble_q: iterations")
     tolerance = finite(tolerance, "assemble_q: tolerance")
-    start = column_of_numbers(q0, model.nq, "q0")
+    start = column_of_numbers(q0, model.nq, "q0", model.q_names)
     W = _weights(model, weights)
     q, error = _reach(model, constraints, start, W, tolerance, iterations, t)
     if not error <= tolerance:
@@ -81,7 +81,7 @@ def assemble_q(
     return np.array(q.full()).ravel()
 
 
-@boundary(own=("q",))
+@checks_arguments(own=("q",))
 def assemble_qd(
     model: Model,
     constraints: Constraints,
@@ -101,7 +101,7 @@ def assemble_qd(
     [2.0, 2.0]
     """
     tolerance = finite(tolerance, "assemble_qd: tolerance")
-    q, qd = column_of_numbers(q, model.nq, "q"), column_of_numbers(qd0, model.nv, "qd0")
+    q, qd = column_of_numbers(q, model.nq, "q", model.q_names), column_of_numbers(qd0, model.nv, "qd0", model.qd_names)
     W = _weights(model, weights)
     velocity = np.array(constraint_velocity(model, constraints, q, qd, t=t).full()).ravel()
     result = np.array(qd.full()).ravel() - _least(_G(model, constraints, q, t) / W, velocity) / W
@@ -117,32 +117,33 @@ def assemble_qd(
 def _reach(
     model: Model, constraints: Constraints, q: DM, W: Array, tolerance: float, iterations: int, t: Any
 ) -> tuple[DM, float]:
-    """Newton's method for phi = 0 from q, with steps of least norm in the weights W; returns (q, largest |phi|).
+    """Newton's method for phi = 0 from q, with steps of least norm in the weights W; returns (q, largest |phi|)."""
+    phi = _phi(model, constraints, q, t)
+    for _ in range(iterations):
+        ahead = None if np.max(np.abs(phi), initial=0.0) <= tolerance else _step(model, constraints, q, phi, W, t)
+        if ahead is None:
+            break
+        q, phi = ahead
+    return q, float(np.max(np.abs(phi), initial=0.0))
+
+
+def _step(model: Model, constraints: Constraints, q: DM, phi: Array, W: Array, t: Any) -> tuple[DM, Array] | None:
+    """The position and phi after a step that makes phi smaller; None if there is none.
 
     In mechanisms with rows that depend on the others only where all are kept, such as Bricard's, G is of full rank
     beside the assembled positions, with a singular value as small as the distance to them. A full step would go far
     along it. So a step without small singular values comes first; it is taken if it halves the error.
     """
-    phi = _phi(model, constraints, q, t)
-    for _ in range(iterations):
-        if np.max(np.abs(phi), initial=0.0) <= tolerance:
-            break
-        G, size = _G(model, constraints, q, t) / W, np.linalg.norm(phi)
-        small = np.sqrt(size / max(np.linalg.norm(G), size))
-        for least, halvings, enough in ((small, 1, size / 2), (LEAST_SINGULAR_VALUE, 12, size)):
-            step = -_least(G, phi, least) / W
-            for halving in range(halvings):
-                ahead = model.integrate(q, DM(step / 2**halving))
-                phi_ahead = _phi(model, constraints, ahead, t)
-                if np.linalg.norm(phi_ahead) < enough:
-                    break
-            else:
-                continue
-            break
-        else:
-            break
-        q, phi = ahead, phi_ahead
-    return q, float(np.max(np.abs(phi), initial=0.0))
+    G, size = _G(model, constraints, q, t) / W, np.linalg.norm(phi)
+    small = np.sqrt(size / max(np.linalg.norm(G), size))
+    for least, halvings, enough in ((small, 1, size / 2), (LEAST_SINGULAR_VALUE, 12, size)):
+        step = -_least(G, phi, least) / W
+        for halving in range(halvings):
+            ahead = model.integrate(q, DM(step / 2**halving))
+            phi_ahead = _phi(model, constraints, ahead, t)
+            if np.linalg.norm(phi_ahead) < enough:
+                return ahead, phi_ahead
+    return None
 
 
 def _least(A: Array, b: Array, least: float = LEAST_SINGULAR_VALUE) -> Array:
@@ -163,7 +164,11 @@ def _G(model: Model, constraints: Constraints, q: DM, t: Any) -> Array:
 
 def _weights(model: Model, weights: Any) -> Array:
     """Square roots of the weights."""
-    values = np.ones(model.nv) if weights is None else finite_vector(weights, model.nv, "assembly weights")
+    values = (
+        np.ones(model.nv)
+        if weights is None
+        else finite_vector(weights, model.nv, "assembly weights", names=model.qd_names)
+    )
     if np.any(values <= 0):
         raise ValueError("assembly weights must be positive, one per dof: a heavy dof moves little")
     return np.sqrt(values)

@@ -23,22 +23,23 @@ from typing import Any
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, Numbers, as_type
+from .._base.types import Expr, M, Numbers, as_type
 from ..constraints import Constraints, as_set, constraint_hessian, constraint_velocity
 from ..constraints.sets import Constraint
 from ..derivatives.first import inverse_dynamics_derivatives
 from ..dynamics.rnea_crba_aba import bias_force
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.linalg import symmetric
+from .contact_frames import Motions
 from .dynamics import restitution
-from .frames import Motions
+from .independent_rows import ConstraintRows
 from .rows import acceleration_derivatives, force_derivatives, velocity_derivatives
-from .solvers import RangeSpace, Rows
+from .solvers import RangeSpace
 
 
-@boundary()
+@checks_arguments()
 def constrained_dynamics_derivatives(
     model: Model,
     constraints: Constraints,
@@ -56,7 +57,7 @@ def constrained_dynamics_derivatives(
     External wrenches (fixed in the world), t and loads as in `constrained_dynamics`; solver "range".
     The derivatives by tau: `d qdd/d tau` is symmetric and `G d qdd/d tau = 0`.
 
-    Redundant rows: d qdd/dx is that of the one qdd; a row that depends on those before it has no force, so its rows of
+    Redundant rows: d qdd/dx is that of the one qdd; a row that depends on others has no force, so its rows of
     d lam/dx are zero. The set must stay redundant around q (a flat foot does): where rank(G) changes there is no
     derivative. O(nb depth^2 + m nv^2).
 
@@ -67,8 +68,8 @@ def constrained_dynamics_derivatives(
      [0, 0]])
     """
     members = as_set(constraints, t)
-    given = Rows.of(model, members, q)
-    G, space = given.G, RangeSpace.of(model, given, q, loads)
+    given = ConstraintRows.of(model, members, q)
+    space = RangeSpace.of(model, given, q, loads)
     C = bias_force(model, q, qd, f_ext, loads=loads)
     qdd, lam = space.solve(tau - C, constraint_hessian(model, members, q, qd))
     at = Motions(model, q, qd, qdd)
@@ -76,15 +77,16 @@ def constrained_dynamics_derivatives(
     rows = _stacked(acceleration_derivatives, members, at)
     forces = ca.horzcat(_forces(members, at, lam) - by_q, -by_qd)
     # by tau: unit forces; they and the inverse of A then give all other d(lam) at the price of products
-    qdd_tau, lam_tau = space.solve(DM.eye(model.nv), DM(G.shape[0], model.nv))
-    A_inverse = symmetric(space.forces(DM.eye(G.shape[0])))
-    Lam = lam_tau @ forces - A_inverse @ rows
-    X = space.raise_back(space.factor.solve_Lt(forces) + space.W @ Lam)
+    independent = space.rows.G.shape[0]
+    qdd_tau, mu_tau = space.independent(DM.eye(model.nv), DM(independent, model.nv))
+    A_inverse = symmetric(space.multipliers(DM.eye(independent)))
+    Mu = mu_tau @ forces - A_inverse @ space.rows.right_side(rows)
+    X, Lam = space.raise_back(space.factor.solve_Lt(forces) + space.W @ Mu), space.rows.forces(Mu)
     qdd_q, qdd_qd, lam_q, lam_qd = (as_type(x, q) for y in (X, Lam) for x in ca.horzsplit(y, model.nv))
-    return qdd_q, qdd_qd, as_type(symmetric(qdd_tau), q), lam_q, lam_qd, as_type(lam_tau, q)
+    return qdd_q, qdd_qd, as_type(symmetric(qdd_tau), q), lam_q, lam_qd, as_type(space.rows.forces(mu_tau), q)
 
 
-@boundary()
+@checks_arguments()
 def impact_derivatives(
     model: Model,
     constraints: Constraints,
@@ -107,7 +109,7 @@ def impact_derivatives(
     DM(0)
     """
     members, nv = as_set(constraints, t), model.nv
-    given = Rows.of(model, members, q)
+    given = ConstraintRows.of(model, members, q)
     G, space = given.G, RangeSpace.of(model, given, q, loads)
     factor: Expr = restitution(e, G.shape[0])
     before = constraint_velocity(model, members, q, qd)

@@ -9,16 +9,17 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, Numbers, numbers, shown
+from .._base.types import Expr, M, Numbers, numbers, repr_in_message
 from ..constraints import Constraints, constraint_hessian, constraint_jacobian, constraint_velocity
 from ..dynamics.rnea_crba_aba import bias_force, mass_matrix
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.loads import NO_LOADS, Loads
-from .solvers import Rows, solver_of
+from .independent_rows import ConstraintRows
+from .solvers import solver_of
 
 
-@boundary()
+@checks_arguments()
 def constrained_dynamics(
     model: Model,
     constraints: Constraints,
@@ -44,14 +45,14 @@ def constrained_dynamics(
     (DM(0), DM(4.905))
     """
     solve = solver_of(solver)
-    rows = Rows.of(model, constraints, q, t)
+    rows = ConstraintRows.of(model, constraints, q, t)
     gamma = constraint_hessian(model, constraints, q, qd, t=t)
     C = bias_force(model, q, qd, f_ext, loads=loads)
     qdd, lam = solve(model, q, rows, tau - C, gamma, loads)
     return (qdd, lam, rows.G @ qdd - gamma) if residual else (qdd, lam)
 
 
-@boundary()
+@checks_arguments()
 def impact(
     model: Model,
     constraints: Constraints,
@@ -77,14 +78,14 @@ def impact(
     (DM(1.5), DM(-1.5))
     """
     solve = solver_of(solver)
-    rows = Rows.of(model, constraints, q, t)
+    rows = ConstraintRows.of(model, constraints, q, t)
     before = constraint_velocity(model, constraints, q, qd, t=t)
     wanted = -(1 + restitution(e, rows.G.shape[0])) * before
     jump, Lam = solve(model, q, rows, model.rest(q), wanted, loads)
     return (qd + jump, Lam, rows.G @ jump - wanted) if residual else (qd + jump, Lam)
 
 
-@boundary()
+@checks_arguments()
 def constrained_equations(
     model: Model,
     constraints: Constraints,
@@ -119,5 +120,5 @@ def restitution(e: float | Sequence[float] | Expr, rows: int) -> Expr:
     if values.size not in (1, rows):
         raise ValueError(f"restitution e must be one number or {rows}, one per row, got {values.size}")
     if not np.all((values >= 0) & (values <= 1)):
-        raise ValueError(f"restitution e must lie in [0, 1], a number or one per row, got {shown(e)}")
+        raise ValueError(f"restitution e must lie in [0, 1], a number or one per row, got {repr_in_message(e)}")
     return float(values[0]) if values.size == 1 else DM(values)

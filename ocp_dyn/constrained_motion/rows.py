@@ -15,12 +15,11 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._autodiff import derivatives
-from .._types import Expr, exact, sparse, split
+from .._base.autodiff import derivatives
+from .._base.types import Expr, exact, sparse, split
 from ..constraints import Baumgarte, Constraint, Contact, Loop, RollingContact
-from ..constraints.sets import velocity_of
 from ..spatial_algebra.spatial import skew
-from .frames import Dual, FrameMotion, Motions
+from .contact_frames import Dual, FrameMotion, Motions
 
 
 @singledispatch
@@ -38,7 +37,7 @@ def velocity_derivatives(constraint: Constraint, at: Motions) -> Expr:
     """d(velocity error) by the tangent directions of q, then by qd (m x 2 nv); the last is G."""
 
     def rows(q: Expr, qd: Expr, _: Expr) -> Expr:
-        return velocity_of(constraint, at.model, q, qd)
+        return constraint.velocity(at.model, q, qd)
 
     return _by_ad(rows, at, at.qdd)
 
@@ -168,7 +167,8 @@ def _(constraint: Loop, at: Motions) -> Expr:
 
 @force_derivatives.register
 def _(constraint: Loop, at: Motions, lam: Expr) -> Expr:
-    """On the successor W = T_w lam at its origin; the opposite on the predecessor, at the same point if sliding."""
+    """The wrench on the successor, W = T_w lam at its origin; the opposite on the predecessor, at the same point if
+    sliding."""
     p, s, R = _ends(constraint, at)
     T = exact(constraint.axes)
     n, f = (p.turning(R @ (half.T @ lam)) for half in (T[:, :3], T[:, 3:]))

@@ -23,12 +23,13 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from .._types import Expr
+from .._base.types import Expr
 from ..constraints import Constraints, as_set, constraint_hessian
 from ..dynamics.rnea_crba_aba import bias_force
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
-from .solvers import RangeSpace, Rows
+from .independent_rows import ConstraintRows
+from .solvers import RangeSpace
 
 
 class Multipliers(NamedTuple):
@@ -43,7 +44,8 @@ class Multipliers(NamedTuple):
 def weighted_rows(
     model: Model, constraints: Constraints, q: Expr, qd: Expr, at: Multipliers, *, t: float | None = None
 ) -> Expr:
-    """c = nu' (G qdd - gamma) - lam' G mu (1), whose second derivatives are those of L that belong to the constraints."""
+    """c = nu' (G qdd - gamma) - lam' G mu (1), whose second derivatives are those of L that belong to the
+    constraints."""
     members = as_set(constraints, t)
     G = ca.vertcat(*(member.jacobian(model, q) for member in members))
     return ca.dot(at.nu, G @ at.qdd - constraint_hessian(model, members, q, qd)) - ca.dot(at.lam, G @ at.mu)
@@ -62,7 +64,7 @@ def multipliers(
 ) -> Multipliers:
     """Constrained dynamics, and the multipliers for weights of qdd (nv) and of lam (m), with the same factors."""
     members = as_set(constraints, t)
-    given = Rows.of(model, members, q)
+    given = ConstraintRows.of(model, members, q)
     space = RangeSpace.of(model, given, q, loads)
     C = bias_force(model, q, qd, loads=loads)
     qdd, lam = space.solve(tau - C, constraint_hessian(model, members, q, qd))

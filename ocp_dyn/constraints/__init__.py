@@ -11,28 +11,28 @@ One protocol, `Constraint`, serves every algorithm; a new kind of constraint is 
 | `contact` | `Contact`; sets of contacts at points, edges and plane soles |
 | `rolling` | `RollingContact`: a sphere or cylinder that rolls on a plane |
 | `loop` | `Loop`: closure of a kinematic loop |
-| `custom` | `CustomConstraint` from a function, `JointCoupling`, `LockedJoint`; `Baumgarte` stabilization |
+| `custom_constraint` | `CustomConstraint` from a function, `JointCoupling`, `LockedJoint`; `Baumgarte` stabilization |
 | `mimic` | joints that follow others: as constraints, or eliminated from the coordinates |
-| `parameters` | points and radii of constraints as inputs |
+| `constraint_parameters` | points and radii of constraints as inputs |
 
 [F16] M. Felis, RBDL: an efficient rigid-body dynamics library, Autonomous Robots 2016.
 """
 
+from .constraint_parameters import in_every_set as in_every_set
+from .constraint_parameters import is_set as is_set
+from .constraint_parameters import with_constraint_parameters as with_constraint_parameters
 from .contact import Contact as Contact
 from .contact import edge_contacts as edge_contacts
 from .contact import plane_contacts as plane_contacts
 from .contact import point_contacts as point_contacts
-from .custom import Baumgarte as Baumgarte
-from .custom import CustomConstraint as CustomConstraint
-from .custom import JointCoupling as JointCoupling
-from .custom import LockedJoint as LockedJoint
+from .custom_constraint import Baumgarte as Baumgarte
+from .custom_constraint import CustomConstraint as CustomConstraint
+from .custom_constraint import JointCoupling as JointCoupling
+from .custom_constraint import LockedJoint as LockedJoint
 from .loop import Loop as Loop
 from .mimic import MimicMap as MimicMap
 from .mimic import mimic_constraints as mimic_constraints
 from .mimic import mimic_map as mimic_map
-from .parameters import in_every_set as in_every_set
-from .parameters import is_set as is_set
-from .parameters import with_constraint_parameters as with_constraint_parameters
 from .rolling import RollingContact as RollingContact
 from .sets import Constraint as Constraint
 from .sets import Constraints as Constraints

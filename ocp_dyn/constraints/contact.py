@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, finite_vector, sequence, shown, sparse, sparse_beside
+from .._base.types import Expr, Vector, finite_vector, repr_in_message, sequence, sparse, sparse_beside
 from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
@@ -20,13 +20,14 @@ from ..dynamics.kinematics import (
     resolve,
 )
 from ..mechanism import Frame, Model
+from ..mechanism.boundary import checks_arguments
 from ..spatial_algebra.rotations import AXES, matrix_quaternion, unit_axis
 from ..spatial_algebra.spatial import halves, vee
-from .sets import ConstraintSet, DisplayedConstraint, replaced
+from .sets import Constraint, ConstraintSet, replace_fields
 
 
 @dataclass(frozen=True)
-class Contact(DisplayedConstraint):
+class Contact(Constraint):
     """A point of a body, or the whole body, held in the world.
 
     body: a frame of the model (`model.body(name)`) or its name. point [m], in that frame's coordinates.
@@ -52,14 +53,15 @@ class Contact(DisplayedConstraint):
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, (Frame, str)):
-            raise TypeError(f"Contact needs a frame (model.body(name)) or a name, got {shown(self.body)}")
+            raise TypeError(f"Contact needs a frame (model.body(name)) or a name, got {repr_in_message(self.body)}")
         x, y, z = (float(c) for c in finite_vector(self.point, 3, "Contact point"))
         object.__setattr__(self, "point", (x, y, z))
         object.__setattr__(self, "axes", None if self.axes is None else _directions(self.axes))
         if self.reference is not None:
             if not isinstance(self.reference, (tuple, list)) or len(self.reference) != 2:
                 raise ValueError(
-                    f"Contact reference must be (R, p), a rotation and a position, got {shown(self.reference)}"
+                    "Contact reference must be (R, p), a rotation and a position, got "
+                    f"{repr_in_message(self.reference)}"
                 )
             R = finite_vector(self.reference[0], 9, "Contact reference rotation (3x3)")
             p = finite_vector(self.reference[1], 3, "Contact reference position")
@@ -79,17 +81,24 @@ class Contact(DisplayedConstraint):
 
     def with_parameter(self, kind: str, value: Any) -> Contact:
         """The same contact with another point [m]: three numbers, or an expression (3x1)."""
-        return replaced(self, **{kind: value})
+        return replace_fields(self, **{kind: value})
 
+    @checks_arguments(own=("q",))
     def at(self, model: Model, q: Any) -> Contact:
         """The same contact with the pose it has at q (numbers) as its reference."""
-        R, p = self._pose(model, model.column(q, model.nq, "q"))
+        column = model.column(q, model.nq, "q", model.q_names)
+        if not isinstance(column, DM):
+            raise TypeError(
+                f"Contact.at: q must be numbers, got {repr_in_message(q)}: for a reference pose that depends on "
+                "symbols call contact.position_from(model, q, R_ref, p_ref)"
+            )
+        R, p = self._pose(model, column)
         return replace(self, reference=(tuple(R.full().ravel()), tuple(p.full().ravel())))
 
     def position(self, model: Model, q: Expr) -> Expr:
         if self.reference is None:
             raise ValueError(
-                f"contact at {shown(self.name)} has no reference pose, so no phi: "
+                f"contact at {repr_in_message(self.name)} has no reference pose, so no phi: "
                 "give Contact(..., reference=(R, p)) or take it from a configuration with contact.at(model, q)"
             )
         return self.position_from(
@@ -119,6 +128,10 @@ class Contact(DisplayedConstraint):
         if self.axes is None:
             return {self.name: wrench_at(p, lam)}
         return {self.name: wrench_at(p, ca.vertcat(DM(3, 1), sparse(self.axes).T @ lam))}
+
+    def _place(self) -> str:
+        place = "(" + ", ".join(f"{float(x):.4g}" for x in self.point) + ") m"
+        return place if self.reference is None else f"{place}, with a reference pose"
 
     def _pose(self, model: Model, q: Expr) -> tuple[Expr, Expr]:
         R, p = pose(model, resolve(model, self.body), q)
@@ -188,12 +201,15 @@ def _points(points: Sequence[Vector]) -> list[tuple[float, float, float]]:
 
 
 def _directions(axes: str | Sequence[Vector]) -> tuple[tuple[float, ...], ...]:
-    wrong = ValueError(f"Contact axes must be a subset of 'xyz' or a sequence of directions, got {shown(axes)}")
+    wrong = ValueError(
+        f"Contact axes must be a subset of 'xyz' or a sequence of directions, got {repr_in_message(axes)}"
+    )
     if isinstance(axes, str):
         if not axes or set(axes) - set(AXES) or len(set(axes)) != len(axes):
             raise wrong
         return tuple(AXES[k] for k in axes)
-    if isinstance(axes, (DM, ca.SX, ca.MX)) or not isinstance(axes, Iterable):
+    single = isinstance(axes, (DM, ca.SX, ca.MX)) or (isinstance(axes, np.ndarray) and not axes.ndim)
+    if single or not isinstance(axes, Iterable):
         raise wrong
     rows = []
     for axis in axes:

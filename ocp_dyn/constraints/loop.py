@@ -18,7 +18,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, exact, finite_vector, meant, sequence, shown, sparse
+from .._base.checks import given_name
+from .._base.types import Expr, Vector, exact, finite_vector, repr_in_message, sequence, sparse, suggestion
 from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
@@ -32,7 +33,7 @@ from ..mechanism import Frame, Model
 from ..spatial_algebra.rotations import matrix_quaternion
 from ..spatial_algebra.spatial import halves, skew, vee
 from .contact import wrench_at
-from .sets import DisplayedConstraint, replaced
+from .sets import Constraint, replace_fields
 
 Pose = tuple[tuple[float, ...], tuple[float, ...]]
 IDENTITY: Pose = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
@@ -58,7 +59,7 @@ class _Relative(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Loop(DisplayedConstraint):
+class Loop(Constraint):
     """Rows of the relative motion of a successor frame against a predecessor frame.
 
     predecessor, successor: frames of the model or their names. axes: one of "ball" (points coincide), "revolute"
@@ -94,19 +95,24 @@ class Loop(DisplayedConstraint):
     def __post_init__(self) -> None:
         for what, frame in (("predecessor", self.predecessor), ("successor", self.successor)):
             if not isinstance(frame, (Frame, str)):
-                raise TypeError(f"Loop {what} must be a frame (model.frame(name)) or a name, got {shown(frame)}")
+                raise TypeError(
+                    f"Loop {what} must be a frame (model.frame(name)) or a name, got {repr_in_message(frame)}"
+                )
         if self.label is not None and not isinstance(self.label, str):
-            raise TypeError(f"Loop label must be a string or None, got {shown(self.label)}")
+            raise TypeError(f"Loop label must be a string or None, got {repr_in_message(self.label)}")
+        if self.label:
+            given_name(self.label, "Loop label")
         for flag, kinds in (("sliding", ("cylindrical", "prismatic")), ("turning", ("revolute", "cylindrical"))):
             value = getattr(self, flag)
             if value is not None and not isinstance(value, bool):
-                raise TypeError(f"Loop {flag} must be True, False or None, got {shown(value)}")
+                raise TypeError(f"Loop {flag} must be True, False or None, got {repr_in_message(value)}")
             if value is None:
                 object.__setattr__(self, flag, isinstance(self.axes, str) and self.axes in kinds)
         object.__setattr__(self, "axes", _axes(self.axes))
         if self.turning and self._free_axis() is None:
             raise ValueError(
-                f"Loop turning=True needs axes that hold two rotations and leave one axis free, got {shown(self.axes)}"
+                "Loop turning=True needs axes that hold two rotations and leave one axis free, got "
+                f"{repr_in_message(self.axes)}"
             )
         object.__setattr__(self, "predecessor_pose", _pose(self.predecessor_pose, "predecessor_pose"))
         object.__setattr__(self, "successor_pose", _pose(self.successor_pose, "successor_pose"))
@@ -123,7 +129,7 @@ class Loop(DisplayedConstraint):
 
     def with_parameter(self, kind: str, value: Any) -> Loop:
         """The same loop with another origin [m] of its end `kind`: three numbers, or an expression (3x1)."""
-        return replaced(self, **{f"{kind}_pose": (getattr(self, f"{kind}_pose")[0], value)})
+        return replace_fields(self, **{f"{kind}_pose": (getattr(self, f"{kind}_pose")[0], value)})
 
     def position(self, model: Model, q: Expr) -> Expr:
         (Rp, xp), (Rs, xs) = self._poses(model, q)
@@ -205,8 +211,8 @@ def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:
     if isinstance(axes, str):
         if axes not in ROWS_BY_KIND:
             raise ValueError(
-                f"Loop axes must be one of {', '.join(ROWS_BY_KIND)}, or a sequence of 6-D axes, got {shown(axes)}"
-                f"{meant(axes, ROWS_BY_KIND)}"
+                f"Loop axes must be one of {', '.join(ROWS_BY_KIND)}, or a sequence of 6-D axes, got "
+                f"{repr_in_message(axes)}{suggestion(axes, ROWS_BY_KIND)}"
             )
         unit = np.eye(6)
         return tuple(tuple(map(float, unit[AXIS_LABELS.index(k)])) for k in ROWS_BY_KIND[axes].split())
@@ -215,13 +221,13 @@ def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:
         for a in sequence(axes, f"Loop axes must be one of {', '.join(ROWS_BY_KIND)}, or a sequence of 6-D axes")
     )
     if not rows or any(not any(row) for row in rows):
-        raise ValueError(f"Loop axes must hold at least one axis and none that is zero, got {shown(axes)}")
+        raise ValueError(f"Loop axes must hold at least one axis and none that is zero, got {repr_in_message(axes)}")
     return rows
 
 
 def _pose(given: Any, what: str) -> Pose:
     if not isinstance(given, (tuple, list)) or len(given) != 2:
-        raise ValueError(f"Loop {what} must be (R, r), a rotation (3x3) and an origin, got {shown(given)}")
+        raise ValueError(f"Loop {what} must be (R, r), a rotation (3x3) and an origin, got {repr_in_message(given)}")
     R: Vector = finite_vector(given[0], 9, f"Loop {what} rotation (3x3)")
     matrix_quaternion(np.reshape(R, (3, 3)))  # raises unless R is a rotation
     return tuple(map(float, R)), tuple(map(float, finite_vector(given[1], 3, f"Loop {what} origin")))

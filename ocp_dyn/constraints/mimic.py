@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from casadi import DM
 
-from .._types import exact
+from .._base.types import exact
 from ..mechanism import Mimic, Model
-from ..mechanism.boundary import boundary
-from .custom import JointCoupling
+from ..mechanism.boundary import checks_arguments
+from .custom_constraint import JointCoupling
 from .sets import ConstraintSet
 
 
-@boundary()
+@checks_arguments()
 def mimic_constraints(model: Model) -> ConstraintSet[JointCoupling]:
     """A coupling q_joint = ratio q_other + offset for every entry of `model.mimics`, to add to any constraint set.
 
@@ -41,7 +41,7 @@ class MimicMap(NamedTuple):
     """nq x nq_min; A itself where nq = nv."""
 
 
-@boundary()
+@checks_arguments()
 def mimic_map(model: Model) -> MimicMap:
     """The velocity transformation that eliminates `model.mimics` [GJB94, sec. 5.3]: with a constant A,
 

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, finite, finite_vector, shown, sparse
+from .._base.types import Expr, finite, finite_vector, repr_in_message, sparse
 from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
@@ -23,11 +23,11 @@ from ..mechanism import Frame, Model
 from ..spatial_algebra.rotations import unit_axis
 from ..spatial_algebra.spatial import halves, skew
 from .contact import wrench_at
-from .sets import DisplayedConstraint, replaced
+from .sets import Constraint, replace_fields
 
 
 @dataclass(frozen=True)
-class RollingContact(DisplayedConstraint):
+class RollingContact(Constraint):
     """A sphere, or a cylinder, of a body that rolls without slip on a fixed plane.
 
     body: frame or name. radius [m] about `center` (frame coordinates). normal: of the plane, in the world; the plane
@@ -58,11 +58,13 @@ class RollingContact(DisplayedConstraint):
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, (Frame, str)):
-            raise TypeError(f"RollingContact needs a frame (model.body(name)) or a name, got {shown(self.body)}")
+            raise TypeError(
+                f"RollingContact needs a frame (model.body(name)) or a name, got {repr_in_message(self.body)}"
+            )
         object.__setattr__(self, "radius", finite(self.radius, "RollingContact radius [m]"))
         object.__setattr__(self, "height", finite(self.height, "RollingContact height [m]"))
         if self.radius < 0:
-            raise ValueError(f"RollingContact radius must not be negative [m], got {shown(self.radius)}")
+            raise ValueError(f"RollingContact radius must not be negative [m], got {repr_in_message(self.radius)}")
         center = finite_vector(self.center, 3, "RollingContact center")
         object.__setattr__(self, "center", tuple(map(float, center)))
         object.__setattr__(self, "normal", unit_axis(self.normal, "RollingContact normal"))
@@ -80,7 +82,7 @@ class RollingContact(DisplayedConstraint):
 
     def with_parameter(self, kind: str, value: Any) -> RollingContact:
         """The same contact with another center ("point") or radius [m]: numbers, or an expression."""
-        return replaced(self, **{"center" if kind == "point" else kind: value})
+        return replace_fields(self, **{"center" if kind == "point" else kind: value})
 
     def position(self, model: Model, q: Expr) -> Expr:
         """(n . c - radius - height, 0, 0) and, for a cylinder, (0, n . a)."""

@@ -1,57 +1,102 @@
-"""The constraint protocol, and sets of constraints: stacked phi, G, gamma, names of rows."""
+"""The base class of constraints, and sets of constraints: stacked phi, G, gamma, names of rows."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 
 import casadi as ca
 from casadi import MX, SX
 
-from .._autodiff import rounding_error
-from .._display import Displayed, heading, table
-from .._types import Expr, M, Numbers, as_type, check_kind, listed, matrix, sequence, shown
+from .._base.autodiff import rounding_error
+from .._base.display import Displayed, heading, table
+from .._base.extensible import Extensible, derive
+from .._base.types import Expr, M, Numbers, as_type, check_kind, matrix, names_in_message, repr_in_message, sequence
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 
 
-@runtime_checkable
-class Constraint(Protocol):
-    """The interface of a constraint that every algorithm needs; `rows` names its rows.
+class Constraint(Extensible, Displayed):
+    """Base class of constraints: phi(q) = 0, and `G qdd = gamma`. `rows` names its rows.
 
-    A constraint may also have: `name`, for forces by name; `velocity(model, q, qd)`, where d(phi)/dt
-    is not `G qd`; `at_time(t)`, the same constraint at time t; `wrenches(model, q, lam)`, its forces on bodies;
-    `magnitudes(model, q)`, the sizes of the terms that add up to the entries of G, see `constraint_magnitudes`;
-    `parameters`, kinds of parameters that `with_parameter(kind, value)` replaces, see `constraints.parameters`.
+    A class has `rows`, `position`, `jacobian` and `hessian`; the other members have defaults. parameters: kinds of
+    parameters that `with_parameter(kind, value)` replaces, see `constraints.parameters`. force_text: a sentence about
+    the rows of lam, for the headers of exported code.
 
     >>> isinstance(od.Contact("tip"), od.Constraint)
     True
     """
 
-    @property
-    def rows(self) -> tuple[str, ...]: ...
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        given = cls.parameters is not Constraint.parameters
+        if given and cls.with_parameter is Constraint.with_parameter:
+            raise TypeError(f"constraint {cls.__name__}: with parameters it needs with_parameter(kind, value) too")
 
+    @property
+    @abstractmethod
+    def rows(self) -> tuple[str, ...]:
+        """Names of the rows."""
+
+    @property
+    def name(self) -> str:
+        """The name of the constraint, for forces by name: that of its class, unless the class gives another one."""
+        return type(self).__name__
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def force_text(self) -> str:
+        return "work per change of phi"
+
+    @abstractmethod
     def position(self, model: Model, q: Expr) -> Expr:
         """phi (m)."""
 
+    @abstractmethod
     def jacobian(self, model: Model, q: Expr) -> Expr:
         """G (m x nv)."""
 
+    @abstractmethod
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         """gamma (m) of `G qdd = gamma`."""
 
+    def velocity(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        """d(phi)/dt (m): G qd, unless phi depends on time."""
+        return self.jacobian(model, q) @ qd
 
-C = TypeVar("C", bound=Constraint)
+    def magnitudes(self, model: Model, q: Expr) -> Expr:
+        """Sizes of the terms that add up to the entries of G (m x nv), see `constraint_magnitudes`."""
+        return rounding_error(lambda q: self.jacobian(model, q), q)
 
+    def at_time(self, t: Any) -> Constraint:
+        """The constraint at time t [s]; one that does not depend on time is returned as it is."""
+        return self
 
-class DisplayedConstraint(Displayed):
-    """A constraint that a notebook shows as a table of its rows."""
+    def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
+        """Wrenches of the forces lam on bodies: {frame: [moment about the world origin; force]}, world axes."""
+        raise ValueError(
+            f"constraint {repr_in_message(self.name)} acts on coordinates, not on bodies: its forces are G' lam"
+        )
+
+    def with_parameter(self, kind: str, value: Any) -> Constraint:
+        """The constraint with another value of a parameter."""
+        raise KeyError(f"constraint {repr_in_message(self.name)} has no parameter {repr_in_message(kind)}")
 
     def _card_html(self) -> str:
-        constraint: Any = self
-        return card_html((constraint,))
+        return card_html((self,))
+
+    def _place(self) -> str:
+        """The place of the constraint, for the table of a notebook."""
+        return ""
+
+
+C = TypeVar("C", bound=Constraint)
 
 
 class ConstraintSet(tuple[C, ...], Displayed):
@@ -83,7 +128,7 @@ class ConstraintSet(tuple[C, ...], Displayed):
 Constraints = Sequence[Constraint]
 
 
-@boundary()
+@checks_arguments()
 def constraint_position(model: Model, constraints: Constraints, q: M | Numbers, *, t: Any = None) -> M:
     """phi(q) (m): position-level error of every constraint, stacked [m; sine of an angle]. t: time [s].
 
@@ -94,7 +139,7 @@ def constraint_position(model: Model, constraints: Constraints, q: M | Numbers, 
     return as_type(ca.vertcat(*(c.position(model, q) for c in as_set(constraints, t))), q)
 
 
-@boundary()
+@checks_arguments()
 def constraint_jacobian(model: Model, constraints: Constraints, q: M | Numbers, *, t: Any = None) -> M:
     """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eqs. 5 and 6].
 
@@ -106,7 +151,7 @@ def constraint_jacobian(model: Model, constraints: Constraints, q: M | Numbers, 
     return as_type(ca.vertcat(*(c.jacobian(model, q) for c in as_set(constraints, t))), q)
 
 
-@boundary()
+@checks_arguments()
 def constraint_hessian(model: Model, constraints: Constraints, q: M | Numbers, qd: M | Numbers, *, t: Any = None) -> M:
     """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eqs. 60, 61].
 
@@ -118,17 +163,17 @@ def constraint_hessian(model: Model, constraints: Constraints, q: M | Numbers, q
     return as_type(ca.vertcat(*(c.hessian(model, q, qd) for c in as_set(constraints, t))), q)
 
 
-@boundary()
+@checks_arguments()
 def constraint_velocity(model: Model, constraints: Constraints, q: M | Numbers, qd: M | Numbers, *, t: Any = None) -> M:
     """Velocity error of every row (m): `G qd`, plus dphi/dt at fixed q for constraints on time [m/s, rad/s].
 
     >>> od.constraint_velocity(rod, [od.Contact("tip", axes="xz")], [0.0], [2.0])
     DM([-2, 0])
     """
-    return as_type(ca.vertcat(*(velocity_of(c, model, q, qd) for c in as_set(constraints, t))), q)
+    return as_type(ca.vertcat(*(c.velocity(model, q, qd) for c in as_set(constraints, t))), q)
 
 
-@boundary()
+@checks_arguments()
 def constraint_magnitudes(model: Model, constraints: Constraints, q: M | Numbers, *, t: Any = None) -> M:
     """The sizes of the terms that add up to each entry of G, before they cancel (m x nv).
 
@@ -138,7 +183,7 @@ def constraint_magnitudes(model: Model, constraints: Constraints, q: M | Numbers
     >>> od.constraint_magnitudes(rod, [od.Contact("tip", axes="x")], [0.0])
     DM(1)
     """
-    return as_type(ca.vertcat(*(magnitudes_of(c, model, q) for c in as_set(constraints, t))), q)
+    return as_type(ca.vertcat(*(c.magnitudes(model, q) for c in as_set(constraints, t))), q)
 
 
 def constraint_rows(constraints: Constraints) -> tuple[str, ...]:
@@ -150,42 +195,23 @@ def constraint_rows(constraints: Constraints) -> tuple[str, ...]:
     return tuple(row for c in as_set(constraints) for row in c.rows)
 
 
-def velocity_of(constraint: Constraint, model: Model, q: Expr, qd: Expr) -> Expr:
-    """Velocity error of one constraint: by its method `velocity` if it has one, else G qd."""
-    velocity = getattr(constraint, "velocity", None)
-    return constraint.jacobian(model, q) @ qd if velocity is None else velocity(model, q, qd)
-
-
-def magnitudes_of(constraint: Constraint, model: Model, q: Expr) -> Expr:
-    """Magnitudes of one constraint: by its method `magnitudes` if it has one, else the running error of its G."""
-    magnitudes = getattr(constraint, "magnitudes", None)
-    if magnitudes is None:
-        return rounding_error(lambda q: constraint.jacobian(model, q), q)
-    found: Expr = magnitudes(model, q)
-    return found
-
-
 def as_set(constraints: Any, t: Any = None) -> tuple[Constraint, ...]:
     """A constraint set as a tuple; one constraint alone is a set too. With t, all of them at that time."""
-    if isinstance(constraints, Constraint):
+    if isinstance(constraints, Constraint) or derive(constraints, (Constraint,)):
         constraints = (constraints,)
     members = tuple(sequence(constraints, "constraints must be a tuple of constraints such as Contact"))
-    for member in members:
-        if not isinstance(member, Constraint):
-            raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {shown(member)} in it")
+    for each in members:
+        if not isinstance(each, Constraint):
+            raise TypeError(
+                f"constraints must be a tuple of constraints such as Contact, got {repr_in_message(each)} in it"
+                f"{derive(each, (Constraint,))}"
+            )
     if not members:
         raise ValueError("the constraint set is empty: use forward_dynamics for an unconstrained model")
-    return members if t is None else tuple(at_time(member, t) for member in members)
+    return members if t is None else tuple(each.at_time(t) for each in members)
 
 
-def at_time(constraint: Constraint, t: Any) -> Constraint:
-    """The constraint at time t; one that does not depend on time is returned as it is."""
-    move = getattr(constraint, "at_time", None)
-    moved: Constraint = constraint if move is None else move(t)
-    return moved
-
-
-def replaced(constraint: C, **fields: Any) -> C:
+def replace_fields(constraint: C, **fields: Any) -> C:
     """A copy with other fields; numbers are checked by the constructor, expressions are checked for their size only."""
     if not any(isinstance(x, (SX, MX)) for value in fields.values() for x in (value, *_entries(value))):
         return replace(constraint, **fields)  # type: ignore[type-var]
@@ -204,18 +230,11 @@ def card_html(constraints: Sequence[Constraint]) -> str:
     count = sum(len(c.rows) for c in constraints)
     names = constraint_names(constraints) if constraints else ()
     rows = [
-        (name, type(c).__name__, _place(c), " ".join(row.removeprefix(f"{getattr(c, 'name', '')}.") for row in c.rows))
+        (name, type(c).__name__, c._place(), " ".join(row.removeprefix(f"{c.name}.") for row in c.rows))
         for name, c in zip(names, constraints, strict=True)
     ]
     what = "1 constraint" if len(rows) == 1 else f"{len(rows)} constraints"
     return heading("", f"{what}, {count} rows") + table(("name", "kind", "at", "rows"), rows)
-
-
-def _place(constraint: Constraint) -> str:
-    """The point of a constraint that has one [m], and whether it has a reference pose."""
-    point, reference = getattr(constraint, "point", None), getattr(constraint, "reference", None)
-    place = "" if point is None else "(" + ", ".join(f"{float(x):.4g}" for x in point) + ") m"
-    return place if reference is None else f"{place}, with a reference pose".removeprefix(", ")
 
 
 def constraint_names(constraints: Constraints) -> tuple[str, ...]:
@@ -227,7 +246,7 @@ def constraint_names(constraints: Constraints) -> tuple[str, ...]:
     names: list[str] = []
     count: dict[str, int] = {}
     for constraint in as_set(constraints):
-        name = str(getattr(constraint, "name", type(constraint).__name__))
+        name = constraint.name
         count[name] = count.get(name, 0) + 1
         names.append(name if count[name] == 1 else f"{name}#{count[name]}")
     return tuple(names)
@@ -244,7 +263,7 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
     sizes = [len(c.rows) for c in members]
     lam = matrix(lam, "lam")
     if lam.shape[0] != sum(sizes):
-        rows = f"{sum(sizes)} rows ({listed(constraint_rows(members), 6)})"
+        rows = f"{sum(sizes)} rows ({names_in_message(constraint_rows(members), 6)})"
         raise ValueError(f"lam must have {rows}, got shape {lam.shape}")
     cuts = [0]
     for size in sizes:
@@ -253,7 +272,7 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
     return dict(zip(constraint_names(members), parts, strict=True))
 
 
-@boundary()
+@checks_arguments()
 def constraint_wrenches(
     model: Model, constraints: Constraints, q: M | Numbers, lam: M | Numbers, *, t: Any = None
 ) -> dict[str, M]:
@@ -272,10 +291,7 @@ def constraint_wrenches(
     check_kind(q, forces_of_rows)
     wrenches: dict[str, M] = {}
     forces = split_forces(constraints, forces_of_rows)
-    for (name, force), constraint in zip(forces.items(), as_set(constraints, t), strict=True):
-        make = getattr(constraint, "wrenches", None)
-        if make is None:
-            raise ValueError(f"constraint {shown(name)} acts on coordinates, not on bodies: its forces are G' lam")
-        for frame, wrench in make(model, q, force).items():
+    for force, constraint in zip(forces.values(), as_set(constraints, t), strict=True):
+        for frame, wrench in constraint.wrenches(model, q, force).items():
             wrenches[frame] = wrenches[frame] + wrench if frame in wrenches else as_type(wrench, q)
     return wrenches

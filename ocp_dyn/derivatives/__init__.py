@@ -6,5 +6,5 @@
 | `second` | second derivatives of mu' ID and mu' FD |
 
 Derivatives by q are along tangent steps: d/d(delta) at `integrate(q, delta)`. Those by the entries of q, quaternions
-included, are in `ocp_dyn.casadi_functions.raw_coordinates`.
+included, are in `ocp_dyn.functions.raw_coordinates`.
 """

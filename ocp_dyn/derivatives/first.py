@@ -20,17 +20,16 @@ vector algebra, IEEE RA-L 7, 2022, here in body coordinates, for any S(q), and w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import casadi as ca
 from casadi import DM, SX
 
-from .._autodiff import templated
-from .._types import Expr, M, Numbers, as_type, converted
+from .._base.autodiff import apply_template
+from .._base.types import Expr, M, Numbers, as_type, cast_to_matrix
 from ..dynamics.coriolis import CoriolisInertia
 from ..dynamics.invertible import check_invertible
-from ..dynamics.passive import passive_derivatives, with_armature
+from ..dynamics.passive_torques import passive_derivatives, with_armature
 from ..dynamics.recursions import (
     States,
     accelerations,
@@ -42,15 +41,16 @@ from ..dynamics.recursions import (
     without_drift,
 )
 from ..dynamics.rnea_crba_aba import bias_force, body_wrenches, factor, mass_matrix
-from ..joints.derivatives import JointDerivatives, joint_derivatives
+from ..dynamics.subtrees import beside, square_matrix
+from ..joints.subspace_derivatives import JointDerivatives, joint_derivatives
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.linalg import put, symmetric
-from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, each
+from ..spatial_algebra.linalg import symmetric
+from ..spatial_algebra.spatial import Inertia, Transform, crf, crm
 
 
-class Columns(NamedTuple):
+class JointColumns(NamedTuple):
     """Columns (6 x nv each) of the dofs of one joint, in its moved frame: S, and the changes of its subtree's
     motion."""
 
@@ -60,14 +60,14 @@ class Columns(NamedTuple):
     chi: Expr
 
     @staticmethod
-    def of(S: Expr, vp: Expr, ap: Expr, v: Expr, joint: JointDerivatives) -> Columns:
-        """From the motion vp, ap of the parent and the velocity v of the moved body, in moved coordinates."""
-        carried = each(partial(crm, vp), S)
+    def of(S: Expr, vp: Expr, ap: Expr, v: Expr, joint: JointDerivatives) -> JointColumns:
+        """The columns from the motion vp, ap of the parent and the velocity v of the body, in moved coordinates."""
+        carried = crm(vp, S)
         psi = carried + joint.vJ
-        phi = each(partial(crm, ap), S) + each(partial(crm, vp), psi) + each(partial(crm, v), joint.vJ) + joint.aJ
+        phi = crm(ap, S) + crm(vp, psi) + crm(v, joint.vJ) + joint.aJ
         # vJ x s = 0 where there is one s
-        turning = carried if S.shape[1] == 1 else each(partial(crm, v), S)
-        return Columns(S, psi, phi, carried + turning + joint.cJ_qd)
+        turning = carried if S.shape[1] == 1 else crm(v, S)
+        return JointColumns(S, psi, phi, carried + turning + joint.cJ_qd)
 
 
 class Composite(NamedTuple):
@@ -86,11 +86,11 @@ class Outward(NamedTuple):
     states: States
     v: dict[int, Expr]
     a: dict[int, Expr]
-    columns: dict[int, Columns]
+    columns: dict[int, JointColumns]
     dS: dict[int, list[Expr]]
 
 
-class Sweep(NamedTuple):
+class PassResults(NamedTuple):
     """Results of the outward pass, as in `Outward`, and of the inward pass, by body.
 
     f = I a + v x* I v and 2 B are those of the body alone; composite holds the sums over subtrees.
@@ -99,14 +99,14 @@ class Sweep(NamedTuple):
     states: States
     v: dict[int, Expr]
     a: dict[int, Expr]
-    columns: dict[int, Columns]
+    columns: dict[int, JointColumns]
     dS: dict[int, list[Expr]]
     f: list[Expr]
     B2: list[CoriolisInertia]
     composite: Composite
 
 
-@boundary()
+@checks_arguments(frames=False)
 def inverse_dynamics_derivatives(
     model: Model,
     q: M | Numbers,
@@ -129,29 +129,35 @@ def inverse_dynamics_derivatives(
     buffer = type(ca.vertcat(q, qd, qdd, wrenches))  # numbers and symbols may mix
     dq, dqd, H = inverse_dynamics_blocks(model, sweep, buffer)
     if loads.passive:
-        passive_dq, passive_dqd = passive_derivatives(model, converted(q), converted(qd), slip_speed=loads.slip_speed)
+        passive_dq, passive_dqd = passive_derivatives(
+            model, cast_to_matrix(q), cast_to_matrix(qd), slip_speed=loads.slip_speed
+        )
         dq, dqd = dq - passive_dq, dqd - passive_dqd
     return dq, dqd, with_armature(model, H) if loads.armature else H
 
 
-def inverse_dynamics_blocks(model: Model, sweep: Sweep, buffer: type[Expr]) -> tuple[Expr, Expr, Expr]:
+def inverse_dynamics_blocks(model: Model, sweep: PassResults, buffer: type[Expr]) -> tuple[Expr, Expr, Expr]:
     """(d tau/dq, d tau/d qd, H) from both passes, in matrices of the type `buffer`."""
-    dq, dqd, H = (buffer(model.nv, model.nv) for _ in range(3))
     Ic, B2, F, W = sweep.composite
-    for i, _ in model.edges:
-        dofs, turning = model.dofs_of(i), _from_dS(sweep.dS[i], F[i] - W[i])
-        carried, diagonal = templated(_at_joint, Ic[i], B2[i], F[i], W[i], sweep.columns[i])
-        for A, block in zip((dq, dqd, H), (diagonal.dq + turning, diagonal.dqd, diagonal.H), strict=True):
-            put(A, dofs, dofs, block)
-        j = i
-        while model.parent[j]:
-            X, j = sweep.states[j].XJ, model.parent[j]
-            carried, above, below = templated(_at_ancestor, X, carried, sweep.columns[j])
-            for A, above_block, below_block in zip((dq, dqd, H), above, below, strict=True):
-                put(A, model.dofs_of(j), dofs, above_block)
-                put(A, dofs, model.dofs_of(j), below_block)
-    dq, dqd, H = (ca.sparsify(A) if buffer is SX else A for A in (dq, dqd, H))
-    return dq, dqd, H
+    beyond = [_CarriedDerivatives(DM(6, 0), DM(6, 0), DM(6, 0), DM(6, 0), DM(3, 0))] * (model.nb + 1)
+    rows: dict[int, _Blocks] = {}
+    below: dict[int, _Blocks] = {}
+    for i, p in reversed(list(model.edges)):
+        turning = _from_dS(sweep.dS[i], F[i] - W[i])
+        carried, diagonal = apply_template(_at_joint, Ic[i], B2[i], F[i], W[i], sweep.columns[i])
+        above, below[i] = _products(sweep.columns[i], beyond[i])
+        rows[i] = beside(_Blocks(diagonal.dq + turning, diagonal.dqd, diagonal.H), above)
+        if p:
+            beyond[p] = beside(beside(carried, beyond[i]).to_parent(sweep.states[i].XJ), beyond[p])
+    dq, dqd, H = (
+        square_matrix(model, *({i: blocks[k] for i, blocks in x.items()} for x in (rows, below))) for k in range(3)
+    )
+    return of_type(buffer, dq), of_type(buffer, dqd), of_type(buffer, H)
+
+
+def of_type(buffer: type[Expr], A: Expr) -> Expr:
+    """A as an SX, MX or DM; in an SX structural zeros replace the zeros that come from templates."""
+    return ca.sparsify(buffer(A)) if buffer is SX else buffer(A)
 
 
 class _Blocks(NamedTuple):
@@ -162,10 +168,10 @@ class _Blocks(NamedTuple):
     H: Expr
 
 
-class _Carried(NamedTuple):
-    """Matrices that joint i passes towards the root, with a column for each of its dofs.
+class _CarriedDerivatives(NamedTuple):
+    """Matrices of a subtree that cross joints towards the root, with a column for each of its dofs.
 
-    Fq, Fqd: the forces that its q and qd change, for tau at and above it. IS, WS, BS: its rows, for directions at and
+    Fq, Fqd: the forces that q and qd change, for tau at and above a joint. IS, WS, BS: the rows, for directions at and
     above it: Ic S, S x* W of the wrenches that do not turn with it, and the angular half of 2 Bc' S.
     """
 
@@ -175,34 +181,36 @@ class _Carried(NamedTuple):
     WS: Expr
     BS: Expr
 
-    def to_parent(self, X: Transform) -> _Carried:
-        up = partial(each, X.apply_transpose)
-        return _Carried(up(self.Fq), up(self.Fqd), up(self.IS), up(self.WS), X.E.T @ self.BS)
+    def to_parent(self, X: Transform) -> _CarriedDerivatives:
+        up = X.apply_transpose
+        return _CarriedDerivatives(up(self.Fq), up(self.Fqd), up(self.IS), up(self.WS), X.E.T @ self.BS)
 
 
-def _at_joint(Ic: Inertia, B2: CoriolisInertia, F: Expr, W: Expr, columns: Columns) -> tuple[_Carried, _Blocks]:
+def _at_joint(
+    Ic: Inertia, B2: CoriolisInertia, F: Expr, W: Expr, columns: JointColumns
+) -> tuple[_CarriedDerivatives, _Blocks]:
     """The matrices that joint i passes towards the root, and its diagonal blocks of the derivatives.
 
     Ic, B2, F, W: composite inertia, Coriolis inertia, force and moment of its subtree.
     """
     S, psi, phi, chi = columns
-    IS, BS, WS = each(Ic.apply, S), each(B2.apply_transpose, S), each(partial(_turned, W), S)
-    Fq = each(B2.apply, psi[:3, :]) + each(Ic.apply, phi)
-    Fqd = each(B2.apply, S[:3, :]) + each(Ic.apply, chi)
+    IS, BS, WS = Ic.apply(S), B2.apply_transpose(S), crf(S, W)
+    Fq = B2.apply(psi[:3, :]) + Ic.apply(phi)
+    Fqd = B2.apply(S[:3, :]) + Ic.apply(chi)
     blocks = _Blocks(S.T @ Fq - WS.T @ S, S.T @ Fqd, symmetric(S.T @ IS))
-    return _Carried(Fq + each(partial(_turned, F), S), Fqd, IS, WS, BS), blocks
+    return _CarriedDerivatives(Fq + crf(S, F), Fqd, IS, WS, BS), blocks
 
 
-def _at_ancestor(X: Transform, carried: _Carried, columns: Columns) -> tuple[_Carried, _Blocks, _Blocks]:
-    """The matrices of joint i, carried by X to the frame of joint j, and the blocks (j, i) and (i, j) there."""
+def _products(columns: JointColumns, beyond: _CarriedDerivatives) -> tuple[_Blocks, _Blocks]:
+    """The blocks of a joint and the dofs beyond it: with the rows of the joint, and with its columns."""
     S, psi, phi, chi = columns
-    Fq, Fqd, IS, WS, BS = carried = carried.to_parent(X)
+    Fq, Fqd, IS, WS, BS = beyond
     H = IS.T @ S
     below = _Blocks(IS.T @ phi + BS.T @ psi[:3, :] - WS.T @ S, IS.T @ chi + BS.T @ S[:3, :], H)
-    return carried, _Blocks(S.T @ Fq, S.T @ Fqd, H.T), below
+    return _Blocks(S.T @ Fq, S.T @ Fqd, H.T), below
 
 
-@boundary()
+@checks_arguments(frames=False)
 def forward_dynamics_derivatives(
     model: Model,
     q: M | Numbers,
@@ -235,11 +243,13 @@ def outward_pass(model: Model, q: Expr, qd: Expr, qdd: Expr, ground: Expr | None
     v, vp = velocities(model, states)
     a, ap = accelerations(model, states, v, qdd, ground)
     joints = {i: joint_derivatives(*at[i]) for i in states}
-    columns = {i: Columns.of(state.S, vp[i], ap[i], v[i], joints[i]) for i, state in states.items()}
+    columns = {i: JointColumns.of(state.S, vp[i], ap[i], v[i], joints[i]) for i, state in states.items()}
     return Outward(states, v, a, columns, {i: joint.dS for i, joint in joints.items()})
 
 
-def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Sequence[str] = ()) -> Sweep:
+def swept(
+    model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Sequence[str] = ()
+) -> PassResults:
     """The outward pass, with gravity; then the forces of all bodies, and the inward pass: sums over subtrees."""
     outward = outward_pass(model, q, without_drift(model, qd), qdd, minus_gravity(model))
     states, v, a, _, _ = outward
@@ -249,12 +259,7 @@ def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None,
     wrenches = body_wrenches(model, states, f_ext, external)
     (Ic, _), (B2c, _) = composite(model, states, model.I), composite(model, states, B2)
     sums = Composite(Ic, B2c, *(composite_forces(model, states, x) for x in (f, wrenches)))
-    return Sweep(*outward, f, B2, sums)
-
-
-def _turned(f: Expr, s: Expr) -> Expr:
-    """s x* f: the change of a force that turns with s."""
-    return crf(s, f)
+    return PassResults(*outward, f, B2, sums)
 
 
 def _from_dS(dS: list[Expr], f: Expr) -> Expr:

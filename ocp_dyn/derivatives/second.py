@@ -24,28 +24,36 @@ products.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import casadi as ca
-from casadi import DM, SX
+from casadi import DM
 
-from .._autodiff import derivatives, templated
-from .._types import Expr, M, Numbers, split
+from .._base.autodiff import apply_template, derivatives
+from .._base.types import Expr, M, Numbers, split
 from ..dynamics.coriolis import CoriolisInertia
 from ..dynamics.invertible import check_invertible
-from ..dynamics.passive import armature_force, with_armature
+from ..dynamics.passive_torques import armature_force, with_armature
 from ..dynamics.recursions import composite, velocities
 from ..dynamics.rnea_crba_aba import bias_force, factor, mass_matrix
-from ..joints.derivatives import has_constant_subspace
+from ..dynamics.subtrees import beside, square_matrix, symmetric_matrix
+from ..joints.subspace_derivatives import has_constant_subspace
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.loads import NO_LOADS, Loads, refuse_all_but_armature
 from ..mechanism.reduction import split_joints
-from ..spatial_algebra.linalg import put, symmetric, symmetric_part
-from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, each, skew
-from .first import Sweep, forward_dynamics_derivatives, inverse_dynamics_blocks, inverse_dynamics_derivatives, swept
+from ..spatial_algebra.linalg import symmetric, symmetric_part
+from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, skew
+from .first import (
+    PassResults,
+    forward_dynamics_derivatives,
+    inverse_dynamics_blocks,
+    inverse_dynamics_derivatives,
+    of_type,
+    swept,
+)
 
 
 class SecondOrder(NamedTuple):
@@ -61,7 +69,7 @@ class SecondOrder(NamedTuple):
     L_q_x: Expr
 
 
-@boundary()
+@checks_arguments(frames=False)
 def inverse_dynamics_second_derivatives(
     model: Model, q: M | Numbers, qd: M | Numbers, qdd: M | Numbers, mu: M | Numbers
 ) -> tuple[M, M, M, M]:
@@ -78,7 +86,7 @@ def inverse_dynamics_second_derivatives(
     return inverse_dynamics_second_order(model, q, qd, qdd, mu)[3:]
 
 
-@boundary()
+@checks_arguments(frames=False)
 def forward_dynamics_second_derivatives(
     model: Model, q: M | Numbers, qd: M | Numbers, tau: M | Numbers, mu: M | Numbers, *, loads: Loads = NO_LOADS
 ) -> tuple[M, M, M, M]:
@@ -120,29 +128,42 @@ def inverse_dynamics_both_orders(
     return (dq, dqd, with_armature(model, H) if loads.armature else H), second
 
 
-def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: Expr, loads: Loads) -> SecondOrder:
+def _second_order(
+    model: Model, sweep: PassResults, q: Expr, qd: Expr, qdd: Expr, mu: Expr, loads: Loads
+) -> SecondOrder:
     virtual = _virtual(model, sweep, mu)
     buffer = type(ca.vertcat(q, qd, qdd, mu))  # numbers and symbols may mix
     gradient: list[Expr] = [buffer(model.nv, 1) for _ in range(3)]
-    hessian: list[Expr] = [buffer(model.nv, model.nv) for _ in range(4)]
     rates = (model.split_qd(x, name) for x, name in ((qd, "qd"), (qdd, "qdd"), (mu, "mu")))
     inputs = list(zip(model.split_q(q), *rates, strict=True))
     Ic, B2, _, _ = sweep.composite
     Bu, forces = virtual.Bu, virtual.forces
-    for i, _ in model.edges:
+    beyond = [_ForceFactors(DM(6, 0), DM(3, 0), DM(6, 0), DM(6, 0), DM(3, 0), DM(6, 0))] * (model.nb + 1)
+    blocks: dict[int, _SecondBlocks] = {}
+    for i, p in reversed(list(model.edges)):
         columns = virtual.columns[i]
         for derivative, entries in zip(gradient, _first(columns, forces[i]), strict=True):
             derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
-        rows, blocks = templated(_at_joint, columns, Ic[i], B2[i], Bu[i], forces[i])
-        _put_diagonal(hessian, model.dofs_of(i), blocks, _bending(model, sweep, virtual, i, inputs[i], forces[i]))
-        j = i
-        while model.parent[j]:
-            X_j, j = sweep.states[j].XJ, model.parent[j]
-            rows, blocks = templated(_at_ancestor, X_j, rows, virtual.columns[j])
-            _put_pair(hessian, model.dofs_of(j), model.dofs_of(i), blocks)
+        rows, diagonal = apply_template(_at_joint, columns, Ic[i], B2[i], Bu[i], forces[i])
+        bending = _bending(model, sweep, virtual, i, inputs[i], forces[i])
+        blocks[i] = beside(_on_diagonal(diagonal, bending), _products(columns, beyond[i]))
+        if p:
+            beyond[p] = beside(beside(rows, beyond[i]).to_parent(sweep.states[i].XJ), beyond[p])
     if loads.armature:
         gradient[2] = gradient[2] + armature_force(model, mu)
-    return SecondOrder(*gradient, *(ca.sparsify(A) if isinstance(A, SX) else A for A in hessian))
+    return SecondOrder(*gradient, *(of_type(buffer, A) for A in _hessian(model, blocks)))
+
+
+def _hessian(model: Model, blocks: Mapping[int, _SecondBlocks]) -> tuple[Expr, ...]:
+    """L_qq, L_q_qd, L_qd_qd, L_q_qdd (nv x nv each) from the blocks of all joints with the dofs of their subtrees."""
+    q_q, q_qd, qd_qd, q_qdd = ({i: found[k] for i, found in blocks.items()} for k in range(4))
+    qd_q, qdd_q = ({i: found[k][:, found[k].shape[0] :].T for i, found in blocks.items()} for k in (4, 5))
+    return (
+        symmetric_matrix(model, q_q),
+        square_matrix(model, q_qd, qd_q),
+        symmetric_matrix(model, qd_qd),
+        square_matrix(model, q_qdd, qdd_q),
+    )
 
 
 def forward_dynamics_second_order(
@@ -215,7 +236,7 @@ class _Virtual(NamedTuple):
     forces: list[_Forces]
 
 
-def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
+def _virtual(model: Model, sweep: PassResults, mu: Expr) -> _Virtual:
     """Virtual velocities of all bodies and the quantities that depend on them."""
     weights = model.split_qd(mu, "mu")
     states, columns = sweep.states, {}
@@ -223,7 +244,7 @@ def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
     for i, _ in model.edges:
         own, S = sweep.columns[i], states[i].S
         bent = ca.horzcat(*(direction @ weights[i] for direction in sweep.dS[i]))
-        columns[i] = _Columns(S, each(partial(crm, up[i]), S) + bent, own.psi, own.phi, own.chi)
+        columns[i] = _Columns(S, crm(up[i], S) + bent, own.psi, own.phi, own.chi)
     bodies = list(zip(model.I, u.values(), sweep.f, sweep.B2, strict=True))
     Bu, _ = composite(model, states, [CoriolisInertia.of(I, u_i) for I, u_i, _, _ in bodies])
     forces = [_Forces(f, B2.apply_transpose(u_i), I.apply(u_i)) for I, u_i, f, B2 in bodies]
@@ -233,8 +254,8 @@ def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
 # Inward pass: rows, their products with columns, and the blocks
 
 
-class _Rows(NamedTuple):
-    """Factors of the second derivatives with respect to the dofs m of a joint and a dof k above it; a column per m.
+class _ForceFactors(NamedTuple):
+    """Factors of the second derivatives with respect to the dofs m of a subtree and a dof k above it; a column per m.
 
     L_qq = U_k' WU + psi_k' Wpsi + phi_k' Wphi,  L_q_qd = U_k' RU + psi_k' Rpsi,  L_q_qdd = U_k' Ic S. WU, Wpsi, Wphi
     are the changes of F, G, h along q_m; RU and -Rpsi are those of F and G along qd_m. Only the angular halves of psi
@@ -248,26 +269,26 @@ class _Rows(NamedTuple):
     Rpsi: Expr
     IS: Expr
 
-    def to_parent(self, X: Transform) -> _Rows:
-        up, turn = partial(each, X.apply_transpose), X.E.T
-        return _Rows(up(self.WU), turn @ self.Wpsi, up(self.Wphi), up(self.RU), turn @ self.Rpsi, up(self.IS))
+    def to_parent(self, X: Transform) -> _ForceFactors:
+        up, turn = X.apply_transpose, X.E.T
+        return _ForceFactors(up(self.WU), turn @ self.Wpsi, up(self.Wphi), up(self.RU), turn @ self.Rpsi, up(self.IS))
 
 
-def _rows(columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces) -> _Rows:
+def _rows(columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces) -> _ForceFactors:
     """The rows of a joint, in its moved frame, from the composite quantities of its subtree."""
     S, U, psi, phi, chi = columns
     turned = _turned(S, forces)
-    return _Rows(
-        WU=each(B2.apply, psi[:3, :]) + each(Ic.apply, phi) + turned.F,
-        Wpsi=each(B2.apply_transpose, U) - each(Bu.apply_transpose, 2 * psi) + turned.G,
-        Wphi=each(Ic.apply, U) + turned.h,
-        RU=each(B2.apply, S[:3, :]) + each(Ic.apply, chi),
-        Rpsi=-each(Bu.apply_transpose, 2 * S),
-        IS=each(Ic.apply, S),
+    return _ForceFactors(
+        WU=B2.apply(psi[:3, :]) + Ic.apply(phi) + turned.F,
+        Wpsi=B2.apply_transpose(U) - Bu.apply_transpose(2 * psi) + turned.G,
+        Wphi=Ic.apply(U) + turned.h,
+        RU=B2.apply(S[:3, :]) + Ic.apply(chi),
+        Rpsi=-Bu.apply_transpose(2 * S),
+        IS=Ic.apply(S),
     )
 
 
-class _Blocks(NamedTuple):
+class _SecondBlocks(NamedTuple):
     """Second derivatives by a variable of dofs k (rows) and one of dofs m (columns), k at or above m."""
 
     q_q: Expr
@@ -278,11 +299,11 @@ class _Blocks(NamedTuple):
     qdd_q: Expr
 
 
-def _products(columns: _Columns, rows: _Rows) -> _Blocks:
+def _products(columns: _Columns, rows: _ForceFactors) -> _SecondBlocks:
     """The blocks of the columns of k and the rows of m, in one frame."""
     S, U, psi, phi, chi = columns
     psi, w = psi[:3, :], S[:3, :]
-    return _Blocks(
+    return _SecondBlocks(
         q_q=U.T @ rows.WU + psi.T @ rows.Wpsi + phi.T @ rows.Wphi,
         q_qd=U.T @ rows.RU + psi.T @ rows.Rpsi,
         qd_qd=w.T @ rows.Rpsi,
@@ -292,15 +313,9 @@ def _products(columns: _Columns, rows: _Rows) -> _Blocks:
     )
 
 
-def _at_ancestor(X: Transform, rows: _Rows, columns: _Columns) -> tuple[_Rows, _Blocks]:
-    """Rows carried across a joint by its X, and their products with the columns of the joint they come to."""
-    rows = rows.to_parent(X)
-    return rows, _products(columns, rows)
-
-
 def _at_joint(
     columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces
-) -> tuple[_Rows, _Blocks]:
+) -> tuple[_ForceFactors, _SecondBlocks]:
     """The rows of a joint, and their products with the columns of the same joint."""
     rows = _rows(columns, Ic, B2, Bu, forces)
     return rows, _products(columns, rows)
@@ -313,35 +328,28 @@ def _first(columns: _Columns, forces: _Forces) -> tuple[Expr, Expr, Expr]:
     return U.T @ F + psi[:3, :].T @ G + phi.T @ h, S[:3, :].T @ G + chi.T @ h, S.T @ h
 
 
-def _put_pair(hessian: list[Expr], k: range, m: range, blocks: _Blocks) -> None:
-    """Writes the blocks of the dofs k of a joint above the one with the dofs m, and their mirror images."""
-    L_qq, L_q_qd, L_qd_qd, L_q_qdd = hessian
-    for A, block in ((L_qq, blocks.q_q), (L_qd_qd, blocks.qd_qd)):
-        put(A, k, m, block)
-        put(A, m, k, block.T)
-    for A, block, mirrored in ((L_q_qd, blocks.q_qd, blocks.qd_q), (L_q_qdd, blocks.q_qdd, blocks.qdd_q)):
-        put(A, k, m, block)
-        put(A, m, k, mirrored.T)
-
-
-def _put_diagonal(hessian: list[Expr], dofs: range, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
-    """Writes the diagonal blocks of a joint's dofs: symmetric parts, and the terms from an S that depends on q."""
-    diagonal = (symmetric_part(blocks.q_q), blocks.q_qd, symmetric_part(blocks.qd_qd), blocks.q_qdd)
-    for A, block, extra in zip(hessian, diagonal, bending, strict=True):
-        put(A, dofs, dofs, block + extra)
+def _on_diagonal(blocks: _SecondBlocks, bending: tuple[Expr, ...]) -> _SecondBlocks:
+    """The blocks of a joint with itself: symmetric parts, and the terms from an S that depends on q."""
+    q_q, q_qd, qd_qd, q_qdd = bending
+    return blocks._replace(
+        q_q=symmetric_part(blocks.q_q) + q_q,
+        q_qd=blocks.q_qd + q_qd,
+        qd_qd=symmetric_part(blocks.qd_qd) + qd_qd,
+        q_qdd=blocks.q_qdd + q_qdd,
+    )
 
 
 def _turned(S: Expr, forces: _Forces) -> _Forces:
     """s x* F, s x* G and s x* h, a column per s: the changes of forces that turn with the joint."""
     F, G, h = forces.F, forces.G, forces.h
-    return _Forces(each(lambda s: crf(s, F), S), -skew(G) @ S[:3, :], each(lambda s: crf(s, h), S))
+    return _Forces(crf(S, F), -skew(G) @ S[:3, :], crf(S, h))
 
 
 # Joints whose S depends on q
 
 
 def _bending(
-    model: Model, sweep: Sweep, virtual: _Virtual, i: int, inputs: tuple[Expr, ...], forces: _Forces
+    model: Model, sweep: PassResults, virtual: _Virtual, i: int, inputs: tuple[Expr, ...], forces: _Forces
 ) -> tuple[Expr, ...]:
     """Terms of joint i's diagonal blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is
     constant.

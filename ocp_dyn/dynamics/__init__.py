@@ -9,7 +9,7 @@
 | `momentum` | mass center, momentum, centroidal momentum matrix, energy, zero-moment point |
 | `coriolis` | the matrix C(q, qd) with dH/dt - 2 C skew-symmetric |
 | `regressor` | inverse dynamics as a linear function of inertial parameters |
-| `passive` | springs, tissue, damping, friction of joints; inertia of the motors' rotors |
+| `passive_torques` | springs, tissue, damping, friction of joints; inertia of the motors' rotors |
 | `invertible` | check that H has an inverse |
 | `inverse_kinematics` | a configuration that reaches given positions and orientations, in numbers |
 """

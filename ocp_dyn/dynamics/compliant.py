@@ -1,7 +1,7 @@
 """Compliant contact: spheres of a body on a plane, with the smoothed law of Hunt and Crossley and smoothed friction.
 
     f_H = 4/3 k sqrt(R k) (d^2 + eps)^(3/4) (1 + tanh(b_d d)) / 2,    k = stiffness^(2/3) / 2,
-    f_n = f_H (1 + 3/2 c v) (1 + tanh(b_v (v + 2/(3 c)))) / 2,
+    f_n = f_H (3/2 c) log(1 + exp(z)) / (2 b_v),    z = 2 b_v (v + 2/(3 c)),
     f_t = -f_n u (mu_d + 2 (mu_s - mu_d) / (1 + s^2)) / (v_t max(s, 1)) - f_n mu_v u,    s = sqrt(|u|^2 + eps) / v_t,
 
 with the radius R, the depth d and its rate v, the dissipation c, the slip u of the contact point, and the transition
@@ -11,8 +11,13 @@ Sources. The law: Hunt & Crossley, Coefficient of restitution interpreted as dam
 1975, with the force of Hertz. Friction: Sherman, Seth & Delp, Simbody, Procedia IUTAM 2, 2011. The smoothed form, in
 which forces have continuous derivatives and never quite vanish, so that a solver feels a foot before it touches the
 ground: Serrancoli et al., IEEE Trans. Neural Syst. Rehabil. Eng. 27, 2019; Falisse et al., J. R. Soc. Interface 16,
-2019; OpenSim calls it SmoothSphereHalfSpaceForce. It equals this one but for max(s, 1), whose corner is rounded here
-(`SLIP_CORNER`), because second derivatives are needed.
+2019; OpenSim calls it SmoothSphereHalfSpaceForce. It equals this one but for two corners.
+
+* max(s, 1) is rounded here (`SLIP_CORNER`), because second derivatives are needed.
+* f_n = f_H max(1 + 3/2 c v, 0) of Hunt and Crossley vanishes for spheres that leave faster than 2/(3 c). The published
+  rounding of this corner, f_H (1 + 3/2 c v) (1 + tanh(z/2)) / 2, pulls there. This one is never below zero, and grows
+  with v. Both differ from the law by less than 1e-6 of f_H for |z| > 15, as they do for all
+  approaching spheres of the default material; there they agree to the last digits.
 """
 
 from __future__ import annotations
@@ -23,16 +28,19 @@ from typing import Any
 
 import casadi as ca
 
-from .._arguments import not_negative, positive
-from .._arguments import point as checked_point
-from .._types import Expr, M, Numbers, Vector, as_type, sequence, shown, sparse, sparse_beside
+from .._base.checks import not_negative, positive
+from .._base.checks import point as checked_point
+from .._base.types import Expr, M, Numbers, Vector, as_type, repr_in_message, sequence, sparse, sparse_beside
 from ..mechanism import Frame, Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..spatial_algebra.rotations import unit_axis
 from .kinematics import point_jacobian_6d, point_velocity_6d, pose, resolve
 
 SLIP_CORNER = 0.1
 """Width of the rounded corner of max(s, 1): at the transition velocity friction is 5 % below the sharp law."""
+
+LINEAR = 35.0
+"""The z above which log(1 + exp(z)) is z to the last digit; exp would overflow far beyond it."""
 
 UP = (0.0, 0.0, 1.0)
 ORIGIN = (0.0, 0.0, 0.0)
@@ -43,9 +51,9 @@ class HuntCrossleySphere:
     """A sphere of a body that is pressed against a plane: its place, and the material of the contact.
 
     frame: a frame of the body, or its name. center [m], in coordinates of the frame; radius [m]. stiffness: the modulus
-    of plane strain of both surfaces [N/m^2]. dissipation c [s/m]: the force grows by 1.5 c per velocity. static_friction,
-    dynamic_friction: coefficients; viscous_friction [s/m], per slip velocity. transition_velocity [m/s]: the slip at
-    which friction reaches its static value; a smaller one creeps less and is stiffer.
+    of plane strain of both surfaces [N/m^2]. dissipation c [s/m]: the force grows by 1.5 c per velocity.
+    static_friction, dynamic_friction: coefficients; viscous_friction [s/m], per slip velocity. transition_velocity
+    [m/s]: the slip at which friction reaches its static value; a smaller one creeps less and is stiffer.
 
     depth_smoothing b_d [1/m], rate_smoothing b_v [s/m], smoothing eps [m^2, (m/s)^2]: the smaller the first two and the
     larger the third, the smoother the law. At depth 0 a smooth sphere bears 2/3 k sqrt(R k) eps^(3/4), and 10 mm above
@@ -74,7 +82,9 @@ class HuntCrossleySphere:
 
     def __post_init__(self) -> None:
         if not isinstance(self.frame, (Frame, str)):
-            raise TypeError(f"HuntCrossleySphere needs a frame (model.frame(name)) or a name, got {shown(self.frame)}")
+            raise TypeError(
+                f"HuntCrossleySphere needs a frame (model.frame(name)) or a name, got {repr_in_message(self.frame)}"
+            )
         x, y, z = (float(c) for c in checked_point(self.center, "HuntCrossleySphere center [m]"))
         object.__setattr__(self, "center", (x, y, z))
         for key in ("radius", "stiffness", "transition_velocity", "depth_smoothing", "rate_smoothing", "smoothing"):
@@ -88,15 +98,15 @@ class HuntCrossleySphere:
         return self.frame if isinstance(self.frame, str) else self.frame.name
 
     def normal_force(self, depth: Any, rate: Any) -> Any:
-        """f_n [N] at a depth [m] below the plane (negative above it) that grows at a rate [m/s]."""
+        """f_n [N] at a depth [m] below the plane (negative above it) that grows at a rate [m/s]; never negative."""
         k = self.stiffness ** (2 / 3) / 2
         hertz = 4 / 3 * k * (self.radius * k) ** 0.5 * (depth * depth + self.smoothing) ** 0.75
         hertz = hertz * (1 + ca.tanh(self.depth_smoothing * depth)) / 2
         if not self.dissipation:
             return hertz
-        shift = 2 / (3 * self.dissipation)
-        damped = hertz * (1 + 1.5 * self.dissipation * rate)
-        return damped * (1 + ca.tanh(self.rate_smoothing * (rate + shift))) / 2
+        z = 2 * self.rate_smoothing * (rate + 2 / (3 * self.dissipation))
+        rounded = ca.log(1 + ca.exp(ca.fmin(z, LINEAR))) + ca.fmax(z - LINEAR, 0)  # max(z, 0), without its corner
+        return hertz * (0.75 * self.dissipation / self.rate_smoothing) * rounded
 
     def friction_coefficient(self, slip_squared: Any) -> Any:
         """Friction force per normal force and slip [s/m], at the square of the slip [m^2/s^2]."""
@@ -114,7 +124,7 @@ class HuntCrossleySphere:
 Spheres = Sequence[HuntCrossleySphere]
 
 
-@boundary()
+@checks_arguments()
 def compliant_force(
     model: Model, spheres: Spheres, q: M | Numbers, qd: M | Numbers, *, point: Vector = ORIGIN, normal: Vector = UP
 ) -> M:
@@ -136,7 +146,7 @@ def compliant_force(
     return as_type(total, q)
 
 
-@boundary()
+@checks_arguments()
 def compliant_wrenches(
     model: Model, spheres: Spheres, q: M | Numbers, qd: M | Numbers, *, point: Vector = ORIGIN, normal: Vector = UP
 ) -> dict[str, M]:
@@ -165,7 +175,7 @@ def as_spheres(spheres: Any) -> tuple[HuntCrossleySphere, ...]:
     members = tuple(sequence(given, "spheres must be a sequence of od.HuntCrossleySphere"))
     for member in members:
         if not isinstance(member, HuntCrossleySphere):
-            raise TypeError(f"spheres must be a sequence of od.HuntCrossleySphere, got {shown(member)} in it")
+            raise TypeError(f"spheres must be a sequence of od.HuntCrossleySphere, got {repr_in_message(member)} in it")
     if not members:
         raise ValueError("spheres must hold one od.HuntCrossleySphere or more, got none")
     return members
@@ -203,7 +213,8 @@ def center_in(model: Model, sphere: HuntCrossleySphere, frame: Frame) -> Any:
     own = resolve(model, sphere.frame)
     if own.body != frame.body:
         raise ValueError(
-            f"the sphere at {sphere.name!r} and the frame {frame.name!r} are on different bodies: give each body its own"
+            f"the sphere at {sphere.name!r} and the frame {frame.name!r} are on different bodies: give each body its "
+            "own"
         )
     if own is frame:
         return sparse_beside(sphere.center)

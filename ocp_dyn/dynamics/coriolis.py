@@ -10,18 +10,18 @@ and `dH/dt - 2 C` is skew-symmetric because `h x^` is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, Numbers, as_type
-from ..joints.derivatives import subspace_rate
+from .._base.types import Expr, M, Numbers, as_type
+from ..joints.subspace_derivatives import subspace_rate
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
-from ..spatial_algebra.linalg import put
-from ..spatial_algebra.spatial import Inertia, Transform, congruence, crm, each, halves, skew
+from ..mechanism.boundary import checks_arguments
+from ..spatial_algebra.spatial import Inertia, Transform, congruence, crm, cross, halves, skew
 from .recursions import ByBody, States, composite, joint_states, velocities
+from .subtrees import beside, square_matrix
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class CoriolisInertia:
 
     def apply(self, w: Expr) -> Expr:
         """B m (6) of a motion with angular half w."""
-        return -ca.vertcat(self.K @ w, ca.cross(self.p, w))
+        return -ca.vertcat(self.K @ w, cross(self.p, w))
 
     def apply_transpose(self, m: Expr) -> Expr:
         """The angular half (3) of B' m; the linear half is zero."""
         w, v = halves(m)
-        return ca.cross(self.p, v) - self.K.T @ w
+        return cross(self.p, v) - self.K.T @ w
 
     def to_parent(self, X: Transform) -> CoriolisInertia:
         """X' B X: in the coordinates of frame A of X: A -> B."""
@@ -73,12 +73,11 @@ def motion_subspace_rates(model: Model, states: States, v: ByBody, q: Expr, qd: 
     """dS[i]/dt = v[i] x S[i] + apparent rate of S[i] (6 x nv of the joint), by body, in its coordinates."""
     positions, rates = model.split_q(q), model.split_qd(qd)
     return {
-        i: each(partial(crm, v[i]), state.S) + subspace_rate(model.joints[i], positions[i], rates[i])
-        for i, state in states.items()
+        i: crm(v[i], state.S) + subspace_rate(model.joints[i], positions[i], rates[i]) for i, state in states.items()
     }
 
 
-@boundary()
+@checks_arguments(frames=False)
 def coriolis_matrix(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """C(q, qd) (nv x nv) with `C qd = bias_force - gravity_force` and `dH/dt - 2 C` skew-symmetric.
 
@@ -95,20 +94,29 @@ def coriolis_matrix(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     S_rate = motion_subspace_rates(model, states, v, q, qd)
     Ic, _ = composite(model, states, model.I)
     Bc, _ = composite(model, states, [CoriolisInertia.of(body, v[i]) for i, body in enumerate(model.I)])
-    C = type(ca.vertcat(q, qd))(model.nv, model.nv)  # numbers and symbols may mix
-    for i, _ in model.edges:
-        S = states[i].S
-        F = each(Ic[i].apply, S_rate[i]) + each(
-            Bc[i].apply, S[:3, :]
-        )  # S_j' F: column i of C, from the diagonal upwards
-        IS, BS = each(Ic[i].apply, S), each(Bc[i].apply_transpose, S)  # the same for row i, leftwards
-        put(C, model.dofs_of(i), model.dofs_of(i), S.T @ F)
-        j = i
-        while model.parent[j]:
-            X = states[j].XJ
-            F, IS, BS = each(X.apply_transpose, F), each(X.apply_transpose, IS), X.E.T @ BS
-            j = model.parent[j]
-            S = states[j].S
-            put(C, model.dofs_of(j), model.dofs_of(i), S.T @ F)
-            put(C, model.dofs_of(i), model.dofs_of(j), IS.T @ S_rate[j] + BS.T @ S[:3, :])
-    return as_type(C, q)
+    beyond = [_Carried(DM(6, 0), DM(6, 0), DM(3, 0))] * (model.nb + 1)
+    rows: dict[int, Expr] = {}
+    columns: dict[int, Expr] = {}
+    for i, p in reversed(list(model.edges)):
+        X, S = states[i].XJ, states[i].S
+        own = _Carried(Ic[i].apply(S_rate[i]) + Bc[i].apply(S[:3, :]), Ic[i].apply(S), Bc[i].apply_transpose(S))
+        rows[i] = S.T @ ca.horzcat(own.F, beyond[i].F)
+        columns[i] = beyond[i].IS.T @ S_rate[i] + beyond[i].BS.T @ S[:3, :]
+        if p:
+            beyond[p] = beside(beside(own, beyond[i]).to_parent(X), beyond[p])
+    return as_type(square_matrix(model, rows, columns), q)
+
+
+class _Carried(NamedTuple):
+    """Matrices of a subtree that cross joints towards the root, with a column for each of its dofs.
+
+    F: the forces of its columns of C, from the diagonal upwards. IS, BS: the same for its rows, leftwards: Ic S, and
+    the angular half of Bc' S.
+    """
+
+    F: Expr
+    IS: Expr
+    BS: Expr
+
+    def to_parent(self, X: Transform) -> _Carried:
+        return _Carried(X.apply_transpose(self.F), X.apply_transpose(self.IS), X.E.T @ self.BS)

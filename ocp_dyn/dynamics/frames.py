@@ -17,9 +17,10 @@ from collections.abc import Callable
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, Numbers, as_type, is_one_of, listed, meant, shown
+from .._base.checks import choice
+from .._base.types import Expr, M, Numbers, as_type
 from ..mechanism import Frame, Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..spatial_algebra.spatial import Transform, halves
 from .kinematics import body_motion, point_jacobian_6d, point_jacobian_dot_6d, point_velocity_6d, pose, resolve
 from .recursions import joint_states, poses
@@ -28,7 +29,7 @@ REFERENCES = ("local", "world", "local_world_aligned")
 ALIGNED = "local_world_aligned"
 
 
-@boundary()
+@checks_arguments()
 def frame_velocity(model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, *, reference: str = ALIGNED) -> M:
     """v (6) = [angular velocity [rad/s]; linear velocity [m/s]] of a frame: `frame_jacobian qd`.
 
@@ -39,13 +40,13 @@ def frame_velocity(model: Model, frame: Frame | str, q: M | Numbers, qd: M | Num
     >>> od.frame_velocity(rod, "tip", [0.0], [1.0], reference="world")  # the hinge, at the world's origin, does not
     DM([00, 1, 00, 00, 00, 00])
     """
-    _check_reference(reference)
+    choice(reference, REFERENCES, "reference")
     f = resolve(model, frame)
     X0, v, _ = body_motion(model, f.body, q, qd)
     return as_type(_expressed(f, X0, v, reference), q)
 
 
-@boundary()
+@checks_arguments()
 def frame_acceleration(
     model: Model,
     frame: Frame | str,
@@ -66,7 +67,7 @@ def frame_acceleration(
     >>> od.frame_acceleration(rod, "tip", [0.0], [2.0], classical=True)  # l qd^2 towards the hinge
     DM([00, 00, 00, 00, 00, 4])
     """
-    _check_reference(reference)
+    choice(reference, REFERENCES, "reference")
     f = resolve(model, frame)
     X0, v, a = body_motion(model, f.body, q, qd, qdd)
     v, a = _expressed(f, X0, v, reference), _expressed(f, X0, a, reference)
@@ -76,7 +77,7 @@ def frame_acceleration(
     return as_type(a, q)
 
 
-@boundary()
+@checks_arguments()
 def frame_jacobian(model: Model, frame: Frame | str, q: M | Numbers, *, reference: str = ALIGNED) -> M:
     """J (6 x nv) with `frame_velocity = J qd`, in the same reference. Structurally zero outside the supporting path.
 
@@ -87,7 +88,7 @@ def frame_jacobian(model: Model, frame: Frame | str, q: M | Numbers, *, referenc
     >>> od.frame_jacobian(rod, "tip", [0.0], reference="world").T  # the hinge does not move
     DM([[00, 1, 00, 0, 00, 0]])
     """
-    _check_reference(reference)
+    choice(reference, REFERENCES, "reference")
     J = point_jacobian_6d(model, frame, q)
     if reference == ALIGNED:
         return J
@@ -100,7 +101,7 @@ def frame_jacobian(model: Model, frame: Frame | str, q: M | Numbers, *, referenc
     return as_type(_by_path(model, frame, column), q)
 
 
-@boundary()
+@checks_arguments()
 def frame_jacobian_dot(
     model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, *, reference: str = ALIGNED
 ) -> M:
@@ -117,7 +118,7 @@ def frame_jacobian_dot(
     >>> od.frame_jacobian_dot(rod, "tip", [0.0], [2.0]).T  # times qd: l qd^2
     DM([[00, 00, 00, 00, 00, 2]])
     """
-    _check_reference(reference)
+    choice(reference, REFERENCES, "reference")
     J_dot = point_jacobian_dot_6d(model, frame, q, qd)
     if reference == ALIGNED:
         return J_dot
@@ -134,7 +135,7 @@ def frame_jacobian_dot(
     return as_type(_by_path(model, frame, column), q)
 
 
-@boundary()
+@checks_arguments()
 def body_poses(model: Model, q: M | Numbers) -> tuple[M, M]:
     """(R, p): rotations (3 x 3 nb) and origins [m] (3 x nb) of all moving bodies in the world, in the order of
     `body_names`.
@@ -152,14 +153,6 @@ def body_poses(model: Model, q: M | Numbers) -> tuple[M, M]:
     rotations = ca.horzcat(DM(3, 0), *(X0[i].E.T for i, _ in model.edges))
     origins = ca.horzcat(DM(3, 0), *(X0[i].r for i, _ in model.edges))
     return as_type(rotations, q), as_type(origins, q)
-
-
-def _check_reference(reference: object) -> None:
-    """ValueError for a reference that is none of the three."""
-    if not is_one_of(reference, REFERENCES):
-        raise ValueError(
-            f"reference must be one of {listed(REFERENCES)}, got {shown(reference)}{meant(reference, REFERENCES)}"
-        )
 
 
 def _expressed(f: Frame, X0: Transform, m: Expr, reference: str) -> Expr:

@@ -17,10 +17,20 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._autodiff import as_function
-from .._types import LARGEST_MAGNITUDE, Array, Expr, finite, finite_vector, is_whole, numbers, sequence, shown
+from .._base.autodiff import as_function
+from .._base.checks import whole
+from .._base.types import (
+    LARGEST_MAGNITUDE,
+    Array,
+    Expr,
+    finite,
+    finite_vector,
+    numbers,
+    repr_in_message,
+    sequence,
+)
 from ..mechanism import Frame, Model
-from ..mechanism.boundary import boundary, column_of_numbers
+from ..mechanism.boundary import checks_arguments, column_of_numbers
 from ..spatial_algebra.rotations import matrix_quaternion, quaternion_log
 from .kinematics import point_jacobian, point_jacobian_6d, point_position, pose, resolve
 from .momentum import center_of_mass, center_of_mass_jacobian
@@ -61,8 +71,10 @@ class PointTarget:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
+        _check_frame(self.frame, "PointTarget")
         object.__setattr__(self, "position", finite_vector(self.position, 3, "PointTarget position"))
         object.__setattr__(self, "point", finite_vector(self.point, 3, "PointTarget point"))
+        _check_frame(self.frame, "PointTarget")
         _check_weight(self.weight)
 
     @property
@@ -95,8 +107,10 @@ class OrientationTarget:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
+        _check_frame(self.frame, "OrientationTarget")
         matrix_quaternion(self.rotation)  # raises unless it is a rotation
         object.__setattr__(self, "rotation", numbers(self.rotation).reshape(3, 3))
+        _check_frame(self.frame, "OrientationTarget")
         _check_weight(self.weight)
 
     @property
@@ -128,7 +142,11 @@ class CenterOfMassTarget:
     name: str = "center of mass"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"CenterOfMassTarget name must be a string, got {repr_in_message(self.name)}")
         object.__setattr__(self, "position", finite_vector(self.position, 3, "CenterOfMassTarget position"))
+        if not isinstance(self.name, str):
+            raise TypeError(f"CenterOfMassTarget name must be a string, got {repr_in_message(self.name)}")
         _check_weight(self.weight)
 
     def value(self, model: Model, q: Expr) -> Expr:
@@ -161,7 +179,7 @@ class InverseKinematics:
     iterations: int
 
 
-@boundary()
+@checks_arguments()
 def inverse_kinematics(
     model: Model,
     targets: Target | Sequence[Target],
@@ -182,13 +200,12 @@ def inverse_kinematics(
     >>> found.reached, od.point_position(arm, "tip", found.q).full().round(6).ravel().tolist()
     (True, [-1.0, 0.0, -1.0])
     """
-    if not is_whole(iterations):
-        raise ValueError(f"inverse_kinematics: iterations must be a whole number, 0 or more, got {shown(iterations)}")
+    whole(iterations, "inverse_kinematics: iterations")
     tolerance = finite(tolerance, "inverse_kinematics: tolerance")
     wanted = _as_targets(model, targets)
-    q = np.array(column_of_numbers(q0, model.nq, "q0").full()).ravel()
+    q = np.array(column_of_numbers(q0, model.nq, "q0", model.q_names).full()).ravel()
     bounds = _Bounds.of(model) if limits else _Bounds.none(model)
-    problem = _Problem(model, wanted)
+    problem = _Residuals(model, wanted)
     q = bounds.clip(q)
     r, J = problem.at(q)
     mu, settled = 1e-4, False
@@ -215,7 +232,7 @@ def inverse_kinematics(
     return problem.result(q, r, tolerance, settled, step)
 
 
-class _Problem:
+class _Residuals:
     """Weighted residuals and their Jacobian, at numbers."""
 
     def __init__(self, model: Model, targets: tuple[Target, ...]) -> None:
@@ -264,7 +281,7 @@ class _Bounds:
                     continue
                 if label not in joint.qd_labels:
                     raise ValueError(
-                        f"q entry {shown(model.q_names[k])} has limits but no velocity of its own: "
+                        f"q entry {repr_in_message(model.q_names[k])} has limits but no velocity of its own: "
                         "a quaternion cannot be bounded entry by entry; use limits=False"
                     )
                 entries.append((k, model.v_index[i] + (a if joint.nq == joint.nv else joint.qd_labels.index(label))))
@@ -287,7 +304,7 @@ def _as_targets(model: Model, targets: Any) -> tuple[Target, ...]:
     members = tuple(sequence(targets, "targets must be a sequence of targets such as PointTarget"))
     for member in members:
         if not isinstance(member, Target):
-            raise TypeError(f"targets must be targets such as PointTarget, got {shown(member)} among them")
+            raise TypeError(f"targets must be targets such as PointTarget, got {repr_in_message(member)} among them")
         if isinstance(member, (PointTarget, OrientationTarget)):
             resolve(model, member.frame)
     if not members:
@@ -295,9 +312,16 @@ def _as_targets(model: Model, targets: Any) -> tuple[Target, ...]:
     return members
 
 
+def _check_frame(frame: Any, what: str) -> None:
+    if not isinstance(frame, (Frame, str)):
+        raise TypeError(f"{what} needs a frame (model.frame(name)) or a name, got {repr_in_message(frame)}")
+
+
 def _check_weight(weight: Any) -> None:
     if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight <= LARGEST_MAGNITUDE:
-        raise ValueError(f"the weight of a target must be a positive number, got {shown(weight)}: leave the target out")
+        raise ValueError(
+            f"the weight of a target must be a positive number, got {repr_in_message(weight)}: leave the target out"
+        )
 
 
 def _name(frame: Frame | str) -> str:

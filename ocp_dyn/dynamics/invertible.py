@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import ModelError, shown
+from .._base.types import Array, ModelError, repr_in_message
 from ..mechanism import Model
+from ..mechanism.equal_models import kept_per_model
 from ..mechanism.loads import NO_LOADS, Loads
-from ..mechanism.twins import twin
-from ..spatial_algebra.spatial import each
+from ..mechanism.near import near
 from .recursions import articulated_bodies, composite, joint_states
 
 SINGULAR = 1e-12
@@ -20,8 +18,6 @@ SINGULAR = 1e-12
 
 At or below this threshold H counts as singular.
 """
-
-_found: WeakKeyDictionary[Model, dict[bool, int]] = WeakKeyDictionary()
 
 
 def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
@@ -32,10 +28,7 @@ def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
     per model.
     """
     armature = loads.armature
-    kept = _found.setdefault(twin(model), {})
-    if armature not in kept:
-        kept[armature] = _without_inertia(model, armature)
-    i = kept[armature]
+    i = _without_inertia(model, armature)
     if not i:
         return
     remedy = " an armature," if armature else " an armature (and take it with loads=od.Loads(armature=True)),"
@@ -44,30 +37,42 @@ def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
     else:
         remedy = " take the joint's armature with loads=od.Loads(armature=True),"
     raise ModelError(
-        f"no inertia resists joint {shown(model.joint_names[i - 1])}, which moves body "
-        f"{shown(model.body_names[i - 1])} and the bodies that it carries: H has no inverse, so there is no forward "
-        "dynamics (inverse dynamics exists). "
-        f"Give the body mass and inertia,{remedy} or lock the joint"
+        f"no inertia resists joint {repr_in_message(model.joint_names[i - 1])}, which moves body "
+        f"{repr_in_message(model.body_names[i - 1])} and the bodies that it carries: H has no inverse, so there is no "
+        f"forward dynamics (inverse dynamics exists). Give the body mass and inertia,{remedy} or lock the joint"
     )
 
 
+@kept_per_model
 def _without_inertia(model: Model, armature: bool) -> int:
     """The outermost joint whose articulated inertia is singular; 0 if there is none."""
     if model.symbolic_bodies:
         return 0
-    states = joint_states(model, _random_configuration(model))
-    none = [DM(6, 1)] * (model.nb + 1)
-    free = articulated_bodies(model, states, DM(model.nv, 1), none, none, loads=Loads(armature=armature)).D
-    Ic, _ = composite(model, states, model.I)
+    free, locked = articulated_and_composite(model, _random_configuration(model), Loads(armature=armature))
     for i, _ in reversed(list(model.edges)):
-        S, rotors = states[i].S, model.dofs.armature[model.dofs_of(i)] if armature else 0.0
-        locked = np.diag(DM(S.T @ each(Ic[i].apply, S)).full()) + rotors  # the joints beyond it hold still
-        if not np.all(locked > 0):
+        if not np.all(locked[i] > 0):
             return i
-        unit = np.sqrt(locked)  # so that meters and radians are not compared
-        if not np.linalg.eigvalsh(DM(free[i]).full() / np.outer(unit, unit))[0] > SINGULAR:
+        unit = np.sqrt(locked[i])  # so that meters and radians are not compared
+        if not np.linalg.eigvalsh(free[i] / np.outer(unit, unit))[0] > SINGULAR:
             return i  # not the bodies that carry it: the D^-1 of this joint has turned their inertias into nan
     return 0
+
+
+def articulated_and_composite(model: Model, q: DM, loads: Loads) -> tuple[dict[int, Array], dict[int, Array]]:
+    """By body, D (n x n): the inertia of its joint's dofs while the joints beyond move freely; and its diagonal (n)
+    while they hold still; both in `Joint.basis`, where there is one."""
+    model = near(model)
+    states = joint_states(model, q)
+    none = [DM(6, 1)] * (model.nb + 1)
+    free = articulated_bodies(model, states, DM(model.nv, 1), none, none, loads=loads).D
+    Ic, _ = composite(model, states, model.I)
+    rotors = model.dofs.armature if loads.armature else np.zeros(model.nv)
+    locked = {}
+    for i, state in states.items():
+        basis = model.joints[i].basis(state.S)
+        S = state.S if basis is None else state.S @ basis
+        locked[i] = np.array(ca.diag(DM(S.T @ Ic[i].apply(S))).full()).ravel() + rotors[model.dofs_of(i)]
+    return {i: np.array(DM(D).full()) for i, D in free.items()}, locked
 
 
 def _random_configuration(model: Model) -> DM:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, Numbers, as_type, converted, is_whole, shown
+from .._base.types import Expr, M, Numbers, as_type, cast_to_matrix, is_whole, repr_in_message
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.loads import NO_LOADS, Loads
+from ..mechanism.near import near
 from .invertible import check_invertible
 from .recursions import articulated_bodies, joint_states
 from .rnea_crba_aba import bias_force, factor, mass_matrix
 
 
-@boundary()
+@checks_arguments()
 def equations_of_motion(
     model: Model,
     q: M | Numbers,
@@ -35,7 +36,7 @@ def equations_of_motion(
     return mass_matrix(model, q, loads=loads), C
 
 
-@boundary(several=("tau",))
+@checks_arguments(several=("tau",), frames=False)
 def mass_matrix_inverse_product(
     model: Model, q: M | Numbers, tau: M | Numbers, *, columns: int | None = None, loads: Loads = NO_LOADS
 ) -> M:
@@ -48,22 +49,23 @@ def mass_matrix_inverse_product(
     >>> od.mass_matrix_inverse_product(rod, [0.0], [1.0])  # 3 / (m l^2)
     DM(3)
     """
-    shape = converted(tau).shape
+    shape = cast_to_matrix(tau).shape
     if columns is not None and not (is_whole(columns, 1) and shape[1] == columns):
-        raise ValueError(f"tau must have columns={shown(columns)} columns, got shape {shape}")
+        raise ValueError(f"tau must have columns={repr_in_message(columns)} columns, got shape {shape}")
     check_invertible(model, loads=loads)
     return as_type(articulated_answers(model, q, tau, loads=loads)[0], tau)
 
 
 def articulated_answers(model: Model, q: Expr, tau: Expr, *, loads: Loads = NO_LOADS) -> tuple[Expr, Expr]:
     """(H^-1 tau, D): D (nv) the articulated inertia along each dof, the other dofs of its joint locked."""
+    model = near(model)
     states, none = joint_states(model, q), [DM(6, tau.shape[1])] * (model.nb + 1)
     bodies = articulated_bodies(model, states, tau, none, none, loads=loads)
-    D = ca.vertcat(*(ca.diag(bodies.D[i]) for i, _ in model.edges))
+    D = ca.vertcat(*(ca.diag(bodies.of_dofs(model, states, i)) for i, _ in model.edges))
     return bodies.accelerations(model, states, none, ground=none[0]), D
 
 
-@boundary()
+@checks_arguments(frames=False)
 def mass_matrix_inverse(model: Model, q: M | Numbers, *, loads: Loads = NO_LOADS) -> M:
     """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv).
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 from casadi import DM
 
-from .._autodiff import as_function
-from .._types import Expr, M, Numbers, Vector, as_type, finite_vector, shown, sparse_beside
-from ..joints.derivatives import subspace_rate
+from .._base.autodiff import as_function
+from .._base.types import Expr, M, Numbers, Vector, as_type, finite_vector, repr_in_message, sparse_beside
+from ..joints.subspace_derivatives import subspace_rate
 from ..mechanism import Frame, Model
-from ..mechanism.boundary import boundary
-from ..mechanism.twins import shared_frame, twin
+from ..mechanism.boundary import checks_arguments
+from ..mechanism.equal_models import kept_per_model
 from ..spatial_algebra.spatial import Transform, crm, halves
 from .recursions import accelerations, classical_accelerations, joint_states, poses, velocities, without_drift
 
@@ -28,7 +27,7 @@ def body_transforms(model: Model, q: Expr) -> list[Transform]:
     return list(poses(model, joint_states(model, q)).values())
 
 
-class Motion(NamedTuple):
+class BodyMotion(NamedTuple):
     """Motion of one body: X0 from ground to body; v, a the spatial velocity and acceleration, body axes."""
 
     X0: Transform
@@ -36,7 +35,7 @@ class Motion(NamedTuple):
     a: Expr
 
 
-def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = None) -> Motion:
+def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = None) -> BodyMotion:
     """Pose, velocity and acceleration (without gravity) of one body, along its supporting path only.
 
     `qdd=None` gives the velocity-product acceleration (qdd = 0). Cost: O(depth).
@@ -44,7 +43,7 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
     states = joint_states(model, q, qd, model.path(body))
     v, _ = velocities(model, states)
     a, _ = accelerations(model, states, v, model.rest(q) if qdd is None else qdd)
-    return Motion(poses(model, states)[body], v[body], a[body])
+    return BodyMotion(poses(model, states)[body], v[body], a[body])
 
 
 class PosesAndAxes(NamedTuple):
@@ -61,24 +60,23 @@ class PosesAndAxes(NamedTuple):
     v: dict[int, Expr]
 
 
-_kept: WeakKeyDictionary[Model, ca.Function] = WeakKeyDictionary()
-"""Functions q -> all entries of a `PosesAndAxes`, by model; for models without symbols. Kept because expressions need
-them often."""
-
-
 def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
     """Poses and columns along the supporting path of a body."""
     if not (isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
         return _poses_and_axes(model, model.path(body), q)
-    same = twin(model)
-    if same not in _kept:
-        _kept[same] = as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
-    if _kept[same].has_free():  # symbols in a custom joint must stay visible to differentiation
+    all_bodies = _of_all_bodies(model)
+    if all_bodies.has_free():  # symbols in a custom joint must stay visible to differentiation
         return _poses_and_axes(model, model.path(body), q)
-    found = iter(_kept[same].call([q]))
+    found = iter(all_bodies.call([q]))
     X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
     step = {i: next(found) for i, _ in model.edges}
     return PosesAndAxes(X0, step, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
+
+
+@kept_per_model
+def _of_all_bodies(model: Model) -> ca.Function:
+    """q -> all entries of a `PosesAndAxes` of a model without symbols; kept because expressions need it often."""
+    return as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
 
 
 def _poses_and_axes(model: Model, path: Iterable[int], q: Expr) -> PosesAndAxes:
@@ -105,7 +103,7 @@ def _of_numbers(model: Model) -> bool:
     return all(isinstance(X.E, DM) and isinstance(X.r, DM) for X in model.X_tree)
 
 
-@boundary()
+@checks_arguments()
 def pose(model: Model, frame: Frame | str, q: M | Numbers) -> tuple[M, M]:
     """(R, p): active rotation (3x3) and origin [m] of a frame in the world.
 
@@ -118,7 +116,7 @@ def pose(model: Model, frame: Frame | str, q: M | Numbers) -> tuple[M, M]:
     return as_type(X.E.T, q), as_type(X.r, q)
 
 
-@boundary()
+@checks_arguments()
 def point_position(model: Model, frame: Frame | str, q: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """World position [m] of a point given in frame coordinates.
 
@@ -130,7 +128,7 @@ def point_position(model: Model, frame: Frame | str, q: M | Numbers, point: Vect
     return as_type(X0.point(f.X.point(as_point(point))), q)
 
 
-@boundary()
+@checks_arguments()
 def point_velocity(
     model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> M:
@@ -142,7 +140,7 @@ def point_velocity(
     return as_type(point_velocity_6d(model, frame, q, qd, point)[3:], q)
 
 
-@boundary()
+@checks_arguments()
 def point_velocity_6d(
     model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> M:
@@ -158,7 +156,7 @@ def point_velocity_6d(
     return as_type(ca.vertcat(R @ w, R @ (vo + ca.cross(w, f.X.point(as_point(point))))), q)
 
 
-@boundary()
+@checks_arguments()
 def point_acceleration(
     model: Model,
     frame: Frame | str,
@@ -175,7 +173,7 @@ def point_acceleration(
     return as_type(point_acceleration_6d(model, frame, q, qd, qdd, point)[3:], q)
 
 
-@boundary()
+@checks_arguments()
 def point_acceleration_6d(
     model: Model,
     frame: Frame | str,
@@ -196,7 +194,7 @@ def point_acceleration_6d(
     return as_type(ca.vertcat(R @ body.dw, R @ (body.a + body.U @ f.X.point(as_point(point)))), q)
 
 
-@boundary()
+@checks_arguments()
 def point_jacobian(model: Model, frame: Frame | str, q: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (3 x nv): velocity of the point = J qd. Structurally zero outside the supporting path.
 
@@ -209,7 +207,7 @@ def point_jacobian(model: Model, frame: Frame | str, q: M | Numbers, point: Vect
     return as_type(point_jacobian_6d(model, frame, q, point)[3:, :], q)
 
 
-@boundary()
+@checks_arguments()
 def point_jacobian_6d(model: Model, frame: Frame | str, q: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes.
 
@@ -256,7 +254,7 @@ def _size(x: Expr) -> Expr:
     return ca.sum1(ca.fabs(x))
 
 
-@boundary()
+@checks_arguments()
 def point_jacobian_dot(
     model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> M:
@@ -268,7 +266,7 @@ def point_jacobian_dot(
     return as_type(point_jacobian_dot_6d(model, frame, q, qd, point)[3:, :], q)
 
 
-@boundary()
+@checks_arguments()
 def point_jacobian_dot_6d(
     model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> M:
@@ -301,16 +299,19 @@ def point_jacobian_dot_6d(
 
 
 def resolve(model: Model, frame: Frame | str) -> Frame:
-    """The model's frame of that name, or the given one if it is this model's."""
+    """The model's frame of that name, or the one that equals the given one or stands for it."""
     if isinstance(frame, str):
         return model.frame(frame)
     if not isinstance(frame, Frame):
-        raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {shown(frame)}")
+        raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {repr_in_message(frame)}")
     found = original = model.frames.get(frame.name)
-    while original is not None and original is not frame and original is not shared_frame(frame):
+    while original is not None and original != frame:
         original = original.stands_for
     if found is None or original is None:
-        raise ValueError(f"{shown(frame)} belongs to another model than {shown(model)}: take it from model.frame(...)")
+        raise ValueError(
+            f"{repr_in_message(frame)} belongs to another model than {repr_in_message(model)}: take it from "
+            "model.frame(...)"
+        )
     return found
 
 
@@ -319,5 +320,7 @@ def as_point(point: Vector | Expr) -> Expr:
     if isinstance(point, (ca.SX, ca.MX, ca.DM)):
         if point.shape != (3, 1):
             raise ValueError(f"a point must be 3x1, got shape {point.shape}")
+        if isinstance(point, ca.DM) and not point.is_regular():
+            raise ValueError(f"a point must be three finite numbers, got {repr_in_message(point)}")
         return point
     return sparse_beside(finite_vector(point, 3, "a point"))

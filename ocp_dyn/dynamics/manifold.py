@@ -7,12 +7,12 @@ Jacobians are block diagonal.
 
 from __future__ import annotations
 
-from .._types import Expr, M, Numbers
+from .._base.types import Expr, M, Numbers
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 
 
-@boundary()
+@checks_arguments()
 def integrate(model: Model, q: M | Numbers, v: M | Numbers) -> M:
     """q' (nq), reached from q by the tangent step v (nv) [rad, m]: every joint moves at constant velocity v for unit
     time.
@@ -26,7 +26,7 @@ def integrate(model: Model, q: M | Numbers, v: M | Numbers) -> M:
     return moved
 
 
-@boundary()
+@checks_arguments()
 def difference(model: Model, q0: M | Numbers, q1: M | Numbers) -> M:
     """v (nv) [rad, m], the tangent step with `integrate(q0, v) = q1`; rotations by the shorter way.
 
@@ -37,7 +37,7 @@ def difference(model: Model, q0: M | Numbers, q1: M | Numbers) -> M:
     return step
 
 
-@boundary()
+@checks_arguments()
 def interpolate(model: Model, q0: M | Numbers, q1: M | Numbers, s: Expr) -> M:
     """The configuration (nq) at the fraction s of the way from q0 to q1, `integrate(q0, s difference(q0, q1))`.
 
@@ -50,7 +50,7 @@ def interpolate(model: Model, q0: M | Numbers, q1: M | Numbers, s: Expr) -> M:
     return between
 
 
-@boundary()
+@checks_arguments()
 def d_integrate(model: Model, q: M | Numbers, v: M | Numbers) -> tuple[M, M]:
     """(dq'/dq, dq'/dv) (nv x nv each), the Jacobians of `q' = integrate(q, v)` by tangent steps of q and by v.
 
@@ -71,7 +71,7 @@ def d_integrate(model: Model, q: M | Numbers, v: M | Numbers) -> tuple[M, M]:
     return by_q, by_v
 
 
-@boundary()
+@checks_arguments()
 def d_difference(model: Model, q0: M | Numbers, q1: M | Numbers) -> tuple[M, M]:
     """(dv/dq0, dv/dq1) (nv x nv each), the Jacobians of `v = difference(q0, q1)` by tangent steps of q0 and of q1.
 

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import cast
 
 import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, Numbers, Vector, as_type, converted, finite_vector, matrix, numbers, shown
+from .._base.types import (
+    Expr,
+    M,
+    Numbers,
+    Vector,
+    as_type,
+    cast_to_matrix,
+    finite_vector,
+    matrix,
+    numbers,
+    repr_in_message,
+)
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
-from ..spatial_algebra.spatial import each, halves, largest, skew
+from ..mechanism.boundary import checks_arguments
+from ..spatial_algebra.spatial import halves, largest, skew
 from .coriolis import CoriolisInertia, motion_subspace_rates
 from .kinematics import as_point
 from .recursions import accelerations, composite, composite_forces, joint_states, poses, velocities
 
 
-@boundary()
+@checks_arguments(frames=False)
 def center_of_mass(model: Model, q: M | Numbers) -> M:
     """Position of the center of mass [m] (3). O(nb).
 
@@ -30,7 +40,7 @@ def center_of_mass(model: Model, q: M | Numbers) -> M:
     return as_type(Ic[0].h / model.mass, q)
 
 
-@boundary()
+@checks_arguments()
 def center_of_mass_velocity(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Velocity of the center of mass [m/s] (3).
 
@@ -41,7 +51,7 @@ def center_of_mass_velocity(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     return linear_momentum(model, q, qd) / model.mass
 
 
-@boundary()
+@checks_arguments(frames=False)
 def center_of_mass_acceleration(model: Model, q: M | Numbers, qd: M | Numbers, qdd: M | Numbers) -> M:
     """Acceleration of the center of mass [m/s^2] (3).
 
@@ -52,7 +62,7 @@ def center_of_mass_acceleration(model: Model, q: M | Numbers, qd: M | Numbers, q
     return as_type(halves(_momentum_rate(model, q, qd, qdd))[1] / model.mass, q)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """[angular momentum about the world origin [N m s]; linear momentum [N s]] (6).
 
@@ -65,7 +75,7 @@ def momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     return as_type(composite_forces(model, states, h)[0], q)
 
 
-@boundary()
+@checks_arguments()
 def linear_momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Linear momentum [N s] (3).
 
@@ -75,7 +85,7 @@ def linear_momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     return as_type(halves(momentum(model, q, qd))[1], q)
 
 
-@boundary()
+@checks_arguments()
 def angular_momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Angular momentum about the world origin [N m s] (3).
 
@@ -85,7 +95,7 @@ def angular_momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     return as_type(halves(momentum(model, q, qd))[0], q)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def centroidal_momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """h_com = [angular momentum about the center of mass [N m s]; linear momentum [N s]] (6).
 
@@ -95,7 +105,7 @@ def centroidal_momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     return as_type(_about_com(model, q, momentum(model, q, qd)), q)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def centroidal_momentum_rate(model: Model, q: M | Numbers, qd: M | Numbers, qdd: M | Numbers) -> M:
     """d(h_com)/dt (6): the resultant of all external forces, gravity included, about the center of mass.
 
@@ -105,7 +115,7 @@ def centroidal_momentum_rate(model: Model, q: M | Numbers, qd: M | Numbers, qdd:
     return as_type(_about_com(model, q, _momentum_rate(model, q, qd, qdd)), q)
 
 
-@boundary()
+@checks_arguments()
 def center_of_mass_jacobian(model: Model, q: M | Numbers) -> M:
     """J_com (3 x nv): velocity of the center of mass = J_com qd, world axes. O(nb).
 
@@ -119,7 +129,7 @@ def center_of_mass_jacobian(model: Model, q: M | Numbers) -> M:
     return as_type(halves(momentum_matrix(model, q))[1] / model.mass, q)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def momentum_matrix(model: Model, q: M | Numbers) -> M:
     """A_O (6 x nv): [angular momentum about the world origin; linear momentum] = A_O qd.
 
@@ -131,11 +141,11 @@ def momentum_matrix(model: Model, q: M | Numbers) -> M:
     states = joint_states(model, q)
     X0 = poses(model, states)
     Ic, _ = composite(model, states, model.I)
-    A = [each(X0[i].apply_transpose, each(Ic[i].apply, state.S)) for i, state in states.items()]
+    A = [X0[i].apply_transpose(Ic[i].apply(state.S)) for i, state in states.items()]
     return as_type(ca.horzcat(*A), q)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def centroidal_momentum_matrix(model: Model, q: M | Numbers) -> M:
     """A_G (6 x nv): h_com = A_G qd [D. Orin, A. Goswami & S.-H. Lee, Auton. Robots 35, 2013]. World axes. O(nb).
 
@@ -146,7 +156,7 @@ def centroidal_momentum_matrix(model: Model, q: M | Numbers) -> M:
     return as_type(ca.vertcat(n - skew(center_of_mass(model, q)) @ f, f), q)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def momentum_matrix_dot(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """dA_O/dt (6 x nv) of `momentum_matrix` along dq/dt = q_dot(q, qd).
 
@@ -164,16 +174,13 @@ def momentum_matrix_dot(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
 
     def turning(i: int, s: Expr) -> Expr:
         """dIc[i]/dt s."""
-        return Bc[i].apply(halves(s)[0]) + ca.vertcat(Bc[i].apply_transpose(s), DM(3, 1))
+        return Bc[i].apply(halves(s)[0]) + ca.vertcat(Bc[i].apply_transpose(s), DM(3, s.shape[1]))
 
-    rates = [
-        each(X0[i].apply_transpose, each(partial(turning, i), state.S) + each(Ic[i].apply, S_rate[i]))
-        for i, state in states.items()
-    ]
+    rates = [X0[i].apply_transpose(turning(i, state.S) + Ic[i].apply(S_rate[i])) for i, state in states.items()]
     return as_type(ca.horzcat(DM(6, 0), *rates), q)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def centroidal_momentum_matrix_dot(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """dA_G/dt (6 x nv) of `centroidal_momentum_matrix` along dq/dt = q_dot(q, qd).
 
@@ -187,7 +194,7 @@ def centroidal_momentum_matrix_dot(model: Model, q: M | Numbers, qd: M | Numbers
     return as_type(ca.vertcat(dn - skew(com_rate) @ f - skew(com) @ df, df), q)
 
 
-@boundary()
+@checks_arguments()
 def centroidal_momentum_bias(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """dA_G/dt qd (6): d(h_com)/dt = A_G qdd + this [N m; N]. O(nb).
 
@@ -197,7 +204,7 @@ def centroidal_momentum_bias(model: Model, q: M | Numbers, qd: M | Numbers) -> M
     return centroidal_momentum_rate(model, q, qd, model.rest(q))
 
 
-@boundary()
+@checks_arguments(frames=False)
 def kinetic_energy(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """T = 1/2 qd' H qd = sum of 1/2 v[i]' I v[i] [J].
 
@@ -209,7 +216,7 @@ def kinetic_energy(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     return as_type(sum((ca.dot(v[i], body.apply(v[i])) / 2 for i, body in enumerate(model.I)), start=DM(0)), q)
 
 
-@boundary()
+@checks_arguments()
 def potential_energy(model: Model, q: M | Numbers) -> M:
     """V = -m g . com [J], zero when the center of mass is at the world origin.
 
@@ -219,7 +226,7 @@ def potential_energy(model: Model, q: M | Numbers) -> M:
     return as_type(-model.mass * ca.dot(model.gravity_vector, center_of_mass(model, q)), q)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def zero_moment_point(
     model: Model,
     q: M | Numbers,
@@ -258,16 +265,16 @@ def center_of_pressure(
     """
     p, N = as_point(point), as_point(normal)
     if isinstance(N, DM) and not largest(N):
-        raise ValueError(f"the normal of the plane must not be zero, got {shown(normal)}")
+        raise ValueError(f"the normal of the plane must not be zero, got {repr_in_message(normal)}")
     column = matrix(wrench, "wrench")
     if column.shape != (6, 1):
-        raise ValueError(f"a wrench must be a column of 6 entries, got {shown(wrench)}")
+        raise ValueError(f"a wrench must be a column of 6 entries, got {repr_in_message(wrench)}")
     n, f = halves(column)
     place: Expr = ca.densify(p + ca.cross(N, n - ca.cross(p, f)) / ca.dot(N, f))
     return as_type(place, cast(M, column))
 
 
-@boundary(several=("qd", "tau"))
+@checks_arguments(several=("qd", "tau"))
 def joint_power(model: Model, qd: M | Numbers, tau: M | Numbers) -> M:
     """P = tau qd, dof by dof (nv) [W]: positive where the joint drives. The sum is the power of all joints.
 
@@ -276,10 +283,10 @@ def joint_power(model: Model, qd: M | Numbers, tau: M | Numbers) -> M:
     """
     model.split_qd(tau, "tau")
     model.split_qd(qd)
-    return as_type(converted(tau) * converted(qd), qd)
+    return as_type(cast_to_matrix(tau) * cast_to_matrix(qd), qd)
 
 
-@boundary(several=("qd", "tau"), own=("t",))
+@checks_arguments(several=("qd", "tau"), own=("t",))
 def joint_work(model: Model, t: Vector, qd: M | Numbers, tau: M | Numbers) -> tuple[M, M]:
     """(W+, W-): work done and work absorbed by every joint over a motion (nv each) [J]; W- <= 0.
 
@@ -289,8 +296,8 @@ def joint_work(model: Model, t: Vector, qd: M | Numbers, tau: M | Numbers) -> tu
     >>> od.joint_work(rod, [0.0, 1.0, 2.0], ca.DM([[1.0, 1.0, -1.0]]), ca.DM([[2.0, 2.0, 2.0]]))
     (DM(3), DM(-1))
     """
-    steps = np.diff(finite_vector(t, numbers(t).size, "t"))
-    shapes = converted(qd).shape, converted(tau).shape
+    steps = np.diff(finite_vector(t, numbers(t, "t").size, "t"))
+    shapes = cast_to_matrix(qd).shape, cast_to_matrix(tau).shape
     if shapes[0] != shapes[1] or shapes[0][1] != steps.size + 1 or np.any(steps <= 0):
         raise ValueError(
             f"t must hold N increasing times and qd, tau a column for each, got {steps.size + 1} times, "
@@ -318,4 +325,4 @@ def _about_com(model: Model, q: Expr, f: Expr) -> Expr:
 
 def _check_mass(model: Model) -> None:
     if isinstance(model.mass, float) and model.mass <= 0:
-        raise ValueError(f"{shown(model)} has no mass, so no center of mass: give its bodies masses")
+        raise ValueError(f"{repr_in_message(model)} has no mass, so no center of mass: give its bodies masses")

@@ -33,12 +33,12 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, exact
+from .._base.types import Expr, exact
 from ..joints import JointState
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.linalg import solve_spd, symmetric
-from ..spatial_algebra.spatial import ArticulatedInertia, Transform, acceleration_field, crm, each, halves
+from ..spatial_algebra.spatial import ArticulatedInertia, Transform, acceleration_field, crm, halves
 
 States = Mapping[int, JointState]
 """Joint states by body, from the root outwards: see `joint_states`."""
@@ -229,21 +229,30 @@ class ArticulatedBodies(NamedTuple):
     """Results of the inward pass of the articulated-body algorithm, by body.
 
     D = S' IA S (n x n): the inertia seen by the joint's dofs while the joints beyond it move freely. U D^-1 (6 x n),
-    and D^-1 u (n x k) for k right-hand sides.
+    and D^-1 u (n x k) for k right-hand sides. In `Joint.basis`, where there is one.
     """
 
     D: dict[int, Expr]
     UDinv: dict[int, Expr]
     Dinv_u: dict[int, Expr]
 
+    def of_dofs(self, model: Model, states: States, i: int) -> Expr:
+        """D of joint i (n x n) by its dofs, whatever basis it was solved in."""
+        basis = model.joints[i].basis(states[i].S)
+        if basis is None:
+            return self.D[i]
+        back = ca.solve(basis, DM.eye(basis.shape[0]))
+        return back.T @ self.D[i] @ back
+
     def accelerations(self, model: Model, states: States, c: Sequence[Expr], ground: Expr) -> Expr:
         """The third pass, outward: a' = X a_p + c, qdd = D^-1 (u - U' a'), a = a' + S qdd; returns qdd (nv x k)."""
         a, qdd = [ground], []
         for i, p in model.edges:
-            X, S = states[i].XJ, states[i].S
-            before = each(X.apply, a[p]) + c[i]
-            qdd.append(self.Dinv_u[i] - self.UDinv[i].T @ before)
-            a.append(before + S @ qdd[-1])
+            X, S, B = states[i].XJ, states[i].S, model.joints[i].basis(states[i].S)
+            before = X.apply(a[p]) + c[i]
+            accelerations = self.Dinv_u[i] - self.UDinv[i].T @ before
+            qdd.append(accelerations if B is None else B @ accelerations)
+            a.append(before + (S if B is None else S @ B) @ accelerations)
         return ca.vertcat(*qdd)
 
 
@@ -263,11 +272,14 @@ def articulated_bodies(
     IA, pA = [ArticulatedInertia.of(body) for body in model.I], list(pA)
     found = ArticulatedBodies({}, {}, {})
     for i, p in reversed(list(model.edges)):
-        X, S = states[i].XJ, states[i].S
+        X, S, B = states[i].XJ, states[i].S, model.joints[i].basis(states[i].S)
+        armature = ca.diag(exact(model.dofs.armature[model.dofs_of(i)])) if loads.armature else None
+        if B is not None:
+            S, forces[i], armature = S @ B, B.T @ forces[i], armature if armature is None else B.T @ armature @ B
         U = IA[i].apply(S)
         D = symmetric(S.T @ U)
-        if loads.armature:
-            D = D + ca.diag(exact(model.dofs.armature[model.dofs_of(i)]))
+        if armature is not None:
+            D = D + armature
         u = forces[i] - S.T @ pA[i]
         solved = solve_spd(D, ca.horzcat(u, U.T))
         found.D[i], found.Dinv_u[i], found.UDinv[i] = D, solved[:, :k], solved[:, k:].T
@@ -275,5 +287,5 @@ def articulated_bodies(
             Ia = IA[i].downdate(U, found.UDinv[i])
             pa = pA[i] + Ia.apply(c[i]) + U @ found.Dinv_u[i]
             IA[p] = IA[p] + Ia.to_parent(X)
-            pA[p] = pA[p] + each(X.apply_transpose, pa)
+            pA[p] = pA[p] + X.apply_transpose(pa)
     return found

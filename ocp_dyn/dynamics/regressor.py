@@ -11,19 +11,19 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, Numbers, as_type
+from .._base.types import Expr, M, Numbers, as_type
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.parameters import MODEL_PARAMETERS, inertia_parameters
-from ..spatial_algebra.linalg import put
-from ..spatial_algebra.spatial import each, halves, skew
+from ..spatial_algebra.spatial import halves, skew
 from .recursions import accelerations, joint_states, minus_gravity, poses, velocities
+from .subtrees import matrix_by_bodies
 
 PARAMETERS = MODEL_PARAMETERS["inertia"].entries
 """Names of a body's parameters, in their order."""
 
 
-@boundary()
+@checks_arguments()
 def inertial_parameters(model: Model) -> Expr:
     """pi (10 nb) of a model, a DM unless its inertias hold symbols. Moving bodies, with what is merged into them.
 
@@ -36,7 +36,7 @@ def inertial_parameters(model: Model) -> Expr:
     return ca.densify(ca.vertcat(*parts))
 
 
-@boundary()
+@checks_arguments()
 def parameter_names(model: Model) -> tuple[str, ...]:
     """A name for every entry of pi: "thigh.m", "thigh.hx" and so on.
 
@@ -46,7 +46,7 @@ def parameter_names(model: Model) -> tuple[str, ...]:
     return tuple(f"{body}.{name}" for body in model.body_names for name in PARAMETERS)
 
 
-@boundary()
+@checks_arguments()
 def inverse_dynamics_regressor(model: Model, q: M | Numbers, qd: M | Numbers, qdd: M | Numbers) -> M:
     """Y (nv x 10 nb) with `ID(q, qd, qdd) = Y pi`, gravity included.
 
@@ -60,16 +60,17 @@ def inverse_dynamics_regressor(model: Model, q: M | Numbers, qd: M | Numbers, qd
     states = joint_states(model, q, qd)
     v, _ = velocities(model, states)
     a, _ = accelerations(model, states, v, qdd, ground=minus_gravity(model))
-    Y = type(ca.vertcat(q, qd, qdd))(model.nv, 10 * model.nb)  # numbers and symbols may mix
-    for i, _ in model.edges:
-        columns = _body_regressor(v[i], a[i])
-        for j in reversed(model.path(i)):
-            put(Y, model.dofs_of(j), range(10 * (i - 1), 10 * i), states[j].S.T @ columns)
-            columns = each(states[j].XJ.apply_transpose, columns)
-    return as_type(Y, q)
+    beyond: list[Expr] = [DM(6, 0)] * (model.nb + 1)  # forces across the joints behind body i, per parameter
+    rows: dict[int, Expr] = {}
+    for i, p in reversed(list(model.edges)):
+        F = ca.horzcat(_body_regressor(v[i], a[i]), beyond[i])
+        rows[i] = states[i].S.T @ F
+        if p:
+            beyond[p] = ca.horzcat(states[i].XJ.apply_transpose(F), beyond[p])
+    return as_type(matrix_by_bodies(model, rows, len(PARAMETERS)), q)
 
 
-@boundary()
+@checks_arguments()
 def kinetic_energy_regressor(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Y_T (1 x 10 nb) with `kinetic_energy = Y_T pi` [J]; body by body, with w and v of its origin in body axes,
 
@@ -89,7 +90,7 @@ def kinetic_energy_regressor(model: Model, q: M | Numbers, qd: M | Numbers) -> M
     return as_type(ca.horzcat(*rows), q)
 
 
-@boundary()
+@checks_arguments()
 def potential_energy_regressor(model: Model, q: M | Numbers) -> M:
     """Y_V (1 x 10 nb) with `potential_energy = Y_V pi` [J]; body by body, with R, p its pose in the world,
 

@@ -19,14 +19,13 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, Numbers, as_type, converted, is_one_of, meant, shown
+from .._base.types import Expr, M, Numbers, as_type, is_one_of, repr_in_message, suggestion
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.linalg import LTDL, ltdl, ltl, put, solve_cholesky, symmetric
-from ..spatial_algebra.spatial import each
+from ..spatial_algebra.linalg import LTDL, ltdl, ltl, solve_cholesky
 from .invertible import check_invertible
-from .passive import armature_force, passive_force, with_armature
+from .passive_torques import armature_force, passive_force, with_armature
 from .recursions import (
     States,
     articulated_bodies,
@@ -39,13 +38,14 @@ from .recursions import (
     velocity_products,
     without_drift,
 )
+from .subtrees import symmetric_matrix
 
 Names = Sequence[str]
 METHODS = ("ltdl", "ltl", "cholesky")
 """Factors of H in `forward_dynamics_crba`."""
 
 
-@boundary()
+@checks_arguments(frames=False)
 def inverse_dynamics(
     model: Model,
     q: M | Numbers,
@@ -85,7 +85,7 @@ def inverse_dynamics(
     return total - passive_force(model, q, qd, slip_speed=loads.slip_speed) if loads.passive else total
 
 
-@boundary()
+@checks_arguments()
 def bias_force(
     model: Model, q: M | Numbers, qd: M | Numbers, f_ext: M | Numbers | None = None, *, loads: Loads = NO_LOADS
 ) -> M:
@@ -99,7 +99,7 @@ def bias_force(
     return inverse_dynamics(model, q, qd, model.rest(q), f_ext, loads=loads)
 
 
-@boundary()
+@checks_arguments()
 def gravity_force(model: Model, q: M | Numbers) -> M:
     """tau_g(q) = ID(q, 0, 0): the forces that hold the model still [N m, N] (nv). O(nb).
 
@@ -110,7 +110,7 @@ def gravity_force(model: Model, q: M | Numbers) -> M:
     return inverse_dynamics(model, q, rest, rest)
 
 
-@boundary()
+@checks_arguments()
 def static_torque(model: Model, q: M | Numbers, f_ext: M | Numbers | None = None, *, loads: Loads = NO_LOADS) -> M:
     """tau = ID(q, 0, 0, f_ext) = tau_g(q) - J' f_ext: the forces that hold the model still under gravity and external
     wrenches [N m, N] (nv).
@@ -125,16 +125,17 @@ def static_torque(model: Model, q: M | Numbers, f_ext: M | Numbers | None = None
     return inverse_dynamics(model, q, rest, rest, f_ext, loads=loads)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def mass_matrix(model: Model, q: M | Numbers, *, loads: Loads = NO_LOADS) -> M:
     """H(q), joint-space inertia, by the composite-rigid-body algorithm [RBDA, table 6.2].
 
         Ic[p] = Ic[p] + X[i]' Ic[i] X[i],
         F = Ic[i] S[i],   H[i, i] = S[i]' F,
-        then from j = i to the root:   F = X[j]' F,   j = p(j),   H[i, j] = F' S[j] = H[j, i]'.
+        then from j = i to the root:   F = X[j]' F,   j = p(j),   H[j, i] = S[j]' F = H[i, j]'.
 
-    Symmetric (nv x nv), positive definite, structurally zero between separate branches; with loads.armature plus
-    diag(armature). O(nb depth).
+    The forces F of all dofs of a subtree cross a joint together, see `ocp_dyn.dynamics.subtrees`. Symmetric (nv x nv),
+    positive definite, structurally zero between separate branches; with loads.armature plus diag(armature). O(nb
+    depth).
 
     >>> od.mass_matrix(arm, [0.0, np.pi / 2])  # the outer rod alone: m l^2 / 3
     DM(
@@ -143,25 +144,21 @@ def mass_matrix(model: Model, q: M | Numbers, *, loads: Loads = NO_LOADS) -> M:
     """
     states = joint_states(model, q)
     Ic, Ip = composite(model, states, model.I)
-    H = type(converted(q))(model.nv, model.nv)
-    for i, _ in model.edges:
-        S = states[i].S
-        F = each(Ic[i].apply, S)
-        put(H, model.dofs_of(i), model.dofs_of(i), symmetric(S.T @ F))
-        j = i
-        while model.parent[j]:
-            X = states[j].XJ
+    beyond: list[Expr] = [DM(6, 0)] * (model.nb + 1)
+    rows: dict[int, Expr] = {}
+    for i, p in reversed(list(model.edges)):
+        X, S = states[i].XJ, states[i].S
+        F = Ic[i].apply(S)
+        rows[i] = S.T @ ca.horzcat(F, beyond[i])
+        if p:
             # both expressions are the force on the parent; a single axis S has constant entries there, so Ip S is cheap
-            one_axis = j == i and S.shape[1] == 1
-            F = Ip[i].apply(X.apply_inverse(S)) if one_axis else each(X.apply_transpose, F)
-            j = model.parent[j]
-            block = F.T @ states[j].S
-            put(H, model.dofs_of(i), model.dofs_of(j), block)
-            put(H, model.dofs_of(j), model.dofs_of(i), block.T)
+            in_parent = Ip[i].apply(X.apply_inverse(S)) if S.shape[1] == 1 else X.apply_transpose(F)
+            beyond[p] = ca.horzcat(in_parent, X.apply_transpose(beyond[i]), beyond[p])
+    H = as_type(symmetric_matrix(model, rows), q)
     return with_armature(model, H) if loads.armature else H
 
 
-@boundary()
+@checks_arguments(frames=False)
 def forward_dynamics(
     model: Model,
     q: M | Numbers,
@@ -197,7 +194,7 @@ def forward_dynamics(
     return as_type(bodies.accelerations(model, states, c, ground=minus_gravity(model)), q)
 
 
-@boundary()
+@checks_arguments(frames=False)
 def forward_dynamics_crba(
     model: Model,
     q: M | Numbers,
@@ -218,7 +215,9 @@ def forward_dynamics_crba(
     DM(-14.715)
     """
     if not is_one_of(method, METHODS):
-        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}{meant(method, METHODS)}")
+        raise ValueError(
+            f"method must be 'ltdl', 'ltl' or 'cholesky', got {repr_in_message(method)}{suggestion(method, METHODS)}"
+        )
     check_invertible(model, loads=loads)
     H = mass_matrix(model, q, loads=loads)
     b = tau - bias_force(model, q, qd, f_ext, loads=loads)
@@ -248,7 +247,7 @@ def world_wrenches(model: Model, f_ext: Expr | None, external: Names) -> dict[in
     if f_ext is None:
         if external:
             raise ValueError(
-                f"loads.external={shown(external)} names frames but no f_ext (6 x {len(external)}) is given"
+                f"loads.external={repr_in_message(external)} names frames but no f_ext (6 x {len(external)}) is given"
             )
         return {}
     if f_ext.shape != (6, len(external)):

@@ -3,7 +3,8 @@
 A loop is opened at one of its joints, the `Loop`; the conditions of that joint are rows of Phi2. In the velocities v of
 the bodies, [velocity of the center of gravity; angular velocity] each,
 
-    Phi2_q v = 0,   Phi2_q dv/dt = c2,   so with v = R qd:   Phi_z = Phi2_q R,   Phi_z qdd = c2 - Phi2_q Sc.      (8.114)
+    Phi2_q v = 0,   Phi2_q dv/dt = c2,   so with v = R qd:   Phi_z = Phi2_q R,   Phi_z qdd = c2 - Phi2_q Sc.
+    (8.114)
 
 A row of Phi2_q has entries for the two bodies that the joint connects only: with t = [tau; t_v] an axis of the loop in
 world axes, rho the lever from a center of gravity to the end of the loop,
@@ -22,22 +23,21 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, Numbers, as_type, exact, shown, sparse
+from .._base.types import Expr, M, Numbers, as_type, exact, repr_in_message, sparse
 from ..constraints import Constraint, Constraints, Loop, as_set
 from ..constraints.loop import Pose
-from ..constraints.sets import velocity_of
 from ..dynamics.kinematics import as_point, resolve
 from ..mechanism import Frame, Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..spatial_algebra.spatial import skew
 from .velocity_transformations import OpenChain, Positions, Velocities, in_all_columns, open_chain
 
 
 class CutJoint(NamedTuple):
-    """Geometry of a cut joint: p, s the bodies of predecessor and successor; at_p, at_s the levers from their centers of
-    gravity to the ends of the loop; d the step to the point at which the predecessor's motion is taken, nonzero where
-    the ends may slide apart; R the rotation of the predecessor's frame; tau, t the rotations and translations of the
-    axes (m x 3); world axes."""
+    """Geometry of a cut joint: p, s the bodies of predecessor and successor; at_p, at_s the levers from their centers
+    of gravity to the ends of the loop; d the step to the point at which the predecessor's motion is taken, nonzero
+    where the ends may slide apart; R the rotation of the predecessor's frame; tau, t the rotations and translations of
+    the axes (m x 3); world axes."""
 
     p: int
     s: int
@@ -99,9 +99,10 @@ class Closing:
         return Closing(self.Phi_z, self.gamma - 2 * xi * omega * self.rate - omega**2 * position, self.rate)
 
 
-@boundary()
+@checks_arguments()
 def closing_jacobian(model: Model, constraints: Constraints, q: M | Numbers) -> M:
-    """Phi2_q (m x 6 nb): rows of cut joints in the velocities of the bodies, [center of gravity; angular] [GJB94, 8.108].
+    """Phi2_q (m x 6 nb): rows of cut joints in the velocities of the bodies, [center of gravity; angular]
+    [GJB94, 8.108].
 
     constraints: loops. Structurally zero outside the columns of the two bodies that a loop connects. Phi2_q R is the
     constraint Jacobian G. TypeError for constraints other than `Loop`.
@@ -117,8 +118,8 @@ def closing_jacobian(model: Model, constraints: Constraints, q: M | Numbers) -> 
     for loop in as_set(constraints):
         if not isinstance(loop, Loop):
             raise TypeError(
-                f"closing_jacobian takes cut joints, od.Loop(predecessor, successor, axes), got {shown(loop)}: take the "
-                "Jacobian of other constraints from od.constraint_jacobian"
+                "closing_jacobian takes cut joints, od.Loop(predecessor, successor, axes), got "
+                f"{repr_in_message(loop)}: take the Jacobian of other constraints from od.constraint_jacobian"
             )
         blocks: list[Expr] = [DM(len(loop.axes), 6)] * model.nb
         for body, block in CutJoint.of(model, loop, open.at).blocks().items():
@@ -135,7 +136,7 @@ def closing_rows(model: Model, constraints: Constraints, q: Expr, qd: Expr) -> C
 def _closing(model: Model, constraint: Constraint, open: OpenChain, q: Expr, qd: Expr) -> tuple[Expr, Expr, Expr]:
     """(Phi_z, gamma, Phi_z qd) of one constraint."""
     if not isinstance(constraint, Loop):
-        velocity = velocity_of(constraint, model, q, qd)
+        velocity = constraint.velocity(model, q, qd)
         return constraint.jacobian(model, q), constraint.hessian(model, q, qd), velocity
     cut, m = CutJoint.of(model, constraint, open.at), len(constraint.axes)
     Phi_z: Expr = DM(m, model.nv)

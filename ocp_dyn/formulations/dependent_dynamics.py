@@ -21,14 +21,14 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._arguments import choice, finite, not_negative, whole
-from .._autodiff import as_function, on_symbols
-from .._types import Expr, M, Numbers, converted, finite_vector, shown
+from .._base.autodiff import as_function, on_symbols
+from .._base.checks import choice, finite, not_negative, whole
+from .._base.types import Expr, M, Numbers, cast_to_matrix, finite_vector, repr_in_message
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
-from .joint_coordinates import natural_boundary
+from .joint_coordinates import checks_natural_arguments
 from .natural_coordinates import NaturalCoordinates
-from .natural_equations import Equations, SparseFactor, check_resisted
+from .natural_equations import LARGEST_COUNT, NaturalEquations, SparseFactor, check_resisted
 
 METHODS = ("multipliers", "penalty", "matrix_r")
 PENALTY = 1e7
@@ -41,7 +41,7 @@ LEAST_PIVOT, DEPENDENT = 0.1, 1e-9
 """Least size of a pivot relative to its row, and of a row that is no combination of others."""
 
 
-@natural_boundary
+@checks_natural_arguments
 def natural_forward_dynamics(
     model: Model,
     natural: NaturalCoordinates,
@@ -60,12 +60,12 @@ def natural_forward_dynamics(
 ) -> tuple[M, M]:
     """(xdd, lam): accelerations (n) and constraint forces (m) of `M xdd = Q + Phi_x' lam`, `Phi_x xdd = c'`.
 
-    x, xd (n) keep the constraints, up to errors that omega [1/s] and mu (default 1) stabilize; tau (nv) [N m, N]. method:
-    "multipliers", "penalty" or "matrix_r", see this module. alpha: penalties as in `natural_equations`; the errors are
-    in proportion to 1/alpha, and each of the `iterations` (default 1) of the augmented Lagrangian form after the first
-    divides them by about alpha. at (n): positions, as a tuple of numbers, where independent coordinates z are chosen for
-    "matrix_r", default the assembled ones; ValueError for singular ones, and for a body that no inertia resists. Cost:
-    that of a sparse factor, O(n + m) for a chain.
+    x, xd (n) keep the constraints, up to errors that omega [1/s] and mu (default 1) stabilize; tau (nv) [N m, N].
+    method: "multipliers", "penalty" or "matrix_r", see this module. alpha: penalties as in `natural_equations`; the
+    errors are in proportion to 1/alpha, and each of the `iterations` (default 1) of the augmented Lagrangian form after
+    the first divides them by about alpha. at (n): positions, as a tuple of numbers, where independent coordinates z are
+    chosen for "matrix_r", default the assembled ones; ValueError for singular ones, and for a body that no inertia
+    resists. Cost: that of a sparse factor, O(n + m) for a chain.
 
     >>> natural = od.formulations.natural(rod)
     >>> x = od.formulations.natural_from_q(rod, natural, [np.pi / 6])
@@ -78,10 +78,10 @@ def natural_forward_dynamics(
     _refuse_idle(method, omega, alpha, iterations, mu, at)
     alpha, iterations = PENALTY if alpha is None else alpha, 1 if iterations is None else iterations
     mu = 1.0 if mu is None else finite(mu, "mu")
-    whole(iterations, "iterations", least=1)
+    whole(iterations, "iterations", least=1, most=LARGEST_COUNT)
 
     def solved(x: Expr, xd: Expr, tau: Expr, f_ext: Expr) -> tuple[Expr, Expr]:
-        equations = Equations(model, natural, tau, f_ext if loads.external else None, loads)
+        equations = NaturalEquations(model, natural, tau, f_ext if loads.external else None, loads)
         if SX(equations.M).is_constant():
             at_rest = DM(equations.Phi_x(DM(natural.x)))
             check_resisted("natural_forward_dynamics", natural, equations.scales, DM(equations.M), at_rest)
@@ -95,7 +95,7 @@ def natural_forward_dynamics(
             return _by_penalty(equations.M, Q, Phi_x, c, equations.scales.penalties(alpha), iterations)
         return _by_multipliers(equations.M, Q, Phi_x, c, equations.scales.penalties(1.0))
 
-    xdd, lam = on_symbols(solved, x, xd, tau, type(converted(x))(6, 0) if f_ext is None else f_ext)
+    xdd, lam = on_symbols(solved, x, xd, tau, type(cast_to_matrix(x))(6, 0) if f_ext is None else f_ext)
     return xdd, lam
 
 
@@ -108,7 +108,9 @@ def _refuse_idle(method: str, omega: float, alpha: Any, iterations: Any, mu: Any
         ("at", at, method == "matrix_r", "method='matrix_r'"),
     ):
         if value is not None and not used:
-            raise ValueError(f"{name} has no effect without {remedy}, got {name}={shown(value)}: leave it out")
+            raise ValueError(
+                f"{name} has no effect without {remedy}, got {name}={repr_in_message(value)}: leave it out"
+            )
 
 
 def _by_penalty(mass: Expr, Q: Expr, Phi_x: Expr, c: Expr, alpha: Expr, iterations: int) -> tuple[Expr, Expr]:
@@ -153,7 +155,7 @@ def _gram(Phi_x: Expr, weights: Expr) -> Expr:
 
 
 @dataclass(frozen=True)
-class _Pivots:
+class _Elimination:
     """Rows of Phi_x and dependent coordinates in the order of their elimination, and the independent coordinates."""
 
     rows: tuple[int, ...]
@@ -161,7 +163,7 @@ class _Pivots:
     free: tuple[int, ...]
 
 
-def _pivots(natural: NaturalCoordinates, equations: Equations, at: Any) -> _Pivots:
+def _pivots(natural: NaturalCoordinates, equations: NaturalEquations, at: Any) -> _Elimination:
     """Pivots of few fill-ins among those of at least `LEAST_PIVOT` of their row [H. M. Markowitz 1957], at numbers."""
     x = natural.x if at is None else finite_vector(at, natural.n, "at")
     if natural.rank(x) < natural.rank():
@@ -187,10 +189,10 @@ def _pivots(natural: NaturalCoordinates, equations: Equations, at: Any) -> _Pivo
         J[others] -= np.outer(J[others, column] / J[row, column], J[row])
         pattern[others] |= pattern[row]
         found.append((row, column))
-    return _Pivots(tuple(r for r, _ in found), tuple(c for _, c in found), tuple(columns))
+    return _Elimination(tuple(r for r, _ in found), tuple(c for _, c in found), tuple(columns))
 
 
-def _pattern(natural: NaturalCoordinates, equations: Equations) -> Any:
+def _pattern(natural: NaturalCoordinates, equations: NaturalEquations) -> Any:
     """Truth values (m x n): where Phi_x has entries."""
     found: Any = np.zeros((natural.m, natural.n), dtype=bool)
     Phi_x = as_function(lambda x: [equations.Phi_x(x)], natural.n)
@@ -198,7 +200,7 @@ def _pattern(natural: NaturalCoordinates, equations: Equations) -> Any:
     return found
 
 
-def _by_matrix_r(mass: Expr, Q: Expr, Phi_x: Expr, c: Expr, pivots: _Pivots) -> tuple[Expr, Expr]:
+def _by_matrix_r(mass: Expr, Q: Expr, Phi_x: Expr, c: Expr, pivots: _Elimination) -> tuple[Expr, Expr]:
     """R and Sc by elimination of the dependent coordinates; lam from the equations of these coordinates."""
     n, m, free = mass.shape[0], c.shape[0], pivots.free
     upper, lower, c = _eliminated(Phi_x, c, pivots)
@@ -226,7 +228,7 @@ def _gram_of(R: Expr, mass: Expr) -> Expr:
 
 
 def _eliminated(
-    Phi_x: Expr, c: Expr, pivots: _Pivots
+    Phi_x: Expr, c: Expr, pivots: _Elimination
 ) -> tuple[list[dict[int, Expr]], list[dict[int, Expr]], list[Expr]]:
     """Rows of U and L by pivot, Phi_x[rows] = L U with L[k, k] = 1, and L^-1 c[rows]."""
     table: dict[int, dict[int, Expr]] = {row: {} for row in range(Phi_x.shape[0])}
@@ -251,7 +253,7 @@ def _eliminated(
 
 
 def _multipliers(
-    forces: Expr, upper: list[dict[int, Expr]], lower: list[dict[int, Expr]], pivots: _Pivots, m: int
+    forces: Expr, upper: list[dict[int, Expr]], lower: list[dict[int, Expr]], pivots: _Elimination, m: int
 ) -> Expr:
     """lam (m) with (L U)' lam = forces in the dependent coordinates; zero for rows that are no pivots."""
     y: list[Expr] = [forces[column] for column in pivots.columns]

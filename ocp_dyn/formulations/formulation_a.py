@@ -19,20 +19,20 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, Numbers, as_type, converted, exact, shown
+from .._base.types import Expr, M, Numbers, as_type, cast_to_matrix, exact, repr_in_message
 from ..dynamics.invertible import check_invertible
-from ..dynamics.passive import passive_force, with_armature
+from ..dynamics.passive_torques import passive_force, with_armature
 from ..dynamics.rnea_crba_aba import factor
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.linalg import symmetric
-from .joint_coordinates import natural_boundary
-from .natural_coordinates import Chosen, NaturalCoordinates
+from .joint_coordinates import checks_natural_arguments
+from .natural_coordinates import ChosenElement, NaturalCoordinates
 from .natural_dynamics import natural_force, natural_mass_matrix
 from .velocity_transformations import OpenChain, columns_at, open_chain, supporting_dofs
 
 
-@natural_boundary
+@checks_natural_arguments
 def velocity_transformation_a(model: Model, natural: NaturalCoordinates, q: M | Numbers) -> M:
     """R(q) (n x nv) of Formulation A: xd = R qd for the natural coordinates of an open chain [GJB94, 8.34].
 
@@ -47,9 +47,10 @@ def velocity_transformation_a(model: Model, natural: NaturalCoordinates, q: M | 
     return as_type(transformation(natural, tree, open_chain(tree, q, tree.rest(q))), q)
 
 
-@natural_boundary
+@checks_natural_arguments
 def velocity_products_a(model: Model, natural: NaturalCoordinates, q: M | Numbers, qd: M | Numbers) -> M:
-    """Sc(q, qd) (n) of Formulation A: accelerations of points [m/s^2] and unit vectors [1/s^2] at qdd = 0 [GJB94, 8.35].
+    """Sc(q, qd) (n) of Formulation A: accelerations of points [m/s^2] and unit vectors [1/s^2] at qdd = 0
+    [GJB94, 8.35].
 
     O(n).
 
@@ -61,7 +62,7 @@ def velocity_products_a(model: Model, natural: NaturalCoordinates, q: M | Number
     return as_type(products(natural, open_chain(tree, q, qd)), q)
 
 
-@natural_boundary
+@checks_natural_arguments
 def projected_equations_a(
     model: Model,
     natural: NaturalCoordinates,
@@ -84,7 +85,7 @@ def projected_equations_a(
     open = open_chain(tree, q, qd)
     R, Sc, x = transformation(natural, tree, open), products(natural, open), natural.positions(tree, q)
     mass = natural_mass_matrix(model, natural, x)
-    none, external = type(converted(q))(natural.n, 1), Loads(external=loads.external)
+    none, external = type(cast_to_matrix(q))(natural.n, 1), Loads(external=loads.external)
     Q = natural_force(model, natural, x, none, model.rest(q), f_ext, loads=external)
     H, C = symmetric(R.T @ (mass @ R)), R.T @ (mass @ Sc - Q)
     if loads.passive:
@@ -92,7 +93,7 @@ def projected_equations_a(
     return as_type(with_armature(model, H) if loads.armature else H, q), as_type(C, q)
 
 
-@natural_boundary
+@checks_natural_arguments
 def forward_dynamics_formulation_a(
     model: Model,
     natural: NaturalCoordinates,
@@ -139,7 +140,7 @@ def products(natural: NaturalCoordinates, open: OpenChain) -> Expr:
     return in_plane(natural, found)
 
 
-def elements_at(natural: NaturalCoordinates, homes: Sequence[Chosen], open: OpenChain) -> tuple[Expr, Expr]:
+def elements_at(natural: NaturalCoordinates, homes: Sequence[ChosenElement], open: OpenChain) -> tuple[Expr, Expr]:
     """(x, xd) of elements in bodies that carry them, at the position and velocity of an open chain (8.60-8.64)."""
     x, xd = [], []
     for is_point, b, r in homes:
@@ -160,8 +161,8 @@ def open_tree(model: Model, natural: NaturalCoordinates) -> Model:
     tree = natural.split(model)
     if natural.n - natural.m != model.nv:
         raise ValueError(
-            f"these natural coordinates of {shown(model)} belong to a closed chain: {natural.n} coordinates and "
-            f"{natural.m} conditions leave {natural.n - natural.m} of {model.nv} dofs. Make those of the open chain, "
-            "od.formulations.natural(model), or open the loops by od.formulations.open_by_removing"
+            f"these natural coordinates of {repr_in_message(model)} belong to a closed chain: {natural.n} coordinates "
+            f"and {natural.m} conditions leave {natural.n - natural.m} of {model.nv} dofs. Make those of the open "
+            "chain, od.formulations.natural(model), or open the loops by od.formulations.open_by_removing"
         )
     return tree

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._arguments import positive
-from .._types import Array, Expr, M, Numbers, as_type, check_kind, matrix, shown
+from .._base.checks import positive
+from .._base.types import Array, Expr, M, Numbers, as_type, check_kind, matrix, repr_in_message
 from ..joints import (
     Cylindrical,
     Euler,
@@ -31,9 +31,9 @@ from ..joints import (
     Universal,
 )
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..spatial_algebra.spatial import Transform
-from .natural_coordinates import Linear, NaturalCoordinates
+from .natural_coordinates import LinearPoint, NaturalCoordinates
 from .sharing.joints import across
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,9 +44,10 @@ MATRICES = ("x", "xd", "xdd", "lam", "h")
 """Arguments of functions of natural coordinates that may be numbers, also arrays and lists, or expressions."""
 
 
-def natural_boundary(function: F) -> F:
-    """As `boundary`, for functions of (model, natural, ...): it checks natural, and arguments of its sizes, too."""
-    inner = boundary(own=("mu",))(function)  # a factor of stabilization here
+def checks_natural_arguments(function: F) -> F:
+    """The decorator `checks_arguments` for functions of (model, natural, ...): it checks natural, and arguments of its
+    sizes, too."""
+    inner = checks_arguments(own=("mu",))(function)  # a factor of stabilization here
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
 
     @wraps(inner)
@@ -65,7 +66,8 @@ def check_natural(natural: Any) -> None:
     """TypeError if these are no natural coordinates."""
     if not isinstance(natural, NaturalCoordinates):
         raise TypeError(
-            f"natural must be natural coordinates, od.formulations.natural(model, loops), got {shown(natural)}"
+            "natural must be natural coordinates, od.formulations.natural(model, loops), got "
+            f"{repr_in_message(natural)}"
         )
 
 
@@ -83,7 +85,7 @@ def _check(natural: Any, given: dict[str, Any]) -> None:
     check_kind(*(given[name] for name in columns if given.get(name) is not None))
 
 
-@natural_boundary
+@checks_natural_arguments
 def natural_from_q(model: Model, natural: NaturalCoordinates, q: M | Numbers) -> M:
     """x(q) (n): world positions of the points [m] and unit vectors that are coordinates. O(nb).
 
@@ -96,7 +98,7 @@ def natural_from_q(model: Model, natural: NaturalCoordinates, q: M | Numbers) ->
     return as_type(natural.positions(natural.split(model), q), q)
 
 
-@natural_boundary
+@checks_natural_arguments
 def natural_velocity(model: Model, natural: NaturalCoordinates, q: M | Numbers, qd: M | Numbers) -> M:
     """xd(q, qd) (n): the velocities of `natural_from_q`. O(nb).
 
@@ -107,7 +109,7 @@ def natural_velocity(model: Model, natural: NaturalCoordinates, q: M | Numbers, 
     return as_type(natural.velocities(natural.split(model), q, qd), q)
 
 
-@natural_boundary
+@checks_natural_arguments
 def q_from_natural(model: Model, natural: NaturalCoordinates, x: M | Numbers) -> M:
     """q(x) (nq): joint by joint from the relative poses of bodies; the inverse of `natural_from_q`.
 
@@ -120,7 +122,7 @@ def q_from_natural(model: Model, natural: NaturalCoordinates, x: M | Numbers) ->
     return as_type(q_of(natural, natural.split(model), x), x)
 
 
-@natural_boundary
+@checks_natural_arguments
 def qd_from_natural(model: Model, natural: NaturalCoordinates, x: M | Numbers, xd: M | Numbers) -> M:
     """qd = B(x) xd (nv), for velocities that keep the conditions; see `joint_rates`. O(nb).
 
@@ -135,23 +137,17 @@ def qd_from_natural(model: Model, natural: NaturalCoordinates, x: M | Numbers, x
 
 def q_of(natural: NaturalCoordinates, tree: Model, x: Expr) -> Expr:
     """q (nq) at x."""
-    return ca.vertcat(*(_position(tree.joints[i], _Frame(natural, tree, i, x)) for i, _ in tree.edges), DM(0, 1))
+    return ca.vertcat(*(_position(tree.joints[i], _JointFrame(natural, tree, i, x)) for i, _ in tree.edges), DM(0, 1))
 
 
 def angles_of(tree: Model) -> list[int]:
     """Indices in q of the angles, which `q_of` knows up to whole turns only."""
-    places = []
+    places: list[int] = []
     for i, _ in tree.edges:
-        joint, part = tree.joints[i], tree.q_slice(tree.joint_names[i - 1])
-        first, end = part.start, part.stop
-        if isinstance(joint, (Revolute, Cylindrical)):
-            places.append(first)
-        elif isinstance(joint, Planar):
-            places.append(end - 1)
-        elif isinstance(joint, FloatingBase):
-            places += [] if joint.has_quaternion else range(end - 3, end)
-        elif isinstance(joint, (Universal, Euler)):
-            places += range(first, end)
+        part = tree.q_slice(tree.joint_names[i - 1])
+        motions, rotation = _motions(tree.joints[i])
+        places += [part.start + k for k, motion in enumerate(motions) if motion.turns]
+        places += range(part.start + len(motions), part.stop) if isinstance(rotation, (Universal, Euler)) else ()
     return places
 
 
@@ -176,11 +172,11 @@ def joint_rates(natural: NaturalCoordinates, tree: Model, x: Expr) -> Expr:
     Linear in x for revolute, prismatic and cylindrical joints and for all joints on the ground but those of Euler
     angles.
     """
-    rows = [_rates(tree.joints[i], _Frame(natural, tree, i, x)) for i, _ in tree.edges]
+    rows = [_rates(tree.joints[i], _JointFrame(natural, tree, i, x)) for i, _ in tree.edges]
     return ca.vertcat(*rows, DM(0, natural.n))
 
 
-class _Frame:
+class _JointFrame:
     """A joint between predecessor and successor, with directions of both in the world at x."""
 
     def __init__(self, natural: NaturalCoordinates, tree: Model, i: int, x: Expr) -> None:
@@ -189,21 +185,21 @@ class _Frame:
         self.R, self.r = np.array(DM(X.E).full()).T, np.array(DM(X.r).full()).ravel()
         self.x = x
 
-    def before(self, v: Array) -> Linear:
+    def before(self, v: Array) -> LinearPoint:
         """A direction of the joint's fixed frame."""
         return self.p.direction(self.R @ v)
 
-    def after(self, v: Array) -> Linear:
+    def after(self, v: Array) -> LinearPoint:
         """A direction of the joint's moved frame."""
         return self.s.direction(v)
 
     @property
-    def distance(self) -> Linear:
-        """From the origin of the fixed frame to that of the moved frame."""
+    def distance(self) -> LinearPoint:
+        """Vector from the origin of the fixed frame to that of the moved frame."""
         start, end = self.p.point(self.r), self.s.point(np.zeros(3))
-        return Linear(ca.sparsify(end.A - start.A), ca.sparsify(end.a - start.a))
+        return LinearPoint(ca.sparsify(end.A - start.A), ca.sparsify(end.a - start.a))
 
-    def dot(self, a: Linear, b: Linear) -> Expr:
+    def dot(self, a: LinearPoint, b: LinearPoint) -> Expr:
         return ca.dot(ca.densify(a(self.x)), ca.densify(b(self.x)))
 
     def angle(self, a: Array) -> Expr:
@@ -241,60 +237,55 @@ class _Frame:
         return sides[0] - (self.rotation().T @ sides[1] if sides[1].nnz() else sides[1])
 
 
-def _position(joint: Joint, frame: _Frame) -> Expr:
-    """q of one joint."""
-    if isinstance(joint, Revolute):
-        return frame.angle(np.array(joint.axis))
-    if isinstance(joint, Prismatic):
-        return frame.along(np.array(joint.axis))
-    if isinstance(joint, Cylindrical):
-        return ca.vertcat(frame.angle(np.array(joint.axis)), frame.along(np.array(joint.axis)))
-    if isinstance(joint, Planar):
-        return ca.vertcat(frame.along(X_AXIS), frame.along(Y_AXIS), frame.angle(Z_AXIS))
-    if isinstance(joint, Universal):
-        return _universal_angles(frame.rotation(), np.array(joint.first), np.array(joint.second))
-    shift = ca.vertcat(*(frame.along(e) for e in np.eye(3)))
-    if isinstance(joint, Translation):
-        return shift
-    if isinstance(joint, FloatingBase):
-        return ca.vertcat(shift, _turned(_rotation_of(joint), frame.rotation()))
-    return _turned(joint, frame.rotation())
+class _AxisMotion(NamedTuple):
+    """A turn about an axis, or a slide along it. across: whether the bodies also move across the axis, which then turns
+    with the first of them."""
+
+    axis: Array
+    turns: bool
+    across: bool = False
 
 
-def _rotation_of(joint: FloatingBase) -> Joint:
-    """The rotation of a floating base as a joint."""
-    return Spherical() if joint.has_quaternion else Euler(joint.rotation.removeprefix("euler_"))
-
-
-def _turned(joint: Joint, R: Expr) -> Expr:
-    """q of a joint that turns freely about a point."""
-    if isinstance(joint, Euler):
-        return euler_angles(R, joint.order)
-    return matrix_to_quaternion(R)
-
-
-def _rates(joint: Joint, frame: _Frame) -> Expr:
-    """Rows of B of one joint."""
-    if isinstance(joint, Revolute):
-        return frame.turning(np.array(joint.axis))
-    if isinstance(joint, Prismatic):
-        return frame.sliding(np.array(joint.axis), whole=False)
-    if isinstance(joint, Cylindrical):
+def _motions(joint: Joint) -> tuple[list[_AxisMotion], Joint | None]:
+    """Turns and slides of a joint, in the order of its q, and the joint of the rotation about a point after them."""
+    if isinstance(joint, (Revolute, Prismatic, Cylindrical)):
         a = np.array(joint.axis)
-        return ca.vertcat(frame.turning(a), frame.sliding(a, whole=False))
+        both = [_AxisMotion(a, True), _AxisMotion(a, False)]
+        return both[:1] if isinstance(joint, Revolute) else both[1:] if isinstance(joint, Prismatic) else both, None
     if isinstance(joint, Planar):
-        shifts = [frame.sliding(e, whole=True) for e in (X_AXIS, Y_AXIS)]
-        return ca.vertcat(*shifts, frame.turning(Z_AXIS))
-    shifts = [frame.sliding(e, whole=True) for e in np.eye(3)] if isinstance(joint, (Translation, FloatingBase)) else []
+        return [_AxisMotion(X_AXIS, False, True), _AxisMotion(Y_AXIS, False, True), _AxisMotion(Z_AXIS, True)], None
+    shifts = [_AxisMotion(e, False, True) for e in np.eye(3)]
     if isinstance(joint, Translation):
-        return ca.vertcat(*shifts)
-    turning = _rotation_of(joint) if isinstance(joint, FloatingBase) else joint
-    W = frame.angular_velocity()
-    if isinstance(turning, Spherical):
-        return ca.vertcat(*shifts, W)
-    q = _position(turning, frame)
-    S = turning.jcalc(q, DM(turning.nv, 1)).S[:3, :]
-    return ca.vertcat(*shifts, dual_basis(S) @ W)
+        return shifts, None
+    if isinstance(joint, FloatingBase):
+        return shifts, Spherical() if joint.has_quaternion else Euler(joint.rotation.removeprefix("euler_"))
+    return [], joint
+
+
+def _position(joint: Joint, frame: _JointFrame) -> Expr:
+    """q of one joint."""
+    motions, rotation = _motions(joint)
+    parts = [frame.angle(m.axis) if m.turns else frame.along(m.axis) for m in motions]
+    if isinstance(rotation, Universal):
+        parts.append(_universal_angles(frame.rotation(), np.array(rotation.first), np.array(rotation.second)))
+    elif isinstance(rotation, Euler):
+        parts.append(euler_angles(frame.rotation(), rotation.order))
+    elif rotation is not None:
+        parts.append(matrix_to_quaternion(frame.rotation()))
+    return ca.vertcat(*parts)
+
+
+def _rates(joint: Joint, frame: _JointFrame) -> Expr:
+    """Rows of B of one joint."""
+    motions, rotation = _motions(joint)
+    rows = [frame.turning(m.axis) if m.turns else frame.sliding(m.axis, whole=m.across) for m in motions]
+    if rotation is not None:
+        W = frame.angular_velocity()
+        if not isinstance(rotation, Spherical):
+            S = rotation.jcalc(_position(rotation, frame), DM(rotation.nv, 1)).S[:3, :]
+            W = dual_basis(S) @ W
+        rows.append(W)
+    return ca.vertcat(*rows)
 
 
 def dual_basis(S: Expr) -> Expr:

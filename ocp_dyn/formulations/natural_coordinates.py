@@ -14,8 +14,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._arguments import positive
-from .._types import Array, Expr, exact, listed, shown, sparse_beside
+from .._base.checks import positive
+from .._base.types import Array, Expr, exact, is_one_of, names_in_message, repr_in_message, sparse_beside
 from ..dynamics.recursions import joint_states, poses, velocities
 from ..joints import MultiDof
 from ..mechanism import Model
@@ -25,7 +25,7 @@ from ..spatial_algebra.spatial import Transform, halves
 from .sharing.choice import COINCIDENT
 
 
-class Linear(NamedTuple):
+class LinearPoint(NamedTuple):
     """A point, a direction or a difference of points that is linear in x: value = A x + a."""
 
     A: DM
@@ -39,9 +39,9 @@ class Linear(NamedTuple):
 class NaturalElement:
     """A basic point or a unit vector.
 
-    bodies: names of the bodies that share it ("world": it is fixed). local: its coordinates in each of them [m; 1], body
-    axes. first: index of its first entry in x; None if it is no coordinate: fixed, or linear in others. value: world
-    coordinates as `value(x)`, in the plane along its two axes.
+    bodies: names of the bodies that share it ("world": it is fixed). local: its coordinates in each of them [m; 1],
+    body axes. first: index of its first entry in x; None if it is no coordinate: fixed, or linear in others. value:
+    world coordinates as `value(x)`, in the plane along its two axes.
 
     >>> [element.name for element in od.formulations.natural(arm).points]
     ['P1', 'P2']
@@ -52,7 +52,7 @@ class NaturalElement:
     bodies: tuple[str, ...]
     local: tuple[tuple[float, ...], ...]
     first: int | None
-    value: Linear
+    value: LinearPoint
 
     @property
     def fixed(self) -> bool:
@@ -69,8 +69,8 @@ class RigidElement:
     complex numbers.
     """
 
-    origin: Linear
-    directions: Linear
+    origin: LinearPoint
+    directions: LinearPoint
     frame: Array
     o: Array
     inverse: Array
@@ -80,20 +80,20 @@ class RigidElement:
         """W of W x + w = [O; D_1; D_2 ...]: velocities of O and of the directions are W xd."""
         return ca.vertcat(self.origin.A, self.directions.A)
 
-    def direction(self, v: Array) -> Linear:
+    def direction(self, v: Array) -> LinearPoint:
         """The direction with coordinates v (3) in the body, body axes."""
         return self._from(self.inverse @ (self.frame.T @ v))
 
-    def point(self, p: Array) -> Linear:
+    def point(self, p: Array) -> LinearPoint:
         """The material point with coordinates p (3) [m] in the body."""
         c = self.inverse @ (self.frame.T @ p - self.o)
         step = self._from(c)
-        return Linear(ca.sparsify(self.origin.A + step.A), ca.sparsify(self.origin.a + step.a))
+        return LinearPoint(ca.sparsify(self.origin.A + step.A), ca.sparsify(self.origin.a + step.a))
 
-    def _from(self, c: Array) -> Linear:
+    def _from(self, c: Array) -> LinearPoint:
         """sum_k c_k D_k."""
         G = exact(factor_block(c))
-        return Linear(ca.sparsify(G @ self.directions.A), ca.sparsify(G @ self.directions.a))
+        return LinearPoint(ca.sparsify(G @ self.directions.A), ca.sparsify(G @ self.directions.a))
 
 
 def factor_block(c: Array) -> Array:
@@ -108,8 +108,8 @@ def factor_block(c: Array) -> Array:
 class Quadratic:
     """The conditions Phi = pick (left(x) * right(x)) - constant, sums of products of linear functions."""
 
-    left: Linear
-    right: Linear
+    left: LinearPoint
+    right: LinearPoint
     pick: DM
     constant: DM
 
@@ -126,7 +126,7 @@ class Quadratic:
         return -2 * (self.pick @ ((self.left.A @ xd) * (self.right.A @ xd)))
 
 
-class Chosen(NamedTuple):
+class ChosenElement(NamedTuple):
     """An element that is a coordinate, as a point (or direction) with coordinates r [m; 1] in one body (3)."""
 
     is_point: bool
@@ -164,7 +164,7 @@ class NaturalCoordinates:
     powers: tuple[int, ...]
     bodies: tuple[RigidElement, ...]
     conditions: Quadratic
-    chosen: tuple[Chosen, ...]
+    chosen: tuple[ChosenElement, ...]
     q: Array
     x: Array
     size: float
@@ -187,7 +187,8 @@ class NaturalCoordinates:
         return np.array([k - k % d in points for k in range(self.n)], dtype=bool)
 
     def rank(self, x: Any = None, tolerance: float = 1e-8) -> int:
-        """Rank of Phi_x at x (n) numbers (default: the assembled configuration), lengths measured by the mechanism's size.
+        """Rank of Phi_x at x (n) numbers (default: the assembled configuration), lengths measured by the mechanism's
+        size.
 
         tolerance: on singular values, relative to the largest; rows are scaled to norm 1.
         """
@@ -213,12 +214,16 @@ class NaturalCoordinates:
     def element(self, name: str) -> NaturalElement:
         """The point or vector of that name."""
         found = {e.name: e for e in (*self.points, *self.vectors)}
-        if name not in found:
-            raise KeyError(f"no point or vector {shown(name)}; there are: {listed(tuple(found))}")
+        if not is_one_of(name, found):
+            raise KeyError(f"no point or vector {repr_in_message(name)}; there are: {names_in_message(tuple(found))}")
         return found[name]
 
     def rows_of(self, name: str) -> tuple[int, ...]:
         """Indices of the conditions of a body, a joint, a loop or an element, by its name."""
+        if not isinstance(name, str):
+            raise TypeError(
+                f"rows_of needs a name of a body, a joint, a loop or an element, got {repr_in_message(name)}"
+            )
         return tuple(k for k, row in enumerate(self.constraint_names) if row.startswith(f"{name}: "))
 
     def split(self, model: Model) -> Model:
@@ -237,8 +242,8 @@ class NaturalCoordinates:
             same = change <= COINCIDENT * max(1.0, self.size)
         if not same:
             raise ValueError(
-                f"these natural coordinates belong to another mechanism than {shown(model)}: joints or lengths differ; "
-                "make them by od.formulations.natural(model, loops)"
+                f"these natural coordinates belong to another mechanism than {repr_in_message(model)}: joints or "
+                "lengths differ; make them by od.formulations.natural(model, loops)"
             )
         return tree
 
@@ -295,6 +300,6 @@ def of_numbers(X: Transform) -> bool:
     return all(isinstance(part, DM) for part in (X.E, X.r))
 
 
-def linear(A: Array, a: Array) -> Linear:
+def linear(A: Array, a: Array) -> LinearPoint:
     """A x + a with structural zeros."""
-    return Linear(exact(A), sparse_beside(a))
+    return LinearPoint(exact(A), sparse_beside(a))

@@ -14,16 +14,16 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, Numbers, as_type, exact
-from ..dynamics.passive import passive_force
+from .._base.types import Expr, M, Numbers, as_type, exact
+from ..dynamics.passive_torques import passive_force
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.spatial import Inertia, halves
-from .joint_coordinates import joint_rates, natural_boundary, q_near_rest, qd_of
+from .joint_coordinates import checks_natural_arguments, joint_rates, q_near_rest, qd_of
 from .natural_coordinates import NaturalCoordinates, RigidElement
 
 
-@natural_boundary
+@checks_natural_arguments
 def natural_mass_matrix(model: Model, natural: NaturalCoordinates, x: M | Numbers) -> M:
     """M (n x n), constant and sparse: the kinetic energy is xd' M xd / 2 [GJB94, 8.5.1; ch. 4].
 
@@ -46,7 +46,7 @@ def natural_mass_matrix(model: Model, natural: NaturalCoordinates, x: M | Number
     return as_type(total, x)
 
 
-@natural_boundary
+@checks_natural_arguments
 def natural_constraints(model: Model, natural: NaturalCoordinates, x: M | Numbers) -> M:
     """Phi(x) (m) [m^2; m; 1]: inner products that stay constant, conditions of joints and loops, surplus elements.
 
@@ -61,7 +61,7 @@ def natural_constraints(model: Model, natural: NaturalCoordinates, x: M | Number
     return as_type(natural.conditions.value(x), x)
 
 
-@natural_boundary
+@checks_natural_arguments
 def natural_jacobian(model: Model, natural: NaturalCoordinates, x: M | Numbers) -> M:
     """Phi_x (m x n), sparse and linear in x. O(m).
 
@@ -74,7 +74,7 @@ def natural_jacobian(model: Model, natural: NaturalCoordinates, x: M | Numbers) 
     return as_type(natural.conditions.jacobian(x), x)
 
 
-@natural_boundary
+@checks_natural_arguments
 def natural_jacobian_rate(model: Model, natural: NaturalCoordinates, x: M | Numbers, xd: M | Numbers) -> M:
     """c = -d(Phi_x)/dt xd (m): accelerations keep the conditions if Phi_x xdd = c. x gives the type alone. O(m).
 
@@ -87,7 +87,7 @@ def natural_jacobian_rate(model: Model, natural: NaturalCoordinates, x: M | Numb
     return as_type(natural.conditions.rate(xd), x)
 
 
-@natural_boundary
+@checks_natural_arguments
 def natural_force(
     model: Model,
     natural: NaturalCoordinates,

@@ -24,9 +24,9 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._arguments import all_positive
-from .._autodiff import on_symbols
-from .._types import Array, Expr, listed
+from .._base.autodiff import on_symbols
+from .._base.checks import all_positive
+from .._base.types import Array, Expr, names_in_message
 from ..mechanism import Model
 from ..mechanism.loads import Loads
 from .natural_coordinates import NaturalCoordinates
@@ -39,6 +39,8 @@ from .natural_dynamics import (
 )
 
 Force = Callable[[Expr, Expr], Expr]
+LARGEST_COUNT = 1000
+"""Largest number of iterations of a step: every one adds its operations to the graph."""
 WEIGHTLESS = 1e-14
 """Least eigenvalue of the inertia, relative to the largest, that counts as inertia."""
 
@@ -54,8 +56,8 @@ class Scales(NamedTuple):
     @staticmethod
     def of(natural: NaturalCoordinates) -> Scales:
         """m0: mean mass of the bodies that have one. L0: mean extent of the bodies that have one, the largest distance
-        of their points and centers of mass. Coordinates of points have the unit L0, those of vectors 1. Masses are those
-        of the model that natural coordinates were made of; masses that are expressions do not count."""
+        of their points and centers of mass. Coordinates of points have the unit L0, those of vectors 1. Masses are
+        those of the model that natural coordinates were made of; masses that are expressions do not count."""
         tree, is_point = natural.tree, natural.lengths
         masses = [_number(body.m) for body in tree.I[1:]]
         found = [extent for extent in map(_extent, _points_of_bodies(natural)) if extent > 0]
@@ -79,7 +81,7 @@ class Scales(NamedTuple):
 
 
 def _points_of_bodies(natural: NaturalCoordinates) -> list[Array]:
-    """By moving body its basic points and its center of mass (k x 3, in the plane k x 2) [m]."""
+    """Every moving body's basic points and its center of mass (k x 3, in the plane k x 2) [m]."""
     tree = natural.tree
     found: list[list[Array]] = [[] for _ in tree.I]
     for i, body in enumerate(tree.I[1:], 1):
@@ -104,7 +106,7 @@ def _extent(points: Array) -> float:
 
 
 @dataclass(frozen=True)
-class Equations:
+class NaturalEquations:
     """M (n x n), constant; Phi, Phi_x, c = -Phi_x_dot xd and Q as functions of x, xd.
 
     tau (nv), or a function of x, xd that returns it; f_ext (6 x k), None without external loads. ValueError without
@@ -121,7 +123,7 @@ class Equations:
         if not self.natural.n:
             raise ValueError(
                 "the mechanism cannot move, its loops tie all bodies to the ground and lock the joints "
-                f"{listed(self.natural.tree.joint_names)}: there are no natural coordinates; leave out a loop"
+                f"{names_in_message(self.natural.tree.joint_names)}: there are no natural coordinates; leave out a loop"
             )
 
     @cached_property
@@ -160,7 +162,7 @@ class Equations:
             return SX(self.natural.n, self.natural.n)
         loads = replace(self.loads, external=())
         tau = self.tau if callable(self.tau) else DM(self.model.nv, 1)
-        inner = Equations(self.model, self.natural, tau, None, loads)
+        inner = NaturalEquations(self.model, self.natural, tau, None, loads)
 
         def tangent(x: Expr, xd: Expr) -> list[Expr]:
             Q = SX(inner.Q(x, xd))
@@ -183,8 +185,8 @@ def check_resisted(what: str, natural: NaturalCoordinates, scales: Scales, A: DM
         name = natural.names[int(np.argmax(np.abs(vectors[:, 0])))]
         bodies = natural.element(name.rpartition(".")[0]).bodies
         raise ValueError(
-            f"{what}: no inertia resists a motion of {name}, which belongs to {listed(bodies)}: give the body mass and "
-            "inertia, or lock its joint"
+            f"{what}: no inertia resists a motion of {name}, which belongs to {names_in_message(bodies)}: give the "
+            "body mass and inertia, or lock its joint"
         )
 
 

@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from casadi import DM
 
-from .._types import Array, finite_vector, listed, sequence, shown
+from .._base.types import Array, finite_vector, names_in_message, repr_in_message, sequence
 from ..constrained_motion.assembly import AssemblyError, assemble_q
 from ..constraints import Loop
 from ..dynamics.kinematics import body_transforms, resolve
 from ..joints import MultiDof
 from ..mechanism import Model
-from ..mechanism.boundary import boundary, column_of_numbers
+from ..mechanism.boundary import checks_arguments, column_of_numbers
 from ..mechanism.reduction import split_joints
 from .natural_coordinates import NaturalCoordinates, of_numbers
-from .sharing.choice import WANTED, Choice, Elements, Groups
+from .sharing.choice import WANTED, ElementChoice, Elements, Groups
 from .sharing.joints import SUPPORTED, Sharing, join_groups, parallel
-from .sharing.loops import Poses, check_closed, ends_of, link_of_loop, numbers_of, placed
+from .sharing.loops import Poses, check_closed, ends_of, link_of_loop, numbers_of, point_in_body
 from .sharing.matrices import assembled
 from .sharing.plane import joint_links, plane_axes, plane_of_motion
 
 
-@boundary(own=("q",))
+@checks_arguments(own=("q",))
 def natural(
     model: Model,
     loops: Loop | Sequence[Loop] = (),
@@ -73,7 +73,7 @@ def natural(
     _add_wanted(sharing, wanted)
     for link in links:
         sharing.add(link)
-    choice = Choice(sharing.elements, axes.shape[1])
+    choice = ElementChoice(sharing.elements, axes.shape[1])
     for body in range(tree.nb + 1):
         choice.body(body)
     return assembled(tree, sharing, choice, axes, q0)
@@ -88,8 +88,8 @@ def _check_joints(tree: Model) -> None:
         if type(joint) not in SUPPORTED:
             raise ValueError(
                 f"joint {name}: natural coordinates take no {type(joint).__name__}, its motion is no polynomial of "
-                f"points and vectors; they take {listed([kind.__name__ for kind in SUPPORTED])}, MultiDof. Use "
-                "Formulation B (velocity transformations), which takes every joint"
+                f"points and vectors; they take {names_in_message([kind.__name__ for kind in SUPPORTED])}, MultiDof. "
+                "Use Formulation B (velocity transformations), which takes every joint"
             )
         if not of_numbers(X):
             raise ValueError(
@@ -103,8 +103,8 @@ def _loops(loops: Any) -> list[Loop]:
     for loop in found:
         if not isinstance(loop, Loop):
             raise TypeError(
-                f"loops must be od.Loop's, got {shown(loop)}: natural coordinates hold joints and closed loops; other "
-                "constraints need Formulation B or constrained_dynamics"
+                f"loops must be od.Loop's, got {repr_in_message(loop)}: natural coordinates hold joints and closed "
+                "loops; other constraints need Formulation B or constrained_dynamics"
             )
     return found
 
@@ -112,22 +112,22 @@ def _loops(loops: Any) -> list[Loop]:
 def _assembled(model: Model, loops: Sequence[Loop], q: Any) -> Array:
     """q as numbers, or the configuration nearest to the neutral one in which the loops are closed."""
     if q is not None:
-        return np.array(column_of_numbers(q, model.nq, "q").full()).ravel()
+        return np.array(column_of_numbers(q, model.nq, "q", model.q_names).full()).ravel()
     if not loops:
         return model.neutral()
     try:
         return assemble_q(model, tuple(loops), model.neutral())
     except AssemblyError as error:
         raise ValueError(
-            f"loops {listed([loop.name for loop in loops])} cannot be closed from model.neutral(), the largest error "
-            f"is {error.error:.3g}: give a closed configuration, q=od.assemble_q(model, loops, q_near_it)"
+            f"loops {names_in_message([loop.name for loop in loops])} cannot be closed from model.neutral(), the "
+            f"largest error is {error.error:.3g}: give a closed configuration, q=od.assemble_q(model, loops, q_near_it)"
         ) from error
 
 
 def _check_finite(tree: Model, X0: Poses, q: Array) -> None:
     for name, (E, r) in zip(tree.body_names, X0[1:], strict=True):
         if not (np.all(np.isfinite(E)) and np.all(np.isfinite(r))):
-            raise ValueError(f"q: body {name} has no pose at q = {shown(q)}: a quaternion must not be zero")
+            raise ValueError(f"q: body {name} has no pose at q = {repr_in_message(q)}: a quaternion must not be zero")
 
 
 def _size(tree: Model, loops: Sequence[Loop], wanted: Sequence[_Wanted]) -> float:
@@ -154,15 +154,19 @@ def _wanted(tree: Model, points: Any, vectors: Any) -> list[_Wanted]:
     found: list[_Wanted] = []
     for what, given in (("points", points), ("vectors", vectors)):
         if not isinstance(given, Mapping | None):
-            raise TypeError(f"{what} must be {{name: (frame, three numbers)}}, got {shown(given)}")
+            raise TypeError(f"{what} must be {{name: (frame, three numbers)}}, got {repr_in_message(given)}")
         for name, value in (given or {}).items():
             if not isinstance(name, str) or not name or not isinstance(value, (tuple, list)) or len(value) != 2:
-                raise TypeError(f"{what} must be {{name: (frame, three numbers)}}, got {shown({name: value})}")
+                raise TypeError(
+                    f"{what} must be {{name: (frame, three numbers)}}, got {repr_in_message({name: value})}"
+                )
             if any(other.name == name for other in found):
-                raise ValueError(f"{shown(name)} is the name of a point and of a vector: give them different names")
-            frame, r = resolve(tree, value[0]), finite_vector(value[1], 3, f"{what}: {shown(name)}")
+                raise ValueError(
+                    f"{repr_in_message(name)} is the name of a point and of a vector: give them different names"
+                )
+            frame, r = resolve(tree, value[0]), finite_vector(value[1], 3, f"{what}: {repr_in_message(name)}")
             is_point = what == "points"
-            at = placed(frame.X, r) if is_point else numbers_of(frame.X)[0].T @ r
+            at = point_in_body(frame.X, r) if is_point else numbers_of(frame.X)[0].T @ r
             found.append(_Wanted(name, is_point, frame.body, at))
     return found
 
@@ -176,6 +180,10 @@ def _add_wanted(sharing: Sharing, wanted: Sequence[_Wanted]) -> None:
         elif np.linalg.norm(at) > 0.5 * np.linalg.norm(r):
             element = sharing.elements.vector([(body, at / np.linalg.norm(at))], WANTED, name)
         else:
-            raise ValueError(f"vectors: {shown(name)} must be a direction along which the mechanism moves, got {r}")
+            raise ValueError(
+                f"vectors: {repr_in_message(name)} must be a direction along which the mechanism moves, got {r}"
+            )
         if element.name != name:
-            raise ValueError(f"{shown(name)} and {shown(element.name)} are the same: leave out one of them")
+            raise ValueError(
+                f"{repr_in_message(name)} and {repr_in_message(element.name)} are the same: leave out one of them"
+            )

@@ -9,17 +9,18 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, Numbers, converted
-from ..constrained_motion.solvers import RangeSpace, Rows
-from ..constraints import Constraints, constraint_magnitudes
+from .._base.types import Expr, M, Numbers, cast_to_matrix
+from ..constrained_motion.independent_rows import ConstraintRows
+from ..constrained_motion.solvers import RangeSpace
+from ..constraints import Constraints
 from ..dynamics.rnea_crba_aba import factor
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..spatial_algebra.linalg import elimination_tree, symmetric
 from .closed.branches import Branches, OpenedChain, check_opened
 from .cut_joints import Closing
 from .formulation_a import elements_at, open_tree, products, transformation
-from .joint_coordinates import natural_boundary
+from .joint_coordinates import checks_natural_arguments
 from .natural_coordinates import NaturalCoordinates
 from .natural_dynamics import natural_force, natural_mass_matrix
 from .velocity_transformations import assembled, elements, open_chain, summed
@@ -30,8 +31,8 @@ class Stages(NamedTuple):
 
     Operations of a stage are those that a Function of this stage and of all before it takes more than a Function of
     those before it. Of symmetric matrices the upper triangles are given. closing_jacobian, closing_products: Phi2_q R
-    and c2 - Phi2_q Sc of closed chains (table 8.4), empty without loops; linear_equations: the accelerations, with loops
-    also lam of (8.114).
+    and c2 - Phi2_q Sc of closed chains (table 8.4), empty without loops; linear_equations: the accelerations, with
+    loops also lam of (8.114).
 
     >>> od.formulations.stages(rod, ca.DM([np.pi / 2]), ca.DM([0.0]), ca.DM([0.0])).linear_equations  # qdd
     DM(-14.715)
@@ -52,7 +53,7 @@ class Stages(NamedTuple):
     linear_equations: Expr
 
 
-@boundary()
+@checks_arguments()
 def stages(model: Model, q: M | Numbers, qd: M | Numbers, tau: M | Numbers, *, constraints: Constraints = ()) -> Stages:
     """The stages of Formulation B without loads of the joints (8.38); with constraints, cut joints, (8.114).
 
@@ -69,13 +70,13 @@ def stages(model: Model, q: M | Numbers, qd: M | Numbers, tau: M | Numbers, *, c
     RtMR = [(body.dofs, body.R.T @ P) for body, P in zip(bodies, MR, strict=True)]
     RtMSc = [(body.dofs, P.T @ body.Sc) for body, P in zip(bodies, MR, strict=True)]
     RtQ = [(body.dofs, body.R.T @ (body.Q - body.C)) for body in bodies]
-    at_q: Expr = converted(q)
+    at_q: Expr = cast_to_matrix(q)
     H = assembled(model, at_q, RtMR)
     b = summed(model, at_q, RtQ) - summed(model, at_q, RtMSc)
     jacobian, rates, solution = type(at_q)(0, 1), type(at_q)(0, 1), factor(model, H).solve(tau + b)
     if not isinstance(constraints, (tuple, list)) or constraints:
         closing = Closing.of(model, constraints, open, q, qd)
-        rows = Rows(closing.Phi_z, constraint_magnitudes(model, constraints, q))
+        rows = ConstraintRows.of(model, constraints, at_q, G=closing.Phi_z)
         solution = ca.vertcat(*RangeSpace.on(H, model.dof_parent, rows).solve(tau + b, closing.gamma))
         jacobian, rates = _stored(closing.Phi_z), closing.gamma
     return Stages(
@@ -95,7 +96,7 @@ def stages(model: Model, q: M | Numbers, qd: M | Numbers, tau: M | Numbers, *, c
     )
 
 
-@natural_boundary
+@checks_natural_arguments
 def stages_a(
     model: Model,
     natural: NaturalCoordinates,
@@ -131,14 +132,15 @@ def stages_a(
     RtMR, RtMSc = symmetric(R.T @ MR), MR.T @ Sc
     Q = natural_force(model, natural, x, xd, tau if opened else model.rest(q))
     RtQ = R.T @ Q if opened else tau + R.T @ Q
-    empty: Expr = type(converted(q))(0, 1)
+    empty: Expr = type(cast_to_matrix(q))(0, 1)
     jacobian, rates, parts = empty, empty, (RtQ - RtMSc,)
     if opened is None:
         solution = factor(model, RtMR).solve(*parts)
     else:
         J = natural.conditions.jacobian(x)[list(opened.rows), :]
         Phi_z, rates = J @ R, natural.conditions.rate(xd)[list(opened.rows)] - J @ Sc
-        rows = Rows(Phi_z, ca.fabs(J) @ ca.fabs(R))
+        phi = natural.conditions.value(x)[list(opened.rows)]
+        rows = ConstraintRows.by_pattern(Phi_z, ca.fabs(J) @ ca.fabs(R), phi)
         solution = ca.vertcat(*RangeSpace.on(RtMR, elimination_tree(RtMR), rows).solve(*parts, rates))
         jacobian = _stored(Phi_z)
     return Stages(

@@ -9,12 +9,12 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from .. import _arguments as arguments
-from .._types import Array, Expr, shown
+from .._base import checks as arguments
+from .._base.types import Array, Expr, repr_in_message
 from ..constraints import Constraints, as_set
 from ..integrators import Scheme, explicit_step, scheme
 from ..mechanism import Model
-from ..mechanism.boundary import boundary, column_of_numbers
+from ..mechanism.boundary import checks_arguments, column_of_numbers
 from ..mechanism.loads import NO_LOADS, Loads
 from .trajectory import IntegrationError, Progress, Trajectory, is_open
 
@@ -27,7 +27,7 @@ Accelerations = Callable[[Expr, Expr, Expr], Any]
 """A function (q, qd, tau) -> qdd, or -> (qdd, ...), such as od.function(od.forward_dynamics, model)."""
 
 
-@boundary(own=("q", "qd", "tau"))
+@checks_arguments(own=("q", "qd", "tau"))
 def runge_kutta_motion(
     model: Model,
     accelerations: Accelerations,
@@ -70,7 +70,7 @@ def runge_kutta_motion(
     every = arguments.whole(every, "runge_kutta_motion: every", 1, LARGEST_STEP_COUNT)
     steps, h = step_count(h, duration, every), arguments.positive(h, "the step h [s]")
     step = _step(model, accelerations, scheme_used, tau, h)
-    state = (column_of_numbers(q, model.nq, "q"), column_of_numbers(qd, model.nv, "qd"))
+    state = (column_of_numbers(q, model.nq, "q", model.q_names), column_of_numbers(qd, model.nv, "qd", model.qd_names))
     kept: tuple[list[Array], list[Array]] = ([np.array(state[0].full())], [np.array(state[1].full())])
     chunk = every * max(1, CHUNK // every)
     run = step.mapaccum("steps", chunk, 2) if steps >= chunk else None
@@ -106,8 +106,8 @@ def _explicit(method: str | Scheme) -> Scheme:
     found = scheme(method)
     if not (found.explicit or found.semi_implicit):
         raise ValueError(
-            f'runge_kutta_motion needs an explicit scheme, such as "rk4", got {shown(found.name)}, which is implicit: '
-            "od.formulations.trapezoidal_motion integrates by an implicit rule in natural coordinates"
+            f'runge_kutta_motion needs an explicit scheme, such as "rk4", got {repr_in_message(found.name)}, which is '
+            "implicit: od.formulations.trapezoidal_motion integrates by an implicit rule in natural coordinates"
         )
     return found
 
@@ -115,11 +115,15 @@ def _explicit(method: str | Scheme) -> Scheme:
 def _step(model: Model, accelerations: Accelerations, method: Scheme, tau: Any, h: float) -> ca.Function:
     """The Function (q, qd) -> (q, qd) after a step h."""
     arguments.function(accelerations, "runge_kutta_motion: accelerations")
-    torques = tau if callable(tau) else column_of_numbers(np.zeros(model.nv) if tau is None else tau, model.nv, "tau")
+    torques = (
+        tau
+        if callable(tau)
+        else column_of_numbers(np.zeros(model.nv) if tau is None else tau, model.nv, "tau", model.qd_names)
+    )
 
     def rate(q: Expr, qd: Expr) -> Expr:
-        force = arguments.called("tau", torques, q, qd) if callable(torques) else torques
-        found = arguments.called("accelerations", accelerations, q, qd, _returned(force, model.nv, "tau"))
+        force = arguments.call_user("tau", torques, q, qd) if callable(torques) else torques
+        found = arguments.call_user("accelerations", accelerations, q, qd, _returned(force, model.nv, "tau"))
         first = found[0] if isinstance(found, (tuple, list)) and found else found
         return _returned(first, model.nv, "accelerations")
 
@@ -132,7 +136,7 @@ def _returned(value: Any, size: int, what: str) -> Expr:
     """A column (nv) that a function of the user returned."""
     column = value if isinstance(value, (SX, MX, DM)) else None
     if column is None or column.shape != (size, 1):
-        got = shown(value) if column is None else f"shape {column.shape}"
+        got = repr_in_message(value) if column is None else f"shape {column.shape}"
         first = " first" if what == "accelerations" else ""
         raise ValueError(f"{what} must return a casadi column of {size} entries{first}, got {got}")
     return column

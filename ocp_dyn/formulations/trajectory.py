@@ -11,12 +11,12 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .. import _arguments as arguments
-from .._display import Displayed, table
-from .._types import Array
+from .._base import checks as arguments
+from .._base.display import Displayed, table
+from .._base.types import Array
 from ..constraints import Constraints, as_set, constraint_position, constraint_velocity
 from ..dynamics.momentum import kinetic_energy, potential_energy
-from ..dynamics.passive import spring_energy
+from ..dynamics.passive_torques import spring_energy
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 
@@ -131,8 +131,8 @@ class Trajectory(Displayed):
         raise ValueError(f"a trajectory is not periodic and has no repetition {n}")
 
     def sample(self, times: Any) -> Array:
-        """q (K, nq) at K times [s] or at one, between nodes along the shortest step from one node to the next; before the
-        first node and after the last the motion rests there."""
+        """q (K, nq) at K times [s] or at one, between nodes along the shortest step from one node to the next; before
+        the first node and after the last the motion rests there."""
         times = np.clip(arguments.numbers(times, "times [s]"), self.t[0], self.t[-1])
         if len(self.t) < 2 or not times.size:
             return np.repeat(self.q[:1], times.size, axis=0)

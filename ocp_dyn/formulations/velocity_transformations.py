@@ -33,16 +33,16 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, ModelError, Numbers, as_type, converted, shown, sparse, sparse_beside
+from .._base.types import Expr, M, ModelError, Numbers, as_type, cast_to_matrix, repr_in_message, sparse, sparse_beside
 from ..dynamics.invertible import check_invertible
-from ..dynamics.passive import passive_force, with_armature
+from ..dynamics.passive_torques import passive_force, with_armature
 from ..dynamics.recursions import States, joint_states, poses, without_drift
 from ..dynamics.rnea_crba_aba import factor, world_wrenches
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.linalg import symmetric
-from ..spatial_algebra.spatial import Inertia, acceleration_field, congruence, halves, skew
+from ..spatial_algebra.spatial import FarInertia, Inertia, acceleration_field, congruence, halves, skew
 
 NOTHING = DM(3, 1)
 
@@ -61,7 +61,7 @@ class Positions(NamedTuple):
     s: list[Expr]
 
 
-class Columns(NamedTuple):
+class VelocityColumns(NamedTuple):
     """Velocities per unit velocity of each dof (3 each), by dof: w the angular velocity of the body behind the joint, v
     the velocity of its origin; world axes, structurally zero where the joint has none."""
 
@@ -79,9 +79,9 @@ class Velocities(NamedTuple):
 
 
 class Accelerations(NamedTuple):
-    """Accelerations of bodies at qdd = 0, by body with the ground first: a of the origin (3), dw angular (3), U (3x3), so
-    that a point at the lever r from the origin accelerates by a + U r; turn, slide (3 each): the parts of dw and a that
-    are due to the velocity of the body's joint; world axes."""
+    """Accelerations of bodies at qdd = 0, by body with the ground first: a of the origin (3), dw angular (3), U (3x3),
+    so that a point at the lever r from the origin accelerates by a + U r; turn, slide (3 each): the parts of dw and a
+    that are due to the velocity of the body's joint; world axes."""
 
     dw: list[Expr]
     a: list[Expr]
@@ -96,7 +96,7 @@ class OpenChain:
 
     model: Model
     at: Positions
-    by: Columns
+    by: VelocityColumns
     moving: Velocities
     products: Accelerations
 
@@ -112,7 +112,7 @@ class OpenChain:
         return [DM(6, 1), *(ca.vertcat(by.a[i] + by.U[i] @ s[i], by.dw[i]) for i, _ in self.model.edges)]
 
 
-class Element(NamedTuple):
+class BodyTerms(NamedTuple):
     """Terms of one body in (8.38): dofs, those that move it; R, its rows of R in their columns (6 x len(dofs)); m [kg]
     and J (3x3) [kg m^2], the blocks of its mass matrix (8.88); Sc, C, Q (6 each), linear half first, world axes."""
 
@@ -144,7 +144,7 @@ def positions(model: Model, states: States) -> Positions:
     return Positions(A, r, d, s)
 
 
-def columns(model: Model, states: States, at: Positions) -> Columns:
+def columns(model: Model, states: States, at: Positions) -> VelocityColumns:
     """World axes of all dofs: A S_w and A S_v. Translations along directions that the parent carries are taken along
     these, so that those of a floating base are constant."""
     w: list[Expr] = []
@@ -156,15 +156,15 @@ def columns(model: Model, states: States, at: Positions) -> Columns:
         A = at.A[p] @ model.X_tree[i].E.T if n else at.A[i]
         w += ca.horzsplit(at.A[i] @ S[:3, :])
         v += ca.horzsplit(ca.horzcat(A @ carried, at.A[i] @ S[3:, n:]))
-    return Columns(w, v)
+    return VelocityColumns(w, v)
 
 
-def body_rows(model: Model, at: Positions, by: Columns, b: int) -> Expr:
+def body_rows(model: Model, at: Positions, by: VelocityColumns, b: int) -> Expr:
     """Rows of R of body b (6 x number of dofs that support it): v + w x (g_b - r_i) and w of each (8.99-8.105)."""
     return ca.horzcat(*(ca.vertcat(v, w) for v, w in columns_at(model, at, by, b, at.s[b])))
 
 
-def columns_at(model: Model, at: Positions, by: Columns, b: int, lever: Expr) -> list[tuple[Expr, Expr]]:
+def columns_at(model: Model, at: Positions, by: VelocityColumns, b: int, lever: Expr) -> list[tuple[Expr, Expr]]:
     """(velocity of a point of body b, angular velocity) per unit velocity of each dof that supports the body, from the
     root outwards; lever: from the body's origin to the point."""
     found = []
@@ -175,7 +175,7 @@ def columns_at(model: Model, at: Positions, by: Columns, b: int, lever: Expr) ->
     return found[::-1]
 
 
-def velocities(model: Model, at: Positions, by: Columns, qd: Expr) -> Velocities:
+def velocities(model: Model, at: Positions, by: VelocityColumns, qd: Expr) -> Velocities:
     """The stage z. -> q. (8.89-8.94), from the root outwards."""
     rates = ca.vertsplit(qd)
     w, v, g = [NOTHING], [NOTHING], [NOTHING]
@@ -188,7 +188,7 @@ def velocities(model: Model, at: Positions, by: Columns, qd: Expr) -> Velocities
 
 
 def acceleration_products(
-    model: Model, states: States, at: Positions, by: Columns, w: list[Expr], qd: Expr
+    model: Model, states: States, at: Positions, by: VelocityColumns, w: list[Expr], qd: Expr
 ) -> Accelerations:
     """The stage Sc: accelerations at qdd = 0 (8.95-8.98), by the classical accelerations a of the origins,
 
@@ -228,7 +228,7 @@ def open_chain(model: Model, q: Expr, qd: Expr) -> OpenChain:
     return OpenChain(model, at, by, moving, acceleration_products(model, states, at, by, moving.w, drifting))
 
 
-def elements(model: Model, open: OpenChain, f_ext: Expr | None = None, *, loads: Loads = NO_LOADS) -> list[Element]:
+def elements(model: Model, open: OpenChain, f_ext: Expr | None = None, *, loads: Loads = NO_LOADS) -> list[BodyTerms]:
     """The terms of all moving bodies in (8.38)."""
     at, w, J = open.at, open.moving.w, world_inertias(model, open.at)
     wrenches = world_wrenches(model, f_ext, loads.external)
@@ -238,7 +238,7 @@ def elements(model: Model, open: OpenChain, f_ext: Expr | None = None, *, loads:
         C = ca.vertcat(NOTHING, ca.cross(w[i], J[i] @ w[i]))
         moment, force = halves(wrenches[i]) if i in wrenches else (NOTHING, NOTHING)
         Q = ca.vertcat(m * model.gravity_vector + force, moment - ca.cross(at.r[i] + at.s[i], force))
-        found.append(Element(supporting_dofs(model, i), open.R[i], m, J[i], open.Sc[i], C, Q))
+        found.append(BodyTerms(supporting_dofs(model, i), open.R[i], m, J[i], open.Sc[i], C, Q))
     return found
 
 
@@ -267,9 +267,11 @@ def central(model: Model, i: int) -> tuple[Expr, Expr, Expr]:
         if isinstance(h, DM) and not h.nnz():
             return m, NOTHING, I
         raise ModelError(
-            f"body {shown(model.body_names[i - 1])} has a first moment but no mass, so it has no center of gravity, as "
-            "Formulation B needs: give the model with the inertias of real bodies, before od.reduce"
+            f"body {repr_in_message(model.body_names[i - 1])} has a first moment but no mass, so it has no center of "
+            "gravity, as Formulation B needs: give the model with the inertias of real bodies, before od.reduce"
         )
+    if isinstance(body, FarInertia):
+        return m, *body.central()
     c = h / m
     shift = m * (skew(c) @ skew(c))
     if not all(isinstance(x, DM) for x in (m, h, I)):
@@ -286,7 +288,7 @@ def _combined(axes: list[Expr], rates: list[Expr], dofs: range, start: Expr) -> 
 # Algorithms
 
 
-@boundary()
+@checks_arguments()
 def velocity_transformation(model: Model, q: M | Numbers) -> M:
     """R(q) (6 nb x nv): [velocity of the center of gravity; angular velocity] of all bodies = R qd [GJB94, 8.34].
 
@@ -300,10 +302,10 @@ def velocity_transformation(model: Model, q: M | Numbers) -> M:
     return as_type(ca.vertcat(*(in_all_columns(model, R[i], i) for i, _ in model.edges)), q)
 
 
-@boundary()
+@checks_arguments()
 def dependent_velocity(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
-    """R qd (6 nb), by recursion [GJB94, 8.89-8.94]: [velocity of the center of gravity; angular velocity] of all bodies,
-    world axes [m/s, rad/s]. O(nb).
+    """R qd (6 nb), by recursion [GJB94, 8.89-8.94]: [velocity of the center of gravity; angular velocity] of all
+    bodies, world axes [m/s, rad/s]. O(nb).
 
     >>> od.formulations.dependent_velocity(rod, [0.0], [2.0])
     DM([-1, 00, 0, 00, 2, 00])
@@ -312,7 +314,7 @@ def dependent_velocity(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     return as_type(ca.vertcat(*chain.from_iterable(zip(moving.g[1:], moving.w[1:], strict=True))), q)
 
 
-@boundary()
+@checks_arguments()
 def velocity_products(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Sc(q, qd) (6 nb): the accelerations of all bodies at qdd = 0, so that dv/dt = R qdd + Sc [GJB94, 8.35].
 
@@ -325,7 +327,7 @@ def velocity_products(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     return as_type(ca.vertcat(*open_chain(model, q, qd).Sc[1:]), q)
 
 
-@boundary()
+@checks_arguments()
 def projected_equations(
     model: Model, q: M | Numbers, qd: M | Numbers, f_ext: M | Numbers | None = None, *, loads: Loads = NO_LOADS
 ) -> tuple[M, M]:
@@ -338,10 +340,10 @@ def projected_equations(
     >>> od.formulations.projected_equations(rod, [np.pi / 6], [0.0])  # m l^2 / 3, m g l/2 sin(30 degrees)
     (DM(0.333333), DM(2.4525))
     """
-    return projected(model, converted(q), qd, elements(model, open_chain(model, q, qd), f_ext, loads=loads), loads)
+    return projected(model, cast_to_matrix(q), qd, elements(model, open_chain(model, q, qd), f_ext, loads=loads), loads)
 
 
-@boundary()
+@checks_arguments()
 def forward_dynamics_formulation_b(
     model: Model,
     q: M | Numbers,
@@ -364,7 +366,7 @@ def forward_dynamics_formulation_b(
     return as_type(factor(model, H).solve(tau - C), q)
 
 
-def projected(model: Model, q: M, qd: Expr, bodies: list[Element], loads: Loads) -> tuple[M, M]:
+def projected(model: Model, q: M, qd: Expr, bodies: list[BodyTerms], loads: Loads) -> tuple[M, M]:
     """H = R' M R and C = R' (M Sc + C - Q), with the loads of the joints."""
     H = assembled(model, q, [(body.dofs, body.R.T @ body.momenta(body.R)) for body in bodies])
     forces = [body.momenta(body.Sc) + body.C - body.Q for body in bodies]
@@ -375,8 +377,8 @@ def projected(model: Model, q: M, qd: Expr, bodies: list[Element], loads: Loads)
 
 
 def assembled(model: Model, q: M, parts: list[tuple[list[int], Expr]]) -> M:
-    """The symmetric sum (nv x nv) of matrices that stand in the rows and columns of some dofs; only their upper triangles
-    are computed."""
+    """The symmetric sum (nv x nv) of matrices that stand in the rows and columns of some dofs; only their upper
+    triangles are computed."""
     H: Expr = _kind(q, parts)(model.nv, model.nv)
     for dofs, part in parts:
         H[dofs, dofs] = H[dofs, dofs] + ca.triu(part)

@@ -7,15 +7,15 @@
 | `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
 | `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
 | `constraints` | constraints as plain data, for files of solutions |
-| `_chains` | joints as chains of hinges and slides |
+| `_hinges_and_slides` | joints as chains of hinges and slides |
 | `_classes` | joints and constraints in files, by the name of their class and their fields |
 | `npz` | arrays from .npz files that may be damaged or hostile |
 | `simulators` | models as MJCF and URDF, with the shapes that touch the ground |
 | `layouts` | conversion of q, qd, qdd, tau to and from RBDL, Pinocchio and MuJoCo |
 """
 
-from .._files import whole_file as whole_file
-from .._types import only_names as _only_names
+from .._base.files import whole_file as whole_file
+from .._base.types import only_names as _only_names
 from .faults import Fault as Fault
 from .faults import file_faults as file_faults
 from .json import load_model as load_model

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import ROUNDING, ModelError, meant, sequence, shown
+from .._base.types import ROUNDING, ModelError, repr_in_message, sequence, suggestion
 from ._json_entry import as_float
 
 
@@ -43,7 +43,7 @@ def known_classes(library: Mapping[str, Any], given: Any, option: str, fits: Cal
     for kind in (given,) if alone else sequence(given, expected):
         if not isinstance(kind, type) or not is_own_dataclass(kind) or not fits(kind):
             remedy = f": give the class, {type(kind).__name__}" if fits(type(kind)) else ""
-            raise TypeError(f"{expected}, got {shown(kind)} among them{remedy}")
+            raise TypeError(f"{expected}, got {repr_in_message(kind)} among them{remedy}")
         if known.setdefault(kind.__name__, kind) is not kind:
             raise ValueError(
                 f"{option}: two classes are called {kind.__name__!r}, one may be the library's: rename one"
@@ -55,11 +55,11 @@ def class_called(name: str, known: Mapping[str, Any], option: str, where: str) -
     """The class of this name; UnknownClass, with the remedy, if there is none."""
     if name in known:
         return known[name]
-    hint = meant(name, known) or f"; known: {', '.join(known)}."
+    hint = suggestion(name, known) or f"; known: {', '.join(known)}."
     example = name if name.isidentifier() and len(name) <= 60 else "MyClass"
     raise UnknownClass(
-        f"{where}: no kind of {option.removesuffix('s')} {shown(name)}{hint} Your own class must be given when the "
-        f"file is loaded: {option}=({example},)"
+        f"{where}: no kind of {option.removesuffix('s')} {repr_in_message(name)}{hint} Your own class must be given "
+        f"when the file is loaded: {option}=({example},)"
     )
 
 

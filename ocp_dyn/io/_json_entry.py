@@ -10,27 +10,27 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import LARGEST_MAGNITUDE, ModelError, shown
+from .._base.types import LARGEST_MAGNITUDE, ModelError, repr_in_message
 
 
-class Entry:
+class JsonEntry:
     """A JSON object with its place in the file: every access is checked."""
 
     def __init__(self, data: Any, where: str) -> None:
         if not isinstance(data, Mapping):
-            raise ModelError(f"{where} must be an object, got {shown(data)}")
+            raise ModelError(f"{where} must be an object, got {repr_in_message(data)}")
         self.data, self.where = data, where
 
     def __getitem__(self, key: str) -> Any:
         if key not in self.data:
-            raise ModelError(f"{self.where}: {shown(key)} is missing; write the file with save_model")
+            raise ModelError(f"{self.where}: {repr_in_message(key)} is missing; write the file with save_model")
         return self.data[key]
 
     def fail(self, key: str, expected: str) -> ModelError:
-        return ModelError(f"{self.where}: {shown(key)} must be {expected}, got {shown(self[key])}")
+        return ModelError(f"{self.where}: {repr_in_message(key)} must be {expected}, got {repr_in_message(self[key])}")
 
-    def entry(self, key: str) -> Entry:
-        return Entry(self[key], f"{self.where}: {shown(key)}")
+    def entry(self, key: str) -> JsonEntry:
+        return JsonEntry(self[key], f"{self.where}: {repr_in_message(key)}")
 
     def items(self, key: str) -> list[Any]:
         if not isinstance(self[key], list):
@@ -76,7 +76,7 @@ class Entry:
         rows = self[key]
         if not isinstance(rows, list) or len(rows) != 3:
             raise self.fail(key, "3 rows of 3 numbers")
-        return as_sparse([Entry({key: row}, self.where).vector(key, 3) for row in rows])
+        return as_sparse([JsonEntry({key: row}, self.where).vector(key, 3) for row in rows])
 
 
 def as_float(x: Any, infinite: bool) -> float | None:

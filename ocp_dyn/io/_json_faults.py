@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .._types import ModelError, shown
+from .._base.types import ModelError, repr_in_message
 from ..joints import Joint, Revolute
 from ..mechanism.builder import ModelBuilder
-from ._json_entry import Entry
+from ._json_entry import JsonEntry
 from ._json_passive import passive_from_list
 from .json import (
     DOF_FIELDS,
@@ -63,7 +63,7 @@ class _Checks:
         return True
 
     def run(self) -> None:
-        if not self.check("", lambda: Entry(self.data, "model")):
+        if not self.check("", lambda: JsonEntry(self.data, "model")):
             return
         empty = model_to_dict(_sound(Revolute("z")))
         for key in ("format", "version", "name", "gravity"):
@@ -88,15 +88,17 @@ class _Checks:
 
     def _rows(self, key: str) -> list[Any]:
         return (
-            Entry(self.data, "model").items(key) if self.check("", lambda: Entry(self.data, "model").items(key)) else []
+            JsonEntry(self.data, "model").items(key)
+            if self.check("", lambda: JsonEntry(self.data, "model").items(key))
+            else []
         )
 
     def _body(self, i: int, body: Any) -> None:
         """Each part of a body, alone."""
         where = f"bodies[{i}]"
-        if not self.check(where, lambda: Entry(body, where)):
+        if not self.check(where, lambda: JsonEntry(body, where)):
             return
-        entry = Entry(body, where)
+        entry = JsonEntry(body, where)
         self.check(where, lambda: entry.index("parent", i + 1))
         joint: Joint = Revolute("z")
         known = self.check(where, lambda: joint_from_dict(entry.entry("joint"), JOINT_CLASSES))
@@ -120,7 +122,7 @@ class _Checks:
                 first.setdefault(str(name), i)
                 continue
             where = f"bodies[{i}]"
-            taken = f"{where}: {what} {shown(name)} stands in bodies[{first[name]}] already"
+            taken = f"{where}: {what} {repr_in_message(name)} stands in bodies[{first[name]}] already"
             self.faults.append((self.lines.get(where), f"{taken}; names must be unique, rename one"))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .._types import ModelError, meant, shown
+from .._base.types import ModelError, repr_in_message, suggestion
 from ..mechanism.passive import ELEMENTS, PassiveElement
 from ._classes import as_data, field_names, from_data, restored
-from ._json_entry import Entry
+from ._json_entry import JsonEntry
 
 
 def passive_to_list(elements: Iterable[PassiveElement]) -> list[dict[str, Any]]:
@@ -18,7 +18,8 @@ def passive_to_list(elements: Iterable[PassiveElement]) -> list[dict[str, Any]]:
         kind = type(element).__name__
         if ELEMENTS.get(kind) is not type(element):
             raise ModelError(
-                f"the passive element {shown(element)} cannot be written to JSON: a file knows {', '.join(ELEMENTS)}"
+                f"the passive element {repr_in_message(element)} cannot be written to JSON: a file knows "
+                f"{', '.join(ELEMENTS)}"
             )
         rows.append({"kind": kind} | {key: as_data(getattr(element, key)) for key in field_names(ELEMENTS[kind])})
     return rows
@@ -26,19 +27,20 @@ def passive_to_list(elements: Iterable[PassiveElement]) -> list[dict[str, Any]]:
 
 def passive_from_list(rows: list[Any]) -> tuple[PassiveElement, ...]:
     """The elements of a file; ModelError that names the entry for anything malformed."""
-    return tuple(_element(Entry(row, f"passive[{i}]")) for i, row in enumerate(rows))
+    return tuple(_element(JsonEntry(row, f"passive[{i}]")) for i, row in enumerate(rows))
 
 
-def _element(entry: Entry) -> PassiveElement:
+def _element(entry: JsonEntry) -> PassiveElement:
     name = entry.text("kind")
     if name not in ELEMENTS:
-        hint = meant(name, ELEMENTS) or f"; known: {', '.join(ELEMENTS)}"
-        raise ModelError(f"{entry.where}: no kind of passive element {shown(name)}{hint}")
+        hint = suggestion(name, ELEMENTS) or f"; known: {', '.join(ELEMENTS)}"
+        raise ModelError(f"{entry.where}: no kind of passive element {repr_in_message(name)}{hint}")
     fields = field_names(ELEMENTS[name])
     for key in entry.data:
         if key != "kind" and key not in fields:
             raise ModelError(
-                f"{entry.where}: {name} has no {shown(key)}; it has: {', '.join(fields)}{meant(key, fields)}"
+                f"{entry.where}: {name} has no {repr_in_message(key)}; it has: "
+                f"{', '.join(fields)}{suggestion(key, fields)}"
             )
     values: dict[str, Any] = {}
     for key in fields:
@@ -54,5 +56,5 @@ def _element(entry: Entry) -> PassiveElement:
         try:
             restored(getattr(element, key), value)
         except ValueError:
-            raise entry.fail(key, shown(getattr(element, key))) from None
+            raise entry.fail(key, repr_in_message(getattr(element, key))) from None
     return element

@@ -14,7 +14,7 @@ from typing import NoReturn
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from .._types import ModelError, meant, shown
+from .._base.types import ModelError, name_fault, repr_in_message, suggestion
 
 Element = ElementTree.Element
 
@@ -85,7 +85,7 @@ class UrdfTree:
 
     def where(self, tag: str, name: str) -> str:
         """ "robot.urdf, line 12: joint 'knee'": the opening of a message."""
-        return f"{self.source}, line {self.lines[tag, name]}: {tag} {shown(name)}"
+        return f"{self.source}, line {self.lines[tag, name]}: {tag} {repr_in_message(name)}"
 
 
 def read_urdf_xml(text: str | bytes, source: str, faults: list[str] | None = None) -> UrdfTree:
@@ -194,12 +194,12 @@ class _Reader:
                     self._leave_out()
         unknown = [key for key in attributes if key not in ATTRIBUTES[tag]]
         if tag in EXACT and unknown:
-            hint = meant(unknown[0], ATTRIBUTES[tag])
+            hint = suggestion(unknown[0], ATTRIBUTES[tag])
             self._fault(f"{self._what()}: unknown {unknown[0]}=\"...\", expected {', '.join(ATTRIBUTES[tag])}; "
                        f"correct or delete it{hint}")  # fmt: skip
         if tag == "joint" and element.get("type") not in JOINT_TYPES:
-            known = ", ".join(JOINT_TYPES) + meant(element.get("type"), JOINT_TYPES)
-            self._fault(f"{self._what()}: unknown type {shown(element.get('type'))}, expected one of {known}")
+            known = ", ".join(JOINT_TYPES) + suggestion(element.get("type"), JOINT_TYPES)
+            self._fault(f"{self._what()}: unknown type {repr_in_message(element.get('type'))}, expected one of {known}")
             element.set("type", REPAIRS["type"])
         for key, value in list(element.items()):
             if key not in TEXTS:
@@ -213,9 +213,14 @@ class _Reader:
         if not name.strip():
             self._fault(f"a <{tag}> without a name; give it a unique name")
             self._leave_out()
+        elif fault := name_fault(name):
+            self._fault(f"{tag} {repr_in_message(name)}: a name {fault}")
+            self._leave_out()
         elif (tag, name) in self.tree.lines:
             first = self.tree.lines[tag, name]
-            self._fault(f"{tag} {shown(name)} is already defined on line {first}; names must be unique, rename one")
+            self._fault(
+                f"{tag} {repr_in_message(name)} is already defined on line {first}; names must be unique, rename one"
+            )
             self._leave_out()
         else:
             self.tree.lines[tag, name] = self.parser.CurrentLineNumber
@@ -224,7 +229,7 @@ class _Reader:
         wrong = self._wrong_numbers(key, text, limit=element.tag == "limit")
         if not wrong:
             return
-        self._fault(f"{self._what()}: {key}={shown(text)}{wrong}")
+        self._fault(f"{self._what()}: {key}={repr_in_message(text)}{wrong}")
         if element.tag in ("mass", "inertia"):
             element.set(key, "0")
             self._leave_out()
@@ -244,9 +249,9 @@ class _Reader:
                 continue
             if not NUMBER.fullmatch(word):
                 hint = f"; {XACRO}" if "$" in text else "; correct it"
-                return f" is not {count}: got {shown(word)}, expected a finite decimal number{hint}"
+                return f" is not {count}: got {repr_in_message(word)}, expected a finite decimal number{hint}"
             if not limit and abs(float(word)) > LARGEST_NUMBER:
-                return f": {shown(word)} is larger than {LARGEST_NUMBER:g}, no physical value; correct it"
+                return f": {repr_in_message(word)} is larger than {LARGEST_NUMBER:g}, no physical value; correct it"
         return ""
 
     def _leave_out(self) -> None:
@@ -260,7 +265,7 @@ class _Reader:
     def _what(self) -> str:
         """ "joint 'knee' <limit>": the element being read."""
         inner = "".join(f" <{e.tag}>" for e in self.open[2:])
-        return f"{self.open[1].tag} {shown(self.open[1].get('name', ''))}{inner}"
+        return f"{self.open[1].tag} {repr_in_message(self.open[1].get('name', ''))}{inner}"
 
 
 def _zero_hint(tag: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._types import ModelError, shown
+from .._base.types import ModelError, repr_in_message
 from ..constraints import Constraint, Contact, JointCoupling, LockedJoint, Loop, RollingContact
 from ..mechanism import Frame, Model
 from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes
@@ -19,22 +19,17 @@ CONSTRAINT_CLASSES: dict[str, Any] = {
 }
 """The library's classes of constraints that consist of names and numbers."""
 
-CONSTRAINT_METHODS = ("rows", "position", "jacobian", "hessian")
-"""Members that make a class a `Constraint`."""
-
 
 def known_constraints(given: Any = ()) -> dict[str, Any]:
     """The classes of constraints that a file may name: the library's and those given."""
-    return known_classes(
-        CONSTRAINT_CLASSES, given, "constraints", lambda kind: all(hasattr(kind, key) for key in CONSTRAINT_METHODS)
-    )
+    return known_classes(CONSTRAINT_CLASSES, given, "constraints", lambda kind: issubclass(kind, Constraint))
 
 
 def constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
     """The kind and the fields of a constraint, with frames by name; ValueError for a constraint that holds a
     function."""
     kind = type(constraint)
-    cannot = f"a solution under the constraint {shown(constraint)} cannot be saved: "
+    cannot = f"a solution under the constraint {repr_in_message(constraint)} cannot be saved: "
     if not is_own_dataclass(kind):
         raise ValueError(f"{cannot}its class is not a frozen dataclass")
     if CONSTRAINT_CLASSES.get(kind.__name__, kind) is not kind:
@@ -47,7 +42,7 @@ def constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
         except TypeError:
             why = "a file holds no functions, such as" if callable(value) else "a file holds frames, numbers, texts and"
             why += "" if callable(value) else " tuples of these, unlike"
-            raise ValueError(f"{cannot}{why} its {key} = {shown(value)}") from None
+            raise ValueError(f"{cannot}{why} its {key} = {repr_in_message(value)}") from None
     return named
 
 
@@ -57,7 +52,9 @@ def constraint_from_dict(saved: Any, model: Model, kinds: Mapping[str, Any] = CO
     kinds: the classes that it may name, by name, as `known_constraints` gives them.
     """
     if not isinstance(saved, Mapping) or not isinstance(saved.get("kind"), str):
-        raise ModelError(f"a constraint must be an object with a kind of {', '.join(kinds)}, got {shown(saved)}")
+        raise ModelError(
+            f"a constraint must be an object with a kind of {', '.join(kinds)}, got {repr_in_message(saved)}"
+        )
     kind = saved["kind"]
     made = class_called(kind, kinds, "constraints", "a phase's contacts")
     if not finite(saved):

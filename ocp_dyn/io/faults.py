@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._files import path_of
-from .._types import ModelError, shown
+from .._base.files import path_of
+from .._base.types import ModelError, repr_in_message
 from ..joints import FloatingBase, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -156,8 +156,8 @@ def _missing_meshes(tree: UrdfTree) -> list[str]:
         if visual.kind == "mesh" and visual.path is None and ("link", visual.link) in tree.lines:
             missing.setdefault(visual.link, []).append(visual.mesh)
     return [
-        f"{tree.where('link', link)}: no file {shown(meshes[0])}, its shape in viewers; put it there, or name its "
-        "folder in ROS_PACKAGE_PATH"
+        f"{tree.where('link', link)}: no file {repr_in_message(meshes[0])}, its shape in viewers; put it there, or "
+        "name its folder in ROS_PACKAGE_PATH"
         for link, meshes in missing.items()
     ]
 
@@ -167,29 +167,25 @@ LIMITS = (("lower", "upper"), ("velocity",), ("effort",))
 
 
 def _joint_faults(joint: Any, tree: UrdfTree, faults: list[str]) -> None:
-    """Faults of axis, limits and losses of a joint; each is tried alone, then taken away."""
-    where = tree.where("joint", joint.name)
-    limit, dynamics = joint.limit, joint.dynamics
-    joint.limit = joint.dynamics = None
+    """Faults of axis, limits and losses of a joint. Each part is tried alone; a faulty one is taken out of the
+    joint."""
 
-    def fine() -> bool:
+    def fine(limit: Any = None, dynamics: Any = None) -> bool:
+        """Whether the joint is accepted on the ground, with these parts alone; its fault is noted."""
         alone = copy.copy(joint)
-        alone.parent = WORLD
-        return _collect(faults, lambda: _tried(alone, where))
+        alone.parent, alone.limit, alone.dynamics = WORLD, limit, dynamics
+        return _collect(faults, lambda: _tried(alone, tree.where("joint", joint.name)))
 
     if not fine():
         joint.axis = None
-    for keys in LIMITS if limit is not None else ():
-        joint.limit = _only(limit, keys)
-        if not fine():
-            _set(limit, keys)
-    joint.limit = limit
-    for key in ("damping", "friction") if dynamics is not None else ():
-        joint.dynamics = copy.copy(dynamics)
-        setattr(joint.dynamics, "friction" if key == "damping" else "damping", 0.0)
-        if not fine():
-            setattr(dynamics, key, 0.0)
-    joint.dynamics = dynamics
+    for keys in LIMITS if joint.limit is not None else ():
+        if not fine(limit=_only(joint.limit, keys)):
+            _set(joint.limit, keys)
+    for key, other in (("damping", "friction"), ("friction", "damping")) if joint.dynamics is not None else ():
+        losses = copy.copy(joint.dynamics)
+        setattr(losses, other, 0.0)
+        if not fine(dynamics=losses):
+            setattr(joint.dynamics, key, 0.0)
 
 
 class _Bare(NamedTuple):
@@ -223,7 +219,7 @@ def _inertial_fault(link: Any, where: str, faults: list[str]) -> None:
         with at_place(where):
             ModelBuilder("trial").add_body(link.name, Revolute("x"), **inertial_of(link))
     except ModelError as error:
-        faults.append(str(error).replace(f"body {shown(link.name)}: ", "", 1))
+        faults.append(str(error).replace(f"body {repr_in_message(link.name)}: ", "", 1))
         link.inertial = None
 
 
@@ -240,8 +236,10 @@ def _mimic_faults(joints: list[Any], model: Model, tree: UrdfTree, faults: list[
             faults.append(f"{where}: {error}")
             continue
         good.append(mimic)
-        notes.append(f"{where}: joint {shown(joint.name)} mimics joint {shown(mimic.other)}: load with "
-                     'mimic="couple" to have the coupling as a constraint, or with mimic="free"')  # fmt: skip
+        notes.append(
+            f"{where}: joint {repr_in_message(joint.name)} mimics joint {repr_in_message(mimic.other)}: load with "
+            'mimic="couple" to have the coupling as a constraint, or with mimic="free"'
+        )
 
 
 def _notes(model: Model, joints: list[Any], tree: UrdfTree, masses: bool) -> list[str]:
@@ -257,7 +255,7 @@ def _notes(model: Model, joints: list[Any], tree: UrdfTree, masses: bool) -> lis
         where = tree.where("joint", joint.name)
         if masses and not carried[moving[joint.name]]:
             found.append(f"{where} moves no mass, so that forward dynamics is impossible; give link "
-                         f"{shown(joint.child)} an <inertial>, or fix the joint")  # fmt: skip
+                         f"{repr_in_message(joint.child)} an <inertial>, or fix the joint")  # fmt: skip
         for key, what in (("effort", "no torque"), ("velocity", "no motion")):
             if joint.limit is not None and getattr(joint.limit, key) == 0:
                 found.append(f'{where} <limit>: {key}="0" admits {what}; write the largest value of the motor')

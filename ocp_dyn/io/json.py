@@ -1,10 +1,10 @@
 """Model <-> JSON, exact: every number, name and sparsity pattern comes back as it was.
 
-The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
-body order; "parent" 0 is the ground), "frames" and, where there are any, "mimics", joints that follow others, "passive",
-nonlinear torques of joints, and "file_joints", notes of a URDF. Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing
-in a file is ever run or imported: joints are named by class, and classes that are not the library's are given when the
-file is loaded.
+The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in body order;
+"parent" 0 is the ground), "frames" and, where there are any, "mimics", joints that follow others, "passive", nonlinear
+torques of joints, and "file_joints", notes of a URDF. Numbers are written with the digits that give the same double
+again, infinite limits as "inf" and "-inf". Nothing in a file is ever run or imported: joints are named by class, and
+classes that are not the library's are given when the file is loaded.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ import numpy as np
 from casadi import DM
 
 from .. import joints as joint_kinds
-from .._files import path_of, whole_file
-from .._types import ModelError, meant, shown
+from .._base.files import path_of, whole_file
+from .._base.types import ModelError, name_fault, repr_in_message, suggestion
 from ..joints import CustomJoint, Fixed, Joint
 from ..mechanism import DofData, FileJoint, Frame, Mimic, Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
-from ..spatial_algebra.spatial import Inertia, Transform
+from ..spatial_algebra.spatial import FarInertia, Inertia, Transform
 from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes, restored
-from ._json_entry import Entry, as_float, as_sparse
+from ._json_entry import JsonEntry, as_float, as_sparse
 from ._json_passive import passive_from_list, passive_to_list
 
 FORMAT, VERSION = "ocp_dyn model", 1
@@ -47,7 +47,7 @@ ADDED_FIELDS = ("stiffness", "armature", "rest", "tau_min")
 -tau_max."""
 
 
-@boundary()
+@checks_arguments()
 def save_model(model: Model, path: str | PathLike[str]) -> None:
     """Writes `model` as JSON, a body per line; the file appears complete or not at all (see `whole_file`).
 
@@ -101,7 +101,7 @@ def load_model(path: str | PathLike[str], *, joints: Any = ()) -> Model:
         raise ModelError(f"{source}: not a model file: {error}; write it with save_model") from None
 
 
-@boundary()
+@checks_arguments()
 def model_to_dict(model: Model) -> dict[str, Any]:
     """The model as plain lists, numbers and strings, ready for `json.dumps` (no NaN, no infinite float).
 
@@ -113,7 +113,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     """
     bodies = []
     for i, parent in model.edges:
-        where = f"body {shown(model.body_names[i - 1])}"
+        where = f"body {repr_in_message(model.body_names[i - 1])}"
         body: dict[str, Any] = {
             "name": model.body_names[i - 1],
             "joint_name": model.joint_names[i - 1],
@@ -124,6 +124,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
                 "m": _numbers(model.I[i].m, where)[0][0],
                 "h": [row[0] for row in _numbers(model.I[i].h, where)],
                 "I": _numbers(model.I[i].I, where),
+                **({"I_com": _numbers(far.I_com, where)} if isinstance(far := model.I[i], FarInertia) else {}),
             },
         }
         q, v = model.q_index[i : i + 2], model.v_index[i : i + 2]
@@ -132,7 +133,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
             body[key] = [_number(x) for x in part]
         bodies.append(body)
     frames = [
-        {"name": f.name, "body": f.body, "X": _transform_to_dict(f.X, f"frame {shown(f.name)}")}
+        {"name": f.name, "body": f.body, "X": _transform_to_dict(f.X, f"frame {repr_in_message(f.name)}")}
         for f in model.frames.values()
     ]
     mimics = [m._asdict() for m in model.mimics]
@@ -158,12 +159,17 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
     ('joint1',)
     """
     kinds = known_joints(joints)
-    top = Entry(data, "model")
+    top = JsonEntry(data, "model")
     if top["format"] != FORMAT:
-        raise ModelError(f"format is {shown(top['format'])}, expected {shown(FORMAT)}; write the file with save_model")
+        raise ModelError(
+            f"format is {repr_in_message(top['format'])}, expected {repr_in_message(FORMAT)}; write the file with "
+            "save_model"
+        )
     if top["version"] != VERSION or isinstance(top["version"], bool):
-        raise ModelError(f"version is {shown(top['version'])}, this library reads {VERSION}; save the model again")
-    bodies = [Entry(body, f"bodies[{i}]") for i, body in enumerate(top.items("bodies"))]
+        raise ModelError(
+            f"version is {repr_in_message(top['version'])}, this library reads {VERSION}; save the model again"
+        )
+    bodies = [JsonEntry(body, f"bodies[{i}]") for i, body in enumerate(top.items("bodies"))]
     if not bodies:
         raise ModelError("bodies is empty; a model has at least one moving body")
     made = [joint_from_dict(body.entry("joint"), kinds) for body in bodies]
@@ -185,14 +191,14 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
     )
     for noted in model.file_joints:
         if noted.joint not in model.joint_names:
-            hint = meant(noted.joint, model.joint_names)
+            hint = suggestion(noted.joint, model.joint_names)
             raise ModelError(
-                f"file_joints: no joint {shown(noted.joint)} in this model; correct or delete the entry{hint}"
+                f"file_joints: no joint {repr_in_message(noted.joint)} in this model; correct or delete the entry{hint}"
             )
     checked_mimics(model.mimics, dict(zip(model.joint_names, (joint.nv for joint in made), strict=True)))
     for i, name in enumerate(model.body_names, start=1):
         if name not in model.frames or model.frames[name].body != i:
-            raise ModelError(f"bodies[{i - 1}]: frames must hold {shown(name)} as a frame of body {i}")
+            raise ModelError(f"bodies[{i - 1}]: frames must hold {repr_in_message(name)} as a frame of body {i}")
     return model
 
 
@@ -233,12 +239,12 @@ def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
             written[key] = as_data(getattr(joint, key))
         except TypeError:
             raise ModelError(
-                f"{where}: {kind}.{key} = {shown(getattr(joint, key))} cannot be written to JSON: it holds finite "
-                "numbers, texts, None and tuples of these"
+                f"{where}: {kind}.{key} = {repr_in_message(getattr(joint, key))} cannot be written to JSON: it holds "
+                "finite numbers, texts, None and tuples of these"
             ) from None
     if kind not in JOINT_CLASSES:
         try:
-            joint_from_dict(Entry(written, where), JOINT_CLASSES | {kind: type(joint)})
+            joint_from_dict(JsonEntry(written, where), JOINT_CLASSES | {kind: type(joint)})
         except ModelError as error:
             raise ModelError(f"a file would not give back the joint of {error}") from None
     return written
@@ -247,7 +253,7 @@ def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
 # Reading
 
 
-def _transform_from_dict(entry: Entry) -> Transform:
+def _transform_from_dict(entry: JsonEntry) -> Transform:
     E = entry.matrix("E")
     A = np.array(E.full())
     if np.abs(A).max() > 2 or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
@@ -255,7 +261,7 @@ def _transform_from_dict(entry: Entry) -> Transform:
     return Transform(E, as_sparse(entry.vector("r", 3)))
 
 
-def _inertia_from_dict(entry: Entry) -> Inertia:
+def _inertia_from_dict(entry: JsonEntry) -> Inertia:
     m = as_float(entry["m"], infinite=False)
     if m is None or m < 0:
         raise entry.fail("m", "a finite number >= 0")
@@ -263,7 +269,8 @@ def _inertia_from_dict(entry: Entry) -> Inertia:
     A = np.array(I.full())
     if not np.allclose(A, A.T, rtol=0, atol=1e-8 * float(np.abs(A).max())):
         raise entry.fail("I", "a symmetric matrix")
-    return Inertia(as_sparse(m), as_sparse(entry.vector("h", 3)), I)
+    body = Inertia(as_sparse(m), as_sparse(entry.vector("h", 3)), I)
+    return FarInertia(body.m, body.h, body.I, entry.matrix("I_com")) if "I_com" in entry.data else body
 
 
 def known_joints(given: Any = ()) -> dict[str, type[Joint]]:
@@ -271,7 +278,7 @@ def known_joints(given: Any = ()) -> dict[str, type[Joint]]:
     return known_classes(JOINT_CLASSES, given, "joints", lambda kind: issubclass(kind, Joint))
 
 
-def joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
+def joint_from_dict(entry: JsonEntry, kinds: Mapping[str, type[Joint]]) -> Joint:
     name = entry.text("kind")
     kind = class_called(name, kinds, "joints", entry.where)
     if kind is Fixed:
@@ -281,8 +288,8 @@ def joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
     fields = field_names(kind)
     for key in entry.data:
         if key != "kind" and key not in fields:
-            has = f"{', '.join(fields) or 'nothing'}{meant(key, fields)}"
-            raise ModelError(f"{entry.where}: {name} has no {shown(key)}; it has: {has}")
+            has = f"{', '.join(fields) or 'nothing'}{suggestion(key, fields)}"
+            raise ModelError(f"{entry.where}: {name} has no {repr_in_message(key)}; it has: {has}")
     values: dict[str, Any] = {}
     for key in fields:
         try:
@@ -300,51 +307,51 @@ def joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
     return joint
 
 
-def _restore(joint: Joint, key: str, value: Any, entry: Entry) -> None:
+def _restore(joint: Joint, key: str, value: Any, entry: JsonEntry) -> None:
     """Restores the exact numbers of the file: a constructor normalizes axes, which may change the last bit."""
     made = getattr(joint, key)
     try:
         found = restored(made, value)
     except ValueError:
-        raise entry.fail(key, f"{shown(made)} for a {type(joint).__name__}") from None
+        raise entry.fail(key, f"{repr_in_message(made)} for a {type(joint).__name__}") from None
     if found != made:
         object.__setattr__(joint, key, found)
 
 
-def _try_out(joint: Joint, entry: Entry) -> None:
+def _try_out(joint: Joint, entry: JsonEntry) -> None:
     """Evaluates a joint of a user's class once: its constructor may have taken values of a file that make no joint."""
     try:
         XJ, S, vJ, cJ = joint.jcalc(DM(joint.neutral()), DM.ones(joint.nv, 1))
         sizes = [tuple(x.shape) for x in (XJ.E, XJ.r, S, vJ, cJ)]
         regular = all(DM(x).is_regular() for x in (XJ.E, XJ.r, S, vJ, cJ))
     except Exception as error:  # noqa: BLE001, whatever a user's class raises for values of any kind
-        raise ModelError(f"{entry.where}: {shown(joint)} cannot be evaluated: {str(error)[:200]}") from None
+        raise ModelError(f"{entry.where}: {repr_in_message(joint)} cannot be evaluated: {str(error)[:200]}") from None
     if sizes != [(3, 3), (3, 1), (6, joint.nv), (6, 1), (6, 1)] or not regular:
         raise ModelError(
-            f"{entry.where}: jcalc of {shown(joint)} must give finite E, r, S, vJ, cJ of the shapes (3, 3), (3, 1), "
-            f"(6, {joint.nv}), (6, 1), (6, 1), got {sizes}"
+            f"{entry.where}: jcalc of {repr_in_message(joint)} must give finite E, r, S, vJ, cJ of the shapes (3, 3), "
+            f"(3, 1), (6, {joint.nv}), (6, 1), (6, 1), got {sizes}"
         )
 
 
-def _dofs_from_dicts(bodies: list[Entry], joints: list[Joint]) -> DofData:
+def _dofs_from_dicts(bodies: list[JsonEntry], joints: list[Joint]) -> DofData:
     arrays = {}
     for key, size in DOF_FIELDS.items():
         parts = [_dof_values(b, j, key, getattr(j, size)) for b, j in zip(bodies, joints, strict=True)]
         arrays[key] = np.array([x for part in parts for x in part], dtype=float)
     for key in NONNEGATIVE_FIELDS:
         if np.any(arrays[key] < 0):
-            raise ModelError(f"{key} must not be negative, got {shown(arrays[key].tolist())}")
+            raise ModelError(f"{key} must not be negative, got {repr_in_message(arrays[key].tolist())}")
     for key in FINITE_FIELDS:
         if not np.all(np.isfinite(arrays[key])):
-            raise ModelError(f"{key} must be finite, got {shown(arrays[key].tolist())}")
+            raise ModelError(f"{key} must be finite, got {repr_in_message(arrays[key].tolist())}")
     if np.any(arrays["tau_min"] > 0):
-        raise ModelError(f"tau_min must not be positive, got {shown(arrays['tau_min'].tolist())}")
+        raise ModelError(f"tau_min must not be positive, got {repr_in_message(arrays['tau_min'].tolist())}")
     if np.any(arrays["q_lower"] > arrays["q_upper"]):
         raise ModelError("q_lower must not lie above q_upper")
     return DofData(**arrays)
 
 
-def _dof_values(body: Entry, joint: Joint, key: str, size: int) -> list[float]:
+def _dof_values(body: JsonEntry, joint: Joint, key: str, size: int) -> list[float]:
     if key in ADDED_FIELDS and key not in body.data:
         if key == "tau_min":
             return [0.0 - x for x in body.vector("tau_max", size, infinite=True)]
@@ -353,7 +360,7 @@ def _dof_values(body: Entry, joint: Joint, key: str, size: int) -> list[float]:
 
 
 def frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:
-    entries = [Entry(row, f"frames[{i}]") for i, row in enumerate(rows)]
+    entries = [JsonEntry(row, f"frames[{i}]") for i, row in enumerate(rows)]
     names = _unique([entry.text("name") for entry in entries], "frame")
     return {
         name: Frame(name, entry.index("body", nb + 1), _transform_from_dict(entry.entry("X")))
@@ -362,7 +369,7 @@ def frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:
 
 
 def mimics_from_list(rows: list[Any]) -> tuple[Mimic, ...]:
-    entries = [Entry(row, f"mimics[{i}]") for i, row in enumerate(rows)]
+    entries = [JsonEntry(row, f"mimics[{i}]") for i, row in enumerate(rows)]
     return tuple(
         Mimic(entry.text("joint"), entry.text("other"), entry.number("ratio"), entry.number("offset"))
         for entry in entries
@@ -370,7 +377,7 @@ def mimics_from_list(rows: list[Any]) -> tuple[Mimic, ...]:
 
 
 def _file_joints_from_list(rows: list[Any]) -> tuple[FileJoint, ...]:
-    entries = [Entry(row, f"file_joints[{i}]") for i, row in enumerate(rows)]
+    entries = [JsonEntry(row, f"file_joints[{i}]") for i, row in enumerate(rows)]
     _unique([entry.text("joint") for entry in entries], "noted joint")
     return tuple(FileJoint(entry.text("joint"), entry.texts("mounts"), entry.flag("continuous")) for entry in entries)
 
@@ -379,8 +386,10 @@ def _unique(names: list[str], what: str) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in names:
         if not name or name in seen:
-            got = f"{shown(name)} twice" if name else "an empty one"
+            got = f"{repr_in_message(name)} twice" if name else "an empty one"
             raise ModelError(f"{what} names must be unique and not empty, got {got}")
+        if fault := name_fault(name):
+            raise ModelError(f"{what} {repr_in_message(name)}: a name {fault}")
         seen.add(name)
     return tuple(names)
 
@@ -390,8 +399,9 @@ def no_constant(text: str) -> None:
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    data = dict(pairs)
-    if len(data) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ModelError(f"the key {shown(next(k for k in keys if keys.count(k) > 1))} stands twice in one object")
-    return data
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):
+        raise ModelError(
+            f"the key {repr_in_message(next(k for k in keys if keys.count(k) > 1))} stands twice in one object"
+        )
+    return dict(pairs)

@@ -23,11 +23,12 @@ from typing import Any
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, is_one_of, meant, sequence, shown, split
+from .._base.checks import choice
+from .._base.types import Expr, repr_in_message, sequence, split, suggestion
 from ..joints import FloatingBase, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..spatial_algebra.rotations import quaternion_matrix
-from ._chains import hinges_and_slides
+from ._hinges_and_slides import hinges_and_slides
 
 LIBRARIES = ("rbdl", "pinocchio", "mujoco")
 
@@ -59,21 +60,23 @@ class Layout:
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
-            raise TypeError(f"Layout needs a Model as its first argument, got {shown(self.model)}")
-        if not is_one_of(self.kind, LIBRARIES):
-            hint = meant(self.kind, LIBRARIES)
-            raise ValueError(f"layout must be one of {', '.join(LIBRARIES)}, got {shown(self.kind)}{hint}")
+            raise TypeError(f"Layout needs a Model as its first argument, got {repr_in_message(self.model)}")
+        choice(self.kind, LIBRARIES, "layout")
         names = _names(self.joints, "joints") or _order(self.model, self.kind)
         if sorted(names) != sorted(self.model.joint_names):
-            hint = "".join(meant(name, self.model.joint_names) for name in names if name not in self.model.joint_names)
-            raise ValueError(f"joints must be the model's joints in another order, got {shown(names)}{hint}")
+            hint = "".join(
+                suggestion(name, self.model.joint_names) for name in names if name not in self.model.joint_names
+            )
+            raise ValueError(f"joints must be the model's joints in another order, got {repr_in_message(names)}{hint}")
         object.__setattr__(self, "joints", names)
         continuous = tuple(f.joint for f in self.model.file_joints if f.continuous)
         unbounded = continuous if self.unbounded is None else _names(self.unbounded, "unbounded")
         for name in unbounded:
             joint = self.model.joints[_body(self.model, name)]
             if not isinstance(joint, Revolute):
-                raise TypeError(f"unbounded joints are revolute ones, {shown(name)} is {shown(joint)}")
+                raise TypeError(
+                    f"unbounded joints are revolute ones, {repr_in_message(name)} is {repr_in_message(joint)}"
+                )
         object.__setattr__(self, "unbounded", unbounded)
         for name, joint in zip(self.model.joint_names, self.model.joints[1:], strict=True):
             if self.kind == "pinocchio" and isinstance(joint, FloatingBase) and not joint.has_quaternion:
@@ -83,7 +86,7 @@ class Layout:
 
     def to_q(self, q: Any) -> Expr:
         """Their positions from ours (nq)."""
-        parts = self.model.split_q(self.model.column(q, self.model.nq, "q"))
+        parts = self.model.split_q(self.model.column(q, self.model.nq, "q", self.model.q_names))
         parts = [self._q_out(i, parts[i]) for i in self._order]
         if self.kind != "rbdl":
             return ca.vertcat(*parts)
@@ -141,7 +144,9 @@ class Layout:
 
     def from_qdd(self, q: Any, qd: Any, qdd: Any) -> Expr:
         """Our accelerations (nv) from our q, our qd and their accelerations."""
-        return self._turned(q, self.model.column(qdd, self.model.nv, "qdd") + self._drag(q, qd), out=False)
+        return self._turned(
+            q, self.model.column(qdd, self.model.nv, "qdd", self.model.qd_names) + self._drag(q, qd), out=False
+        )
 
     @cached_property
     def _order(self) -> list[int]:
@@ -185,8 +190,8 @@ class Layout:
     def _turned(self, q: Any, x: Any, out: bool) -> Expr:
         """A vector of nv entries with its linear parts in the other axes, its joints in the other order."""
         model = self.model
-        positions = model.split_q(model.column(q, model.nq, "q"))
-        x = model.column(x, model.nv, "velocity or force")
+        positions = model.split_q(model.column(q, model.nq, "q", model.q_names))
+        x = model.column(x, model.nv, "velocity or force", model.qd_names)
         if out:
             parts = dict(enumerate(model.split_qd(x)))
         else:
@@ -222,7 +227,7 @@ class Layout:
 def _names(names: Any, what: str) -> tuple[str, ...]:
     listed = tuple(sequence(names, f"{what} must be a tuple of joint names"))
     if not all(isinstance(name, str) for name in listed):
-        raise TypeError(f"{what} must be a tuple of joint names, got {shown(listed)}")
+        raise TypeError(f"{what} must be a tuple of joint names, got {repr_in_message(listed)}")
     return listed
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._types import Array
+from .._base.types import Array
 
 LARGEST_RATIO = 1032
 """Largest number of bytes that one byte compressed by deflate can stand for."""
@@ -32,7 +32,8 @@ OVERHEAD = 64
 """Bytes that a short compressed array may hold in addition."""
 
 HEADER = re.compile(
-    rb"\{'descr': '([<>|][fiuU]\d{1,8})', 'fortran_order': (True|False), 'shape': \(((?:\d{1,12}, ?)*(?:\d{1,12})?)\), \} *\n"
+    rb"\{'descr': '([<>|][fiuU]\d{1,8})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,12}, ?)*(?:\d{1,12})?)\), \} *\n"
 )
 """Header that numpy writes before an array of real numbers, of integers or of text."""
 

@@ -13,8 +13,18 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from .._files import path_of
-from .._types import LARGEST_MAGNITUDE, ROUNDING, Array, ModelError, ModelWarning, Vector, is_one_of, meant, shown
+from .._base.checks import choice
+from .._base.files import path_of
+from .._base.types import (
+    LARGEST_MAGNITUDE,
+    ROUNDING,
+    Array,
+    ModelError,
+    ModelWarning,
+    Vector,
+    repr_in_message,
+    suggestion,
+)
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
 from ..mechanism import FileJoint, Model, ShapeFile
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
@@ -43,7 +53,8 @@ def load_urdf(
     root: None fixes the root link to the ground, with a `ModelWarning` if three or more limbs of three or more dofs
     hang on it: a humanoid or a quadruped that is bolted to the ground is rarely meant. `Fixed()` fixes it without a
     warning; `FloatingBase()`, `Planar()` or any other joint moves it. That joint is called `root.name` for a
-    FloatingBase, "root" otherwise; its body is called as the root link. gravity [m/s^2] in ground axes. SI units throughout, as URDF has them.
+    FloatingBase, "root" otherwise; its body is called as the root link. gravity [m/s^2] in ground axes. SI units
+    throughout, as URDF has them.
 
     mimic: URDF's <mimic> couples a joint to another one. A `Model` is a tree of independent joints, so
     "refuse" (default) raises; "free" loads a mimic joint as an independent one; "couple" does so too and keeps the
@@ -72,7 +83,9 @@ def load_urdf(
     file = path_of(path)
     name = str(file)
     if name.lstrip().startswith("<"):
-        raise ModelError(f"a path was expected, got what looks like URDF text ({shown(name[:30])}...): use parse_urdf")
+        raise ModelError(
+            f"a path was expected, got what looks like URDF text ({repr_in_message(name[:30])}...): use parse_urdf"
+        )
     model = parse_urdf(file.read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
     return replace(model, shape_files=(ShapeFile(str(file.resolve())),))
 
@@ -93,16 +106,12 @@ def parse_urdf(
     >>> od.parse_urdf(f'<robot name="door">{links}<joint name="hinge" type="continuous">{ends}</joint></robot>').q_names
     ('hinge',)
     """
-    if root is not None and not isinstance(root, Joint):
-        given = f"{root.__name__}()" if isinstance(root, type) and issubclass(root, Joint) else "od.FloatingBase()"
-        raise TypeError(f"root must be None or a joint such as FloatingBase(), got {shown(root)}: write root={given}")
-    if not is_one_of(mimic, MIMIC):
-        raise ValueError(f"mimic must be 'refuse', 'free' or 'couple', got {shown(mimic)}{meant(mimic, MIMIC)}")
-    if not is_one_of(inertia, INERTIA):
-        raise ValueError(f"inertia must be 'refuse' or 'keep', got {shown(inertia)}{meant(inertia, INERTIA)}")
+    _check_root(root)
+    choice(mimic, MIMIC, "mimic")
+    choice(inertia, INERTIA, "inertia")
     if not isinstance(source, str) or len(source) > 4096:
         raise TypeError(
-            f"source must be the name of the text, a string of 4096 characters at most, got {shown(source)}"
+            f"source must be the name of the text, a string of 4096 characters at most, got {repr_in_message(source)}"
         )
     tree = read_urdf_xml(text, source)
     robot = parsed_robot(tree)
@@ -113,7 +122,8 @@ def parse_urdf(
     for joint in joints:
         if is_mimic(joint) and mimic == "refuse":
             raise ModelError(
-                f"{tree.where('joint', joint.name)} mimics joint {shown(joint.mimic.joint)}: a model does not couple "
+                f"{tree.where('joint', joint.name)} mimics joint {repr_in_message(joint.mimic.joint)}: a model does "
+                "not couple "
                 'joints; load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this '
                 'joint independent, or give it type="fixed" in the file'
             )
@@ -136,14 +146,23 @@ def parse_urdf(
     return replace(model, file_joints=_noted(model, {j.name for j in joints if j.type == "continuous"}))
 
 
+def _check_root(root: Any) -> None:
+    """TypeError unless the root is a joint or None."""
+    if root is not None and not isinstance(root, Joint):
+        given = f"{root.__name__}()" if isinstance(root, type) and issubclass(root, Joint) else "od.FloatingBase()"
+        raise TypeError(
+            f"root must be None or a joint such as FloatingBase(), got {repr_in_message(root)}: write root={given}"
+        )
+
+
 def _warn_if_bolted(model: Model, root_link: str, source: str) -> None:
-    """A warning if the ground carries at least three limbs, subtrees of at least three dofs; not for a root link that is
-    called "world"."""
+    """A warning if the ground carries at least three limbs, subtrees of at least three dofs; not for a root link that
+    is called "world"."""
     limbs = [i for i, p in model.edges if not p and _dofs_beyond(model, i) >= LIMB_DOFS]
     if root_link != WORLD and len(limbs) >= BOLTED_LIMBS:
         warnings.warn(
-            f"{source}: the root link {shown(root_link)}, on which {len(limbs)} limbs hang, is fixed to the ground: "
-            "root=FloatingBase() lets the robot move, root=Fixed() fixes it without this warning",
+            f"{source}: the root link {repr_in_message(root_link)}, on which {len(limbs)} limbs hang, is fixed to the "
+            "ground: root=FloatingBase() lets the robot move, root=Fixed() fixes it without this warning",
             ModelWarning,
             stacklevel=4 if source != "URDF text" else 3,
         )
@@ -220,7 +239,7 @@ def depth_first(robot: Any, tree: UrdfTree, fault: Callable[[str], None] = _refu
         names_shown = ", ".join(map(repr, roots[:8])) + (", ..." if roots[8:] else "")
         fault(
             f"{tree.source}: {len(roots)} root links ({names_shown}), expected one; join them with joints. "
-            f"{shown(roots[1])} is defined on line {tree.lines['link', roots[1]]}"
+            f"{repr_in_message(roots[1])} is defined on line {tree.lines['link', roots[1]]}"
         )
     order: list[Any] = []
     ahead = children[roots[0]][::-1] if roots else []
@@ -235,19 +254,20 @@ def depth_first(robot: Any, tree: UrdfTree, fault: Callable[[str], None] = _refu
 
 
 def _misplaced(joint: Any, known: set[str], moved_by: dict[str, Any], tree: UrdfTree) -> str:
-    """The message about a joint whose parent or child is not defined or hangs on another joint; empty if all is well."""
+    """The message about a joint whose parent or child is not defined or hangs on another joint; empty if all is
+    well."""
     where = tree.where("joint", joint.name)
     for role, link in (("parent", joint.parent), ("child", joint.child)):
         if link not in known:
             return (
-                f"{where}: its {role} link {shown(link)} is not defined; define it or correct the name"
-                f"{meant(link, known)}"
+                f"{where}: its {role} link {repr_in_message(link)} is not defined; define it or correct the name"
+                f"{suggestion(link, known)}"
             )
     if joint.child in moved_by:
         other = moved_by[joint.child].name
         return (
-            f"{where}: link {shown(joint.child)} is already the child of joint {shown(other)}; URDF describes "
-            "trees, so open the loop at one joint and close it with a constraint"
+            f"{where}: link {repr_in_message(joint.child)} is already the child of joint {repr_in_message(other)}; "
+            "URDF describes trees, so open the loop at one joint and close it with a constraint"
         )
     return ""
 

@@ -17,8 +17,8 @@ from xml.parsers import expat
 
 import numpy as np
 
-from .._files import path_of
-from .._types import Array, ModelError, ModelWarning, numbers, shown
+from .._base.files import path_of
+from .._base.types import Array, ModelError, ModelWarning, numbers, repr_in_message
 from ..spatial_algebra.rotations import rpy_matrix
 
 Element = ElementTree.Element
@@ -92,10 +92,10 @@ def _visual(link: str, element: Element, named: dict[str, Color], file: Path) ->
         unknown = [str(s.tag) for s in (() if geometry is None else geometry) if isinstance(s.tag, str)]
         if unknown:
             known = ", ".join(get_args(ShapeKind))
-            text = f"{file}: link {shown(link)} <visual>: <{unknown[0]}> is none of {known}: it is left out"
+            text = f"{file}: link {repr_in_message(link)} <visual>: <{unknown[0]}> is none of {known}: it is left out"
             warnings.warn(text, ModelWarning, stacklevel=2)
         return
-    where = f"{file}: link {shown(link)} <visual>"
+    where = f"{file}: link {repr_in_message(link)} <visual>"
     origin = element.find("origin")
     p = _numbers(origin, "xyz", 3, where, (0.0, 0.0, 0.0))
     R = rpy_matrix(_numbers(origin, "rpy", 3, where, (0.0, 0.0, 0.0)))
@@ -108,7 +108,7 @@ def _visual(link: str, element: Element, named: dict[str, Color], file: Path) ->
         return
     size = tuple(x for key in SIZES[shape.tag] for x in _numbers(shape, key, 3 if key == "size" else 1, where))
     if min(size) < 0:
-        raise ModelError(f"{where}: <{shape.tag}> has a negative size {shown(size)}; correct it")
+        raise ModelError(f"{where}: <{shape.tag}> has a negative size {repr_in_message(size)}; correct it")
     yield Visual(link, shape.tag, size, R, np.array(p), color)  # type: ignore[arg-type]  # one of SIZES
 
 
@@ -120,7 +120,9 @@ def _numbers(
         return default
     values = numbers((text or "").split() and [_number(word) for word in (text or "").split()])
     if values.size != count or not np.all(np.isfinite(values)):
-        raise ModelError(f"{where}: {key} must be {count} finite number{'s' * (count > 1)}, got {shown(text)}")
+        raise ModelError(
+            f"{where}: {key} must be {count} finite number{'s' * (count > 1)}, got {repr_in_message(text)}"
+        )
     return tuple(values.tolist())
 
 
@@ -135,7 +137,9 @@ def _color(material: Element, file: Path) -> Color | None:
     color = material.find("color")
     if color is None or color.get("rgba") is None:
         return None
-    r, g, b, a = np.clip(_numbers(color, "rgba", 4, f"{file}: material {shown(material.get('name', ''))}"), 0, 1)
+    r, g, b, a = np.clip(
+        _numbers(color, "rgba", 4, f"{file}: material {repr_in_message(material.get('name', ''))}"), 0, 1
+    )
     return float(r), float(g), float(b), float(a)
 
 

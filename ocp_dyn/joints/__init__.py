@@ -8,7 +8,7 @@ A joint of `nv` degrees of freedom turns its positions q (nq) and velocity varia
     cJ   (apparent dS/dt) qd, the velocity-product acceleration,
 
 so that `v = X v_p + vJ` and `a = X a_p + S qdd + cJ + v x vJ`. A new kind of joint is a new class
-and no change anywhere else: derive from `Joint`, or give `CustomJoint` a function.
+derived from `Joint`, or a function for `CustomJoint`; the algorithms need no change.
 
 | module | contents |
 |---|---|
@@ -16,11 +16,11 @@ and no change anywhere else: derive from `Joint`, or give `CustomJoint` a functi
 | `one_dof` | `Revolute`, `Prismatic`, `Helical` |
 | `multiple` | `Translation`, `Cylindrical`, `Universal`, `Euler`, `MultiDof`: qd is dq/dt |
 | `free` | `Spherical`, `Planar`, `FloatingBase`: quaternions |
-| `custom` | `CustomJoint`, a joint given as a function of q |
-| `derivatives` | derivatives of S, vJ and cJ for joints whose S depends on q |
+| `custom_joint` | `CustomJoint`, a joint given as a function of q |
+| `subspace_derivatives` | derivatives of S, vJ and cJ for joints whose S depends on q |
 """
 
-from .custom import CustomJoint as CustomJoint
+from .custom_joint import CustomJoint as CustomJoint
 from .free import FloatingBase as FloatingBase
 from .free import Planar as Planar
 from .free import Spherical as Spherical

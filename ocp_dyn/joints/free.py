@@ -8,7 +8,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, Vector, is_one_of, meant, shown, sparse, split
+from .._base.checks import choice, given_name
+from .._base.types import Array, Expr, Vector, sparse, split
 from ..spatial_algebra.rotations import (
     exp3,
     quaternion_conjugate,
@@ -197,11 +198,8 @@ class FloatingBase(_TranslateRotate):
 
     def __post_init__(self) -> None:
         kinds = ("quaternion", *(f"euler_{order}" for order in EULER_ORDERS))
-        if not is_one_of(self.rotation, kinds):
-            raise ValueError(
-                f"FloatingBase rotation must be one of {', '.join(kinds)}, got {shown(self.rotation)}"
-                f"{meant(self.rotation, kinds)}"
-            )
+        choice(self.rotation, kinds, "FloatingBase rotation")
+        given_name(self.name, "FloatingBase name")
         rotation = Spherical() if self.rotation == "quaternion" else Euler(self.rotation.removeprefix("euler_"))
         object.__setattr__(self, "_rotation", rotation)
         self._label("xyz")

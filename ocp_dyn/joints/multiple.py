@@ -9,7 +9,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, is_one_of, meant, shown, split
+from .._base.checks import choice
+from .._base.types import Expr, Vector, repr_in_message, split
 from ..spatial_algebra.rotations import rotation_about, unit_axis
 from ..spatial_algebra.spatial import Transform, crm
 from .one_dof import Helical, Prismatic, Revolute, one_dof
@@ -118,11 +119,7 @@ class Euler(_Chained):
     q_labels = qd_labels = ("q0", "q1", "q2")
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.order, EULER_ORDERS):
-            raise ValueError(
-                f"Euler order must be one of {', '.join(EULER_ORDERS)}, got {shown(self.order)}"
-                f"{meant(self.order, EULER_ORDERS)}"
-            )
+        choice(self.order, EULER_ORDERS, "Euler order")
         labels = tuple(f"r{axis}" for axis in self.order)
         object.__setattr__(self, "q_labels", labels)
         object.__setattr__(self, "qd_labels", labels)
@@ -130,8 +127,8 @@ class Euler(_Chained):
 
     def turned(self, q: Expr, qd: Expr, axis: Vector, angle: Expr) -> tuple[Expr, Expr] | None:
         """Turns the first angle if its axis is the given one. Otherwise the angles of R' = R(axis, angle) R follow from
-        its entries, for the order (i, j, k) with the sign e = 1 if cyclic, else -1: sin(q1) = e R'[i, k],
-        tan(q0) = -e R'[j, k] / R'[k, k], tan(q2) = -e R'[i, j] / R'[i, i]; rates keep the angular velocity in body axes.
+        its entries, for the order (i, j, k) with the sign e = 1 if cyclic, else -1: sin(q1) = e R'[i, k], tan(q0) = -e
+        R'[j, k] / R'[k, k], tan(q2) = -e R'[i, j] / R'[i, i]; rates keep the angular velocity in body axes.
         """
         first, *others = split(q)
         about_first = self._links[0].turned(first, first, axis, angle)
@@ -161,7 +158,8 @@ class Universal(_Chained):
         axes = unit_axis(first, "first axis"), unit_axis(second, "second axis")
         if np.linalg.norm(np.cross(*axes)) < 1e-6:
             raise ValueError(
-                f"the axes of a universal joint must not be parallel, got {shown(first)} and {shown(second)}"
+                f"the axes of a universal joint must not be parallel, got {repr_in_message(first)} and "
+                f"{repr_in_message(second)}"
             )
         object.__setattr__(self, "first", axes[0])
         object.__setattr__(self, "second", axes[1])
@@ -187,7 +185,7 @@ class MultiDof(_Chained):
 
     def __init__(self, axes: Sequence[Vector]) -> None:
         if isinstance(axes, str) or not isinstance(axes, (Sequence, np.ndarray)) or not 1 <= len(axes) <= 6:
-            raise ValueError(f"MultiDof needs 1 to 6 axes [r; t] of six numbers each, got {shown(axes)}")
+            raise ValueError(f"MultiDof needs 1 to 6 axes [r; t] of six numbers each, got {repr_in_message(axes)}")
         links = tuple(one_dof(axis) for axis in axes)
         labels = tuple(f"q{k}" for k in range(len(links)))
         object.__setattr__(self, "axes", tuple(_axis(joint) for joint in links))
@@ -208,4 +206,4 @@ def _axis(joint: Joint) -> tuple[float, ...]:
         return (*zero, *joint.axis)
     if isinstance(joint, Helical):
         return joint.axis
-    raise TypeError(f"only joints of one screw axis make a list of axes, got {shown(joint)}")
+    raise TypeError(f"only joints of one screw axis make a list of axes, got {repr_in_message(joint)}")

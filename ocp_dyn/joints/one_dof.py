@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, exact, finite_vector, shown, sparse, sparse_beside
+from .._base.types import Expr, Vector, exact, finite_vector, repr_in_message, sparse, sparse_beside
 from ..spatial_algebra.rotations import rotation_about, unit_axis
 from ..spatial_algebra.spatial import ZERO3, Transform, largest
 from .protocol import Joint, JointState
@@ -89,13 +89,13 @@ class Helical(Joint):
     def __init__(self, axis: str | Vector, pitch: float | None = None) -> None:
         if isinstance(axis, str) or pitch is not None or np.size(axis) == 3:
             if pitch is None:
-                raise ValueError(f"Helical({shown(axis)}) needs pitch= [m/rad], or a 6-D axis [r; t]")
+                raise ValueError(f"Helical({repr_in_message(axis)}) needs pitch= [m/rad], or a 6-D axis [r; t]")
             r = unit_axis(axis, "helical axis")
             t = float(finite_vector(pitch, 1, "pitch")[0]) * np.array(r)
         else:
             a = finite_vector(axis, 6, "helical axis [r; t]")
             if not np.linalg.norm(a[:3]) > 1e-9:
-                raise ValueError(f"a helical axis must turn, got {shown(axis)} with r = 0: use Prismatic")
+                raise ValueError(f"a helical axis must turn, got {repr_in_message(axis)} with r = 0: use Prismatic")
             r, t = unit_axis(a[:3]), a[3:]
         object.__setattr__(self, "axis", (*r, *(float(x) for x in np.array(sparse_beside(t).full()).ravel())))
 

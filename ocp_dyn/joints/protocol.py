@@ -1,8 +1,12 @@
-"""The interface of every joint model, and the joint that does not move."""
+"""The base class of every joint model, and the joint that does not move.
+
+A class says how its joint moves, by `jcalc`. Other facts are found by trying random configurations: which entries of q
+are lengths, whether the joint floats, which entry of q has which rate. So they hold for joints of users too.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +15,8 @@ import numpy as np
 from casadi import DM
 from numpy.typing import NDArray
 
-from .._types import Array, Expr, Vector, shown
+from .._base.extensible import Extensible
+from .._base.types import Array, Expr, Vector, repr_in_message
 from ..spatial_algebra.spatial import Transform
 
 
@@ -30,7 +35,7 @@ class JointState(NamedTuple):
     cJ: Expr
 
 
-class Joint(ABC):
+class Joint(Extensible):
     """One joint model. `q_labels`, `qd_labels` name its entries; sizes follow from them.
 
     >>> od.Revolute("y").nq, od.Revolute("y").floats()
@@ -65,17 +70,22 @@ class Joint(ABC):
         """
         return 0
 
+    def basis(self, S: Expr) -> Expr | None:
+        """Velocities of the joint, in columns (nv x nv), of which S makes motions of one size, for forward dynamics to
+        solve in; None where S does so itself, as in all joints at whose place the body is."""
+        return None
+
     def chain(self) -> tuple[Joint, ...]:
         """The chain of 1-dof joints with the same motion, q and qd."""
         if self.nq == self.nv == 1:
             return (self,)
-        raise ValueError(f"{shown(self)} is not a chain of 1-dof joints: give its axes as MultiDof(axes)")
+        raise ValueError(f"{repr_in_message(self)} is not a chain of 1-dof joints: give its axes as MultiDof(axes)")
 
     def scaled(self, length: float) -> Joint:
         """The joint of a mechanism `length` times as large; entries of q that are lengths grow with it."""
         return self
 
-    # Rules that every room shares; they follow from how the joint moves, whatever its class and labels.
+    # Facts that are found by trying random configurations, whatever the class and the labels of the joint.
 
     def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Truth values for entries of q (nq) and of qd (nv): True for lengths [m, m/s], which do not turn the body."""
@@ -97,7 +107,7 @@ class Joint(ABC):
         return bool(np.abs(along).max() <= 1e-9 * max(1.0, np.abs(S[3:]).max()))
 
     def coordinates(self) -> tuple[int | None, ...]:
-        """For every entry of qd the entry of q whose rate it is; None if it is no rate of a single entry of q, as the
+        """Entries of q whose rates are the entries of qd; None if it is no rate of a single entry of q, as the
         angular velocities beside a quaternion.
 
         >>> od.FloatingBase().coordinates()
@@ -163,7 +173,8 @@ class Joint(ABC):
         return ca.horzcat(*(self.tangent_rate(v, column) for column in ca.horzsplit(DM.eye(self.nv))))
 
     def turned(self, q: Expr, qd: Expr, axis: Vector, angle: Expr) -> tuple[Expr, Expr] | None:
-        """(q, qd) of the motion that is turned by an angle [rad] about a unit axis through the origin of the fixed frame.
+        """(q, qd) of the motion that is turned by an angle [rad] about a unit axis through the origin of the fixed
+        frame.
 
         None if the joint cannot move so, which is right for every joint.
         """

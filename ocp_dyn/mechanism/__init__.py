@@ -11,7 +11,7 @@
 | `reduction` | dynamically equivalent models with fewer operations |
 | `passive` | nonlinear passive torques of joints: `ExponentialTorque`, `OneSidedSpring` |
 | `loads` | `Loads`: passive forces, rotors and external wrenches in the equation of motion |
-| `twins` | equal models: caches of what follows from a model's data are shared |
+| `equal_models` | equality of models by their data; a decorator for what is found once for all equal models |
 | `boundary` | checks of the arguments of every function of a model |
 """
 

@@ -1,7 +1,7 @@
 """The boundary of the algorithms: arguments are checked once per call, before any recursion starts.
 
-An algorithm is a plain function of `(model, ..., q, qd, ...)` without checks. The decorator `boundary` adds the checks,
-the same for all algorithms, by the names of their parameters: none runs in a loop, and none enters a graph.
+An algorithm is a plain function of `(model, ..., q, qd, ...)` without checks. The decorator `checks_arguments` adds the
+checks, the same for all algorithms, by the names of their parameters: none runs in a loop, and none enters a graph.
 
 Numbers in, numbers out: a DM, a NumPy array, a list or a tuple may stand for any matrix, and the results are DM, of
 which `.full()` makes an array. Expressions in, expressions of the same kind (SX or MX) out.
@@ -10,16 +10,17 @@ which `.full()` makes an array. Expressions in, expressions of the same kind (SX
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._types import Expr, check_kind, listed, matrix, numbers, shown, truth
+from .._base.types import Expr, check_kind, matrix, names_in_message, numbers, repr_in_message, truth
 from . import Model
 from .loads import check_loads, refuse_parts
+from .near import near
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,13 +35,16 @@ FLAG_NAMES = ("residual", "relaxed", "limits", "classical")
 """Arguments that are True or False."""
 
 
-def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Callable[[F], F]:
+def checks_arguments(
+    *, several: Collection[str] = (), own: Collection[str] = (), frames: bool = True
+) -> Callable[[F], F]:
     """A decorator for functions of a model: TypeError, ValueError or KeyError for arguments that they cannot take.
 
     Checked by name: `model`; matrices (`ROW_COUNTS`, f_ext): numbers, which the function gets as a DM, or expressions
     of one kind, one column each; loads and their frames; flags; t, where there are constraints. None passes where it is
-    the default. several: matrices that may have several columns. own: arguments that the function checks itself. Cost:
-    some microseconds per call, no operation of a graph.
+    the default. several: matrices that may have several columns. own: arguments that the function checks itself.
+    frames: False where the result does not depend on the frames of the bodies, so that these may be brought near their
+    bodies (`near`). Cost: some microseconds per call, no operation of a graph.
     """
 
     def decorate(function: F) -> F:
@@ -61,7 +65,9 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
             made: dict[str, Expr] = {}
             if "model" in given:
                 _check_model(given["model"])
-                made = _matrices({name: given[name] for name in matrices if name in given}, given, several)
+                if not frames and near(given["model"]) is not given["model"]:
+                    made["model"] = near(given["model"])
+                made |= _matrices({name: given[name] for name in matrices if name in given}, given, several)
             for name in flags:
                 if name in given:
                     truth(given[name], name)
@@ -80,24 +86,24 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
     return decorate
 
 
-def column_of_numbers(x: Any, size: int, what: str) -> DM:
-    """`x` as a column of `size` finite numbers; TypeError for expressions."""
-    column = Model.column(x, size, what)
+def column_of_numbers(x: Any, size: int, what: str, names: Sequence[str] = ()) -> DM:
+    """`x` as a column of `size` finite numbers; TypeError for expressions. names: of the entries."""
+    column = Model.column(x, size, what, names)
     if not isinstance(column, DM):
-        raise TypeError(f"{what} must be {size} numbers, got the expression {shown(x)}")
+        raise TypeError(f"{what} must be {size} numbers, got the expression {repr_in_message(x)}")
     if not np.all(np.isfinite(column.full())):
-        raise ValueError(f"{what} must be finite, got {shown(x)}")
+        raise ValueError(f"{what} must be finite, got {repr_in_message(x)}")
     return column
 
 
 def _check_model(model: Any) -> None:
     if not isinstance(model, Model):
-        raise TypeError(f"model must be a Model, such as od.load_urdf(...) returns, got {shown(model)}")
+        raise TypeError(f"model must be a Model, such as od.load_urdf(...) returns, got {repr_in_message(model)}")
 
 
 def _matrices(given: dict[str, Any], others: dict[str, Any], several: Collection[str]) -> dict[str, Expr]:
     """The matrices that were given as numbers, as DM; checks that all have the model's sizes and are of one kind."""
-    found = {name: matrix(value, name) for name, value in given.items()}
+    found = {name: matrix(value, name, _row_names(name, others["model"])) for name, value in given.items()}
     for name, value in found.items():
         rows = ROW_COUNTS[name](others["model"]) if name in ROW_COUNTS else 6
         if value.shape[0] != rows:
@@ -109,22 +115,29 @@ def _matrices(given: dict[str, Any], others: dict[str, Any], several: Collection
     return {name: value for name, value in found.items() if value is not given[name]}
 
 
+def _row_names(name: str, model: Model) -> tuple[str, ...]:
+    """Names of the rows of a matrix that an algorithm takes; none for forces on frames."""
+    if name not in ROW_COUNTS:
+        return ()
+    return model.q_names if name == "q" else model.qd_names
+
+
 def _named(name: str, model: Model) -> str:
     """Names of the rows of a matrix, for a message: " (nq: hip, knee)"."""
-    if name not in ROW_COUNTS:
-        return ""
-    size, names = ("nq", model.q_names) if name == "q" else ("nv", model.qd_names)
-    return f" ({size}: {listed(names, 6)})"
+    names = _row_names(name, model)
+    return f" ({'nq' if name == 'q' else 'nv'}: {names_in_message(names, 6)})" if names else ""
 
 
 def _got(given: Any, value: Expr) -> str:
     """Shape of a matrix, for a message; one number by itself, because it does not stand for all entries."""
-    return f"the number {shown(given)}" if isinstance(given, (int, float, np.number)) else f"shape {value.shape}"
+    return (
+        f"the number {repr_in_message(given)}" if isinstance(given, (int, float, np.number)) else f"shape {value.shape}"
+    )
 
 
 def _check_time(t: Any) -> None:
     if isinstance(t, (SX, MX)) and t.shape == (1, 1):
         return
-    found = numbers(t)
+    found = numbers(t, "t")
     if found.size != 1 or not np.isfinite(found[0]):
-        raise ValueError(f"t must be one finite time [s] or an expression of it, got {shown(t)}")
+        raise ValueError(f"t must be one finite time [s] or an expression of it, got {repr_in_message(t)}")

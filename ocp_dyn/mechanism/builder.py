@@ -9,7 +9,18 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from casadi import DM
 
-from .._types import LARGEST_MAGNITUDE, Array, ModelError, Vector, listed, meant, numbers, sequence, shown
+from .._base.types import (
+    LARGEST_MAGNITUDE,
+    Array,
+    ModelError,
+    Vector,
+    names_in_message,
+    numbers,
+    repr_in_message,
+    sequence,
+    suggestion,
+    truth,
+)
 from ..joints import (
     Cylindrical,
     Euler,
@@ -36,15 +47,17 @@ from .parts import (
     WORLD,
     body_inertia,
     check_inertia,
+    check_turning,
     checked_mimics,
     clean,
     efforts,
-    merged,
+    merge_inertias,
     placement,
     product,
     vector,
 )
 from .passive import PassiveElement, checked_elements
+from .validity.consistency import check_name
 
 __all__ = ["WORLD", "DofOptions", "ModelBuilder", "check_inertia", "random_tree"]
 
@@ -76,7 +89,7 @@ class DofOptions(TypedDict, total=False):
 
 
 @dataclass
-class _Body:
+class _BuiltBody:
     name: str
     joint_name: str
     joint: Joint
@@ -106,7 +119,7 @@ class ModelBuilder:
 
     name: str = ""
     gravity: Vector = (0.0, 0.0, -9.81)
-    _bodies: list[_Body] = field(default_factory=list, repr=False)
+    _bodies: list[_BuiltBody] = field(default_factory=list, repr=False)
     _frames: dict[str, Frame] = field(default_factory=dict, repr=False)
     _joint_names: set[str] = field(default_factory=set, repr=False)
     _mimics: list[Mimic] = field(default_factory=list, repr=False)
@@ -138,12 +151,12 @@ class ModelBuilder:
         emulate=True replaces a joint of several dofs by a chain of 1-dof joints: massless bodies "name#0", "name#1",
         ... on joints of the same ending, and the body itself at their end, on the joint called joint_name.
         """
-        where = f"body {shown(name)}"
+        where = f"body {repr_in_message(name)}"
         self._check_name(name, where)
         if not isinstance(joint, Joint):
-            raise ModelError(f"{where}: its joint must be a joint such as Revolute('z'), got {shown(joint)}")
-        if joint_name is not None and (not isinstance(joint_name, str) or not joint_name):
-            raise ModelError(f"{where}: joint_name must be a non-empty string or None, got {shown(joint_name)}")
+            raise ModelError(f"{where}: its joint must be a joint such as Revolute('z'), got {repr_in_message(joint)}")
+        if joint_name is not None:
+            check_name(joint_name, f"{where}: joint_name")
         X = self._parent_frame(parent, where)
         placed = product(placement(origin, rotation, where), X.X)
         inertia_of_body = body_inertia(mass, com, inertia, where, inertia_check)
@@ -152,14 +165,15 @@ class ModelBuilder:
             self._mounts[name] = (*self._mounts.get(parent, ()), joint_name or f"{name}_joint")
             return
         joint_name = joint_name or (joint.name if isinstance(joint, FloatingBase) and not X.body else f"{name}_joint")
-        data = _dof_data(joint, dofs, f"joint {shown(joint_name)}")
-        links = self._links(joint, where) if emulate else (joint,)
+        data = _dof_data(joint, dofs, f"joint {repr_in_message(joint_name)}")
+        links = self._links(joint, where) if truth(emulate, f"{where}: emulate") else (joint,)
         names = [(f"{name}#{k}", f"{joint_name}#{k}") for k in range(len(links) - 1)] + [(name, joint_name)]
         for new, new_joint in names:
             self._check_name(new, where)
             if new_joint in self._joint_names:
                 raise ModelError(
-                    f"{where}: its joint {shown(new_joint)} has the name of another joint; names must be unique"
+                    f"{where}: its joint {repr_in_message(new_joint)} has the name of another joint; names must be "
+                    "unique"
                 )
         parent_body = X.body
         for k, (link, (new, new_joint)) in enumerate(zip(links, names, strict=True)):
@@ -168,13 +182,13 @@ class ModelBuilder:
             self._joint_names.add(new_joint)
             body = inertia_of_body if last else Inertia.zero()
             mounts = () if k else self._mounts.get(parent, ())
-            self._bodies.append(_Body(new, new_joint, link, parent_body, placed, body, part, mounts))
+            self._bodies.append(_BuiltBody(new, new_joint, link, parent_body, placed, body, part, mounts))
             parent_body, placed = len(self._bodies), Transform.identity()
             self._frames[new] = Frame(new, parent_body)
 
     def add_frame(self, name: str, body: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> None:
         """Adds a named frame fixed to a body (or to another frame, or to "world")."""
-        where = f"frame {shown(name)}"
+        where = f"frame {repr_in_message(name)}"
         self._check_name(name, where)
         parent = self._parent_frame(body, where)
         X = product(placement(origin, rotation, where), parent.X)
@@ -186,7 +200,7 @@ class ModelBuilder:
 
         Both coordinates stay in q; only `mimic_constraints` and `mimic_map` use the note.
         """
-        where = f"joint {shown(joint)} mimics {shown(other)}"
+        where = f"joint {repr_in_message(joint)} mimics {repr_in_message(other)}"
         ratio, offset = (
             float(vector(x, 1, f"{where}: {what}")[0]) for x, what in ((ratio, "ratio"), (offset, "offset"))
         )
@@ -202,8 +216,8 @@ class ModelBuilder:
         """The frozen model. At least one moving body is needed."""
         if not self._bodies:
             raise ModelError(
-                f"model {shown(self.name)} has no moving body: add a body on a joint that moves; for a file with one "
-                "link, give a floating root, such as root=FloatingBase()"
+                f"model {repr_in_message(self.name)} has no moving body: add a body on a joint that moves; for a file "
+                "with one link, give a floating root, such as root=FloatingBase()"
             )
         gx, gy, gz = (float(g) for g in vector(self.gravity, 3, "gravity"))
         bodies = self._bodies
@@ -241,7 +255,7 @@ class ModelBuilder:
 
     def _merge(self, name: str, body: int, X: Transform, inertia: Inertia) -> None:
         if body:  # what is fixed to the ground does not move and has no inertia to add
-            self._bodies[body - 1].inertia = merged(self._bodies[body - 1].inertia, inertia, X)
+            self._bodies[body - 1].inertia = merge_inertias(self._bodies[body - 1].inertia, inertia, X)
         self._frames[name] = Frame(name, body, X)
 
     def _links(self, joint: Joint, where: str) -> tuple[Joint, ...]:
@@ -251,21 +265,22 @@ class ModelBuilder:
             raise ModelError(f"{where}: it cannot be emulated: {error}") from None
 
     def _check_name(self, name: str, where: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"a name must be a non-empty string, got {shown(name)}")
+        check_name(name, where.partition(" ")[0])
         if name in self._frames or (name == WORLD and self._frames):  # the root link of a file may have this name
             raise ModelError(f"{where}: this name is taken already; every body and frame needs a different name")
 
     def _parent_frame(self, parent: str, where: str) -> Frame:
         if not isinstance(parent, str):
-            raise ModelError(f"{where}: its parent must be the name of a body or a frame, got {shown(parent)}")
+            raise ModelError(
+                f"{where}: its parent must be the name of a body or a frame, got {repr_in_message(parent)}"
+            )
         if parent == WORLD and WORLD not in self._frames:
             return Frame(WORLD, 0)
         if parent not in self._frames:
-            known = listed((WORLD, *self._frames))
-            hint = meant(parent, (WORLD, *self._frames))
+            known = names_in_message((WORLD, *self._frames))
+            hint = suggestion(parent, (WORLD, *self._frames))
             raise ModelError(
-                f"{where}: no parent {shown(parent)} yet; known: {known}. Add parents before children{hint}"
+                f"{where}: no parent {repr_in_message(parent)} yet; known: {known}. Add parents before children{hint}"
             )
         return self._frames[parent]
 
@@ -290,26 +305,29 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
     given: dict[str, Any] = dict(options)
     unknown = sorted(given.keys() - DofOptions.__annotations__.keys())
     if unknown:
-        known, body = (
-            ", ".join(DofOptions.__annotations__),
-            ("mass", "com", "inertia", "origin", "rotation", "joint_name"),
-        )
-        hint = meant(unknown[0], (*DofOptions.__annotations__, *body))
+        known = ", ".join(DofOptions.__annotations__)
+        body = ("mass", "com", "inertia", "origin", "rotation", "joint_name")
+        hint = suggestion(unknown[0], (*DofOptions.__annotations__, *body))
         raise TypeError(f"{where}: add_body has no option {', '.join(unknown)}; options of dofs are: {known}{hint}")
 
     def spread(option: str, size: int) -> Array:
         value = given.get(option)
         absent = joint.neutral() if option == "rest" else _ABSENT.get(option, 0.0)
-        x = numbers(absent if value is None else value)
+        x = numbers(absent if value is None else value, f"{where}: {_WORDS.get(option, option)}")
         huge = np.any(np.abs(x[np.isfinite(x)]) > LARGEST_MAGNITUDE)
         if x.size not in (1, size) or np.any(np.isnan(x)) or huge:
             what = _WORDS.get(option, option)
-            raise ModelError(f"{where}: {what} must be one number or {size}, got {shown(value)}")
+            raise ModelError(f"{where}: {what} must be one number or {size}, got {repr_in_message(value)}")
         if option in _POSITIONS and joint.has_quaternion and x.size == 1 and np.isfinite(x[0]):
-            none = f"; write {shown(_ABSENT[option])} for these, no limit" if option in _ABSENT else ""
+            none = f"; write {repr_in_message(_ABSENT[option])} for these, no limit" if option in _ABSENT else ""
             raise ModelError(
                 f"{where}: {_WORDS.get(option, option)} must be {size} numbers ({', '.join(joint.q_labels)}), got "
-                f"{shown(value)}: one number does not fit a quaternion, whose entries are neither angles nor lengths{none}"
+                f"{repr_in_message(value)}: one number does not fit a quaternion, whose entries are neither angles nor "
+                f"lengths{none}"
+            )
+        if option in ("lower", "upper") and joint.has_quaternion and size > 1:
+            check_turning(
+                joint.q_labels, np.arange(size) >= size - 4, x, np.array(absent), f"{where}: {_WORDS[option]}"
             )
         return np.array(np.broadcast_to(x, (size,)))
 
@@ -324,12 +342,13 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
     data["tau_min"], data["tau_max"] = efforts(strongest, joint.nv, f"{where}: effort limit")
     for option in ("gear_ratio", "rotor_inertia"):
         if not np.all(np.isfinite(spread(option, joint.nv))):
-            raise ModelError(f"{where}: {option} must be finite, got {shown(given.get(option))}")
+            raise ModelError(f"{where}: {option} must be finite, got {repr_in_message(given.get(option))}")
     rotor = spread("gear_ratio", joint.nv) ** 2 * spread("rotor_inertia", joint.nv)
     data["armature"] = data["armature"] + rotor
     if np.any(data["q_lower"] > data["q_upper"]):
         raise ModelError(
-            f"{where}: lower limit {shown(given.get('lower'))} lies above upper limit {shown(given.get('upper'))}"
+            f"{where}: lower limit {repr_in_message(given.get('lower'))} lies above upper limit "
+            f"{repr_in_message(given.get('upper'))}"
         )
     for key in NONNEGATIVE_FIELDS:
         if np.any(data[key] < 0):
@@ -356,15 +375,16 @@ def random_tree(
     """
     if isinstance(n, bool) or not isinstance(n, int) or not isinstance(branching, (int, float)):
         raise TypeError(
-            f"random_tree needs a whole number n and a number branching, got {shown(n)}, {shown(branching)}"
+            f"random_tree needs a whole number n and a number branching, got {repr_in_message(n)}, "
+            f"{repr_in_message(branching)}"
         )
     if rng is not None and not isinstance(rng, np.random.Generator):
-        raise TypeError(f"random_tree: rng must be a numpy.random.Generator or None, got {shown(rng)}")
+        raise TypeError(f"random_tree: rng must be a numpy.random.Generator or None, got {repr_in_message(rng)}")
     kinds_given = None if joints is None else sequence(joints, "random_tree: joints must be a list of joints")
     if kinds_given is not None and not (kinds_given and all(isinstance(joint, Joint) for joint in kinds_given)):
-        raise TypeError(f"random_tree: joints must be a list of joints, got {shown(joints)}")
+        raise TypeError(f"random_tree: joints must be a list of joints, got {repr_in_message(joints)}")
     if not 1 <= n <= 100_000 or not branching >= 1:
-        raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {shown(n)}, {branching}")
+        raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {repr_in_message(n)}, {branching}")
     branching = np.inf if branching > LARGEST_MAGNITUDE else branching
     rng = rng or np.random.default_rng(0)
     builder = ModelBuilder(f"random_tree_{n}")

@@ -9,41 +9,35 @@ from typing import Any, TypeVar
 
 import numpy as np
 from casadi import DM
-from numpy.typing import NDArray
 
-from .._types import (
-    LARGEST_MAGNITUDE,
+from .._base.types import (
     Array,
     ModelError,
     ModelWarning,
     Vector,
     finite_vector,
     is_one_of,
-    listed,
-    meant,
-    numbers,
+    names_in_message,
+    repr_in_message,
     sequence,
-    shown,
+    suggestion,
     truth,
 )
-from ..spatial_algebra.spatial import Inertia, Transform, skew
+from ..spatial_algebra.spatial import Inertia, Transform
 from .parts import (
-    LIMIT_FIELDS,
-    NONNEGATIVE_FIELDS,
-    SIZE_NQ,
     WORLD,
     DofData,
     FileJoint,
     Frame,
     body_inertia,
-    efforts,
-    merged,
+    merge_inertias,
     placement,
     product,
     vector,
 )
 from .passive import PassiveElement, without_joints
 from .tree import Tree
+from .validity.consistency import check_name
 
 T = TypeVar("T", bound=Tree)
 """A tree or a model: an edited copy is of the class of the original."""
@@ -61,85 +55,9 @@ def with_inertia(
     m, c, I = central(model.I[i], body)
     new = body_inertia(
         m if mass is None else mass, c if com is None else com, I if inertia is None else inertia,
-        f"body {shown(body)}", check=inertia is not None,
+        f"body {repr_in_message(body)}", check=inertia is not None,
     )  # fmt: skip
     return replace(model, I=(*model.I[:i], new, *model.I[i + 1 :]))
-
-
-def with_limits(model: T, **given: object) -> T:
-    limits = {option: value for option, value in given.items() if value is not None}
-    effort = limits.pop("effort", None)
-    dofs = vars(model.dofs) | {LIMIT_FIELDS[option]: _limit(model, option, value) for option, value in limits.items()}
-    if effort is not None:
-        dofs["tau_min"], dofs["tau_max"] = _efforts(model, effort)
-    crossed = np.flatnonzero(dofs["q_lower"] > dofs["q_upper"])
-    if crossed.size:
-        k = crossed[0]
-        raise ModelError(
-            f"with_limits: the lower limit of {shown(model.q_names[k])}, {dofs['q_lower'][k]:g}, lies above its "
-            f"upper limit, {dofs['q_upper'][k]:g}: change both"
-        )
-    none = np.flatnonzero((dofs["q_lower"] == np.inf) | (dofs["q_upper"] == -np.inf))
-    if none.size:
-        raise ModelError(
-            f"with_limits: a lower limit of inf, or an upper limit of -inf, leaves {shown(model.q_names[none[0]])} no "
-            "position: for no limit write lower=-inf, upper=inf"
-        )
-    return replace(model, dofs=DofData(**dofs))
-
-
-def _limit(model: Tree, option: str, value: object) -> Array:
-    """The model's limits of one kind, with the changes that `value` gives."""
-    found = np.array(getattr(model.dofs, LIMIT_FIELDS[option]))
-    parts: dict[str, tuple[slice, object]] = {"": (slice(None), value)}
-    if isinstance(value, Mapping):
-        parts = {f" of {shown(name)}": (_entries(model, name, option), limit) for name, limit in value.items()}
-    spared = _in_quaternions(model) if LIMIT_FIELDS[option] in SIZE_NQ else np.zeros(found.size, dtype=bool)
-    for name, (part, limit) in parts.items():
-        x = _spread(limit, found[part].size, f"with_limits: {option}{name}", option)
-        one_for_several = x.size == 1 < found[part].size
-        found[part] = np.where(spared[part] & one_for_several, found[part], x)
-    return found
-
-
-def _efforts(model: Tree, value: object) -> tuple[Array, Array]:
-    """The model's lowest and largest torques, with the changes that `value` gives."""
-    low, high = np.array(model.dofs.tau_min), np.array(model.dofs.tau_max)
-    parts: dict[str, tuple[slice, Any]] = {"": (slice(None), value)}
-    if isinstance(value, Mapping):
-        parts = {f" of {shown(name)}": (_entries(model, name, "effort"), limit) for name, limit in value.items()}
-    for name, (part, limit) in parts.items():
-        low[part], high[part] = efforts(limit, low[part].size, f"with_limits: effort{name}")
-    return low, high
-
-
-def _in_quaternions(model: Tree) -> NDArray[np.bool_]:
-    """Truth values for entries of q: True for those of quaternions, which a limit in rad or m does not fit."""
-    parts = [np.arange(joint.nq) >= joint.nq - 4 * joint.has_quaternion for joint in model.joints[1:]]
-    return np.concatenate([np.zeros(0, dtype=bool), *parts])
-
-
-def _entries(model: Tree, name: object, option: str) -> slice:
-    """Entries of q, or of qd, for a name: all entries of a joint, or a single entry."""
-    positions = LIMIT_FIELDS[option] in SIZE_NQ
-    names = model.q_names if positions else model.qd_names
-    if is_one_of(name, model.joint_names):
-        return model.q_slice(str(name)) if positions else model.qd_slice(str(name))
-    if is_one_of(name, names):
-        return slice(names.index(str(name)), names.index(str(name)) + 1)
-    known = tuple(dict.fromkeys((*model.joint_names, *names)))
-    hint = meant(name, known) or f"; known are: {listed(known)}"
-    raise KeyError(f"with_limits: no joint, nor entry of {'q' if positions else 'qd'}, {shown(name)}{hint}")
-
-
-def _spread(value: object, size: int, what: str, option: str) -> Array:
-    """Limits as `size` numbers, which may be infinite."""
-    x = numbers(value)
-    if x.size not in (1, size) or np.any(np.isnan(x)) or np.any(np.abs(x[np.isfinite(x)]) > LARGEST_MAGNITUDE):
-        raise ModelError(f"{what} must be one number{'' if size == 1 else f' or {size}'}, got {shown(value)}")
-    if LIMIT_FIELDS[option] in NONNEGATIVE_FIELDS and np.any(x < 0):
-        raise ModelError(f"{what} must not be negative, got {shown(value)}: it limits both directions")
-    return x
 
 
 def with_passive(model: T, elements: Iterable[PassiveElement], replace_all: bool) -> T:
@@ -148,12 +66,11 @@ def with_passive(model: T, elements: Iterable[PassiveElement], replace_all: bool
 
 
 def with_frame(model: T, name: str, to: str, origin: Vector, rotation: object) -> T:
-    if not isinstance(name, str) or not name:
-        raise ModelError(f"with_frame: a name must be a non-empty string, got {shown(name)}")
+    check_name(name, "with_frame")
     if name == WORLD or name in model.frames:
-        raise ModelError(f"frame {shown(name)}: the model has a frame of that name already: choose another")
+        raise ModelError(f"frame {repr_in_message(name)}: the model has a frame of that name already: choose another")
     host = model.frame(to)
-    X = product(placement(origin, rotation, f"frame {shown(name)}"), host.X)
+    X = product(placement(origin, rotation, f"frame {repr_in_message(name)}"), host.X)
     return replace(model, frames={**model.frames, name: Frame(name, host.body, X)})
 
 
@@ -161,29 +78,25 @@ def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
     """Mass, center of mass and inertia about it, as numbers; without mass, the center is the origin."""
     if not all(isinstance(x, DM) for x in (body.m, body.h, body.I)):
         raise ModelError(
-            f"body {shown(name)} has a symbolic inertia, which cannot be changed in part: set numbers first and "
-            "symbols last, all of them in one with_parameters"
+            f"body {repr_in_message(name)} has a symbolic inertia, which cannot be changed in part: set numbers first "
+            "and symbols last, all of them in one with_parameters"
         )
-    m, h, I = float(body.m), DM(body.h), DM(body.I)
-    if not m:
-        return m, np.zeros(3), np.array(I.full())
-    c = h / m
-    cx = skew(c)
-    return m, np.array(c.full()).ravel(), np.array((I + m * (cx @ cx)).full())
+    c, I = body.central()
+    return float(body.m), np.array(c.full()).ravel(), np.array(I.full())
 
 
 def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation: object) -> T:
     if not isinstance(other, Tree):
-        raise TypeError(f"attach needs a Model, got {shown(other)}")
+        raise TypeError(f"attach needs a Model, got {repr_in_message(other)}")
     if not isinstance(prefix, str):
-        raise TypeError(f"attach: prefix must be a string, got {shown(prefix)}")
+        raise TypeError(f"attach: prefix must be a string, got {repr_in_message(prefix)}")
     names = [*model.frames, *model.joint_names]
     added = [prefix + name for name in (*other.frames, *other.joint_names)]
     twice = sorted(set(names) & set(added))
     if twice:
         raise ModelError(
             f"attach: both models have {', '.join(map(repr, twice[:6]))}; names must be unique: give a prefix such as "
-            f"prefix={shown((other.name or 'other') + '_')}"
+            f"prefix={repr_in_message((other.name or 'other') + '_')}"
         )
     host = Frame(WORLD, 0) if is_one_of(to, (WORLD,)) and WORLD not in model.frames else model.frame(to)
     X = product(placement(origin, rotation, "attach"), host.X)
@@ -220,14 +133,14 @@ def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation
 
 def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
     if not isinstance(positions, Mapping):
-        raise TypeError(f"lock_joints needs {{joint name: position}}, got {shown(positions)}")
+        raise TypeError(f"lock_joints needs {{joint name: position}}, got {repr_in_message(positions)}")
     locked: dict[int, Transform] = {}
     outside: list[str] = []
     held: dict[str, float] = {}
     for name, value in _followed(model, positions).items():
         i = model.joint_names.index(name) + 1
         joint = model.joints[i]
-        q = DM(finite_vector(value, joint.nq, f"position of joint {shown(name)}"))
+        q = DM(finite_vector(value, joint.nq, f"position of joint {repr_in_message(name)}"))
         locked[i] = joint.jcalc(q, DM(joint.nv, 1)).XJ
         outside += _outside(model, name, np.array(q.full()).ravel())
         held |= {dof: float(q[k]) for dof, k in _own_entries(model, i).items()}
@@ -242,7 +155,7 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         host.append(host[p] if i in locked else i)
         placed.append(product(locked[i], X) if i in locked else Transform.identity())
         if i in locked and host[i]:
-            inertia[host[i]] = merged(inertia[host[i]], model.I[i], placed[i])
+            inertia[host[i]] = merge_inertias(inertia[host[i]], model.I[i], placed[i])
     kept = [i for i, _ in model.edges if i not in locked]
     return _selected(
         replace(model, file_joints=_mounted_on(model, locked)),
@@ -293,7 +206,7 @@ def _followed(model: Tree, positions: Mapping[str, Any]) -> dict[str, Any]:
         other = ahead.pop()
         for m in model.mimics:
             if m.other == other and m.joint not in found:
-                at = finite_vector(found[other], 1, f"position of joint {shown(other)}")
+                at = finite_vector(found[other], 1, f"position of joint {repr_in_message(other)}")
                 found[m.joint] = m.ratio * float(at[0]) + m.offset
                 ahead.append(m.joint)
     return found
@@ -307,8 +220,8 @@ def subtree(model: T, body: str) -> T:
     passive, used = without_joints(model.passive, neutral)
     if used:
         warnings.warn(
-            f"subtree: passive torques of {shown(body)} depend on {listed(used)}, which are no more: held at their "
-            "neutral positions; lock their joints first to hold them elsewhere",
+            f"subtree: passive torques of {repr_in_message(body)} depend on {names_in_message(used)}, which are no "
+            "more: held at their neutral positions; lock their joints first to hold them elsewhere",
             ModelWarning,
             stacklevel=3,
         )
@@ -339,7 +252,7 @@ def scale(model: T, length: float, mass: float) -> T:
         model,
         joints=tuple(joint.scaled(s) for joint in model.joints),
         X_tree=tuple(longer(X) for X in model.X_tree),
-        I=tuple(Inertia(m * body.m, m * s * body.h, m * s**2 * body.I) for body in model.I),
+        I=tuple(body.scaled(m, s) for body in model.I),
         frames={name: replace(f, X=longer(f.X)) for name, f in model.frames.items()},
         dofs=DofData(**dofs | {"qd_max": model.dofs.qd_max * factor_v}),
         mimics=tuple(
@@ -357,10 +270,13 @@ def moving(model: Tree, body: str) -> int:
         known = (
             ""
             if not isinstance(body, str) or body not in model.frames
-            else f": {shown(body)} is fixed to {_host(model, body)}"
+            else f": {repr_in_message(body)} is fixed to {_host(model, body)}"
         )
         names = model.body_names
-        raise KeyError(f"no moving body {shown(body)}{known}; moving bodies are: {listed(names)}{meant(body, names)}")
+        raise KeyError(
+            f"no moving body {repr_in_message(body)}{known}; moving bodies are: "
+            f"{names_in_message(names)}{suggestion(body, names)}"
+        )
     return model.body_names.index(body) + 1
 
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .._arguments import named_fields
-from .._types import finite, shown, truth
+from .._base.checks import named_fields, positive
+from .._base.types import repr_in_message, truth
 
 SLIP_SPEED = 0.01
 """Default of the speed over which friction changes sign [rad/s, m/s]."""
@@ -20,9 +20,9 @@ class Loads:
 
         (H + diag(armature)) qdd + C = tau + passive_force(q, qd) + J' f_ext
 
-    passive: springs, tissue, damping and friction of the model's joints, see `passive_force`. armature: inertia of the motors'
-    rotors. external: names of the frames that wrenches act on; the wrenches are the argument `f_ext` (6 x k) of the
-    algorithm, a column for each frame, in this order: [moment about the world origin [N m]; force [N]], world axes.
+    passive: springs, tissue, damping and friction of the model's joints, see `passive_force`. armature: inertia of the
+    motors' rotors. external: names of the frames that wrenches act on; the wrenches are the argument `f_ext` (6 x k) of
+    the algorithm, a column for each frame, in this order: [moment about the world origin [N m]; force [N]], world axes.
     slip_speed [rad/s, m/s]: speed over which friction changes sign, see `passive_force`.
 
     An algorithm uses the part that its result depends on: `mass_matrix` the armature, `bias_force` the forces.
@@ -42,21 +42,15 @@ class Loads:
         for flag in ("passive", "armature"):
             object.__setattr__(self, flag, truth(getattr(self, flag), flag))
         object.__setattr__(self, "external", _names(self.external))
-        object.__setattr__(self, "slip_speed", positive_speed(self.slip_speed))
-
-
-def positive_speed(speed: Any) -> float:
-    """A slip speed as a positive number."""
-    value = finite(speed, "slip_speed [rad/s, m/s]")
-    if not value > 0:
-        raise ValueError(f"slip_speed must be positive, got {shown(speed)} rad/s (m/s)")
-    return value
+        object.__setattr__(self, "slip_speed", positive(self.slip_speed, "slip_speed [rad/s, m/s]"))
 
 
 def check_loads(loads: Any) -> Loads:
     """`loads`, or a TypeError for anything else."""
     if not isinstance(loads, Loads):
-        raise TypeError(f"loads must be od.Loads(passive=, armature=, external=, slip_speed=), got {shown(loads)}")
+        raise TypeError(
+            f"loads must be od.Loads(passive=, armature=, external=, slip_speed=), got {repr_in_message(loads)}"
+        )
     return loads
 
 
@@ -65,7 +59,7 @@ def refuse_parts(options: Mapping[str, Any], taken: Collection[str], name: str) 
     the algorithm has."""
     found = [part.name for part in fields(Loads) if part.name in options and part.name not in taken]
     if found:
-        written = ", ".join(f"{part}={shown(options[part])}" for part in found)
+        written = ", ".join(f"{part}={repr_in_message(options[part])}" for part in found)
         raise TypeError(f"{name} has no option {' and no '.join(found)}: write loads=od.Loads({written})")
 
 
@@ -73,16 +67,18 @@ def refuse_all_but_armature(loads: Loads, what: str) -> None:
     """ValueError for loads that derivatives of second order do not contain."""
     if loads.passive or loads.external:
         part = "passive forces" if loads.passive else "external forces"
-        raise ValueError(f"{what} contain no {part}: give loads=od.Loads(armature=True) at most, got {shown(loads)}")
+        raise ValueError(
+            f"{what} contain no {part}: give loads=od.Loads(armature=True) at most, got {repr_in_message(loads)}"
+        )
 
 
 def _names(names: Any) -> tuple[str, ...]:
     """Names of frames as a tuple."""
     expected = "external must be a tuple of frame names"
     if isinstance(names, str):
-        raise TypeError(f"{expected}, got the string {shown(names)}: write ({shown(names)},)")
+        raise TypeError(f"{expected}, got the string {repr_in_message(names)}: write ({repr_in_message(names)},)")
     if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"{expected}, got {shown(names)}")
+        raise TypeError(f"{expected}, got {repr_in_message(names)}")
     return tuple(names)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from .._display import Displayed, folded, heading, show, table
-from .._types import Vector
+from .._base.display import Displayed, folded, heading, show, table
+from .._base.types import Vector
 from . import additions, editing
-from .description import HEAD, notes_of, rows_of, sizes_of, text_of
+from .model_description import HEAD, notes_of, rows_of, sizes_of, text_of
 from .parts import EffortLimits, Limits
 from .passive import PassiveElement
 from .tree import Tree
@@ -28,11 +28,16 @@ class Model(Tree, Displayed):
     give a DM; of expressions they give an expression of the same kind. The methods here give edited copies; with
     `with_parameters` gravity, inertias and positions of a copy may be symbols.
 
+    Models with equal data are equal, in sets and dicts too, and share the Functions that `od.function` makes. Those
+    with symbols or a user's function, as in `CustomJoint`, equal only themselves.
+
     >>> human = od.models.human()
     >>> human
     <Model 'human_male': nb=14, nq=30, nv=29>
     >>> human.qd_names[:7]
     ('root.x', 'root.y', 'root.z', 'root.wx', 'root.wy', 'root.wz', 'lumbar.ry')
+    >>> od.models.human() == human, human.with_gravity((0, 0, -1.62)) == human
+    (True, False)
     """
 
     def with_gravity(self, gravity: Vector) -> Model:
@@ -64,17 +69,17 @@ class Model(Tree, Displayed):
 
         lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries
         of qd, in both directions. For motors that are stronger in one direction effort is a pair (lower, upper) per
-        entry, lower <= 0 <= upper: `effort={"ankle": (-40, 120)}`. Each is a dict by the names of joints or of single entries, in which later items
-        override earlier ones, or values for all entries; values are one number or one per entry. One number for several
-        entries of q leaves out the entries of quaternions, which are neither angles nor lengths:
-        `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.effort)`.
+        entry, lower <= 0 <= upper: `effort={"ankle": (-40, 120)}`. Each is a dict by the names of joints or of single
+        entries, in which later items override earlier ones, or values for all entries; values are one number or one per
+        entry. One number for several entries of q leaves out the entries of quaternions, which are neither angles nor
+        lengths: `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.effort)`.
 
         >>> rod.with_limits(lower={"joint1": -1.0}, effort=20.0).dofs.tau_max
         array([20.])
         >>> rod.with_limits(effort={"joint1": (-5.0, 20.0)}).dofs.effort
         array([[-5., 20.]])
         """
-        return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
+        return additions.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
 
     def with_passive(self, elements: Iterable[PassiveElement], *, replace_all: bool = False) -> Model:
         """A copy with passive torques of joints added, such as `od.ExponentialTorque` and `od.OneSidedSpring`.
@@ -98,9 +103,10 @@ class Model(Tree, Displayed):
     ) -> Model:
         """A copy with other springs at its joints: tau = -stiffness (q - rest) - damping qd.
 
-        Dicts by names of dofs (`model.qd_names`): stiffness [N m/rad or N/m], rest [rad or m], damping [N m s/rad or N s/m].
-        What is not named does not change. Springs and damping count where `loads.passive` is set, as optimal control
-        does. KeyError for a dof that the model does not have, ModelError for one of a joint with a quaternion.
+        Dicts by names of dofs (`model.qd_names`): stiffness [N m/rad or N/m], rest [rad or m], damping
+        [N m s/rad or N s/m]. What is not named does not change. Springs and damping count where `loads.passive` is set,
+        as optimal control does. KeyError for a dof that the model does not have, ModelError for one of a joint with a
+        quaternion.
 
         >>> sprung = rod.with_springs({"joint1": 100.0}, rest={"joint1": 0.5})
         >>> od.passive_force(sprung, [0.7], [0.0])
@@ -109,8 +115,8 @@ class Model(Tree, Displayed):
         return additions.with_springs(self, stiffness, rest, damping)
 
     def with_load(self, to: str, mass: float, com: Vector = (0.0, 0.0, 0.0), inertia: object = None) -> Model:
-        """A copy that carries a rigid load, fixed in the frame `to`: mass [kg], its center com [m] in this frame, and its
-        inertia [kg m^2] (3x3 or its diagonal, about com, axes of the frame); None: a point mass.
+        """A copy that carries a rigid load, fixed in the frame `to`: mass [kg], its center com [m] in this frame, and
+        its inertia [kg m^2] (3x3 or its diagonal, about com, axes of the frame); None: a point mass.
 
         The load belongs to the body that carries the frame; names, dofs and limits do not change. ModelError for a mass
         below zero, an inertia that no body can have, or a frame of the ground.

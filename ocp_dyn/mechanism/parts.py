@@ -7,29 +7,34 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from casadi import DM
+from casadi import DM, MX, SX
+from numpy.typing import NDArray
 
-from .._types import (
+from .._base.types import (
     LARGEST_MAGNITUDE,
     Array,
     ModelError,
     Vector,
     finite_vector,
-    meant,
+    is_whole,
+    names_in_message,
     numbers,
-    shown,
+    positional,
+    repr_in_message,
     sparse,
     sparse_beside,
+    suggestion,
 )
-from ..spatial_algebra.spatial import Inertia, Summed, Transform, largest
+from ..spatial_algebra.spatial import Inertia, Summed, Transform, largest, skew
+from .equal_models import EqualByData
 
 WORLD = "world"
 """Name of the ground; frames fixed to the ground belong to body 0."""
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
-    """A named frame fixed to a body: `X` leads from body coordinates to the frame's.
+class Frame(EqualByData):
+    """A named frame fixed to a body: `X` leads from body coordinates to the frame's. Frames with equal data are equal.
 
     >>> rod.frame("tip")
     Frame('tip', body=1)
@@ -40,6 +45,24 @@ class Frame:
     X: Transform = field(default_factory=Transform.identity)
     stands_for: Frame | None = None
     """The frame of the original model that this frame replaces: constraints on the original hold on this one."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ModelError(f"the name of a frame must be a string, got {repr_in_message(self.name)}")
+        if not is_whole(self.body):
+            raise ModelError(
+                f"frame {repr_in_message(self.name)}: its body must be the number of one, got "
+                f"{repr_in_message(self.body)}"
+            )
+        if not isinstance(self.X, Transform):
+            raise ModelError(
+                f"frame {repr_in_message(self.name)}: X must be an od.Transform, got {repr_in_message(self.X)}"
+            )
+        if not isinstance(self.stands_for, Frame | None):
+            raise ModelError(
+                f"frame {repr_in_message(self.name)}: stands_for must be a Frame, got "
+                f"{repr_in_message(self.stands_for)}"
+            )
 
     def __repr__(self) -> str:
         return f"Frame({self.name!r}, body={self.body})"
@@ -87,21 +110,21 @@ def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mi
     followed: dict[str, str] = {}
     for mimic in mimics:
         for name in mimic[:2]:
-            if name not in dofs:
+            if not isinstance(name, str) or name not in dofs:
                 raise ModelError(
-                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: no joint {shown(name)} moves in this "
-                    "model; correct the name, or fix a joint that follows one that does not move"
-                    f"{meant(name, dofs)}"
+                    f"joint {repr_in_message(mimic.joint)} mimics {repr_in_message(mimic.other)}: no joint "
+                    f"{repr_in_message(name)} moves in this model; correct the name, or fix a joint that follows one "
+                    f"that does not move{suggestion(name, dofs)}"
                 )
             if dofs[name] != 1:
                 raise ModelError(
-                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: both need one dof, {shown(name)} has "
-                    f"{dofs[name]}"
+                    f"joint {repr_in_message(mimic.joint)} mimics {repr_in_message(mimic.other)}: both need one dof, "
+                    f"{repr_in_message(name)} has {dofs[name]}"
                 )
         if mimic.joint in followed:
             raise ModelError(
-                f"joint {shown(mimic.joint)} mimics two, {shown(followed[mimic.joint])} and {shown(mimic.other)}; "
-                "keep one"
+                f"joint {repr_in_message(mimic.joint)} mimics two, {repr_in_message(followed[mimic.joint])} and "
+                f"{repr_in_message(mimic.other)}; keep one"
             )
         followed[mimic.joint] = mimic.other
     for start in followed:
@@ -137,10 +160,21 @@ class DofData:
     tau_min: Array = None  # type: ignore[assignment]  # an array after __post_init__
 
     def __post_init__(self) -> None:
+        """Checks that all are rows of numbers, of two lengths; a copy of each is kept, which cannot be written to."""
         if self.tau_min is None:
-            object.__setattr__(self, "tau_min", 0.0 - self.tau_max)
-        for array in vars(self).values():
+            object.__setattr__(self, "tau_min", 0.0 - np.asarray(self.tau_max))
+        sizes: dict[bool, int] = {}
+        for key, values in vars(self).items():
+            array = np.array(numbers(values))
+            if np.ndim(values) != 1 or np.any(np.isnan(array)):
+                raise ModelError(f"{key} of the dofs must be a row of numbers, got {repr_in_message(values)}")
+            if array.size != sizes.setdefault(key in SIZE_NQ, array.size):
+                raise ModelError(
+                    f"{key} of the dofs has {array.size} numbers, expected {sizes[key in SIZE_NQ]}, as many as the "
+                    "others"
+                )
             array.setflags(write=False)
+            object.__setattr__(self, key, array)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)  # numpy unpickles and copies arrays as writable ones
@@ -194,6 +228,9 @@ def efforts(values: Any, size: int, what: str) -> tuple[Array, Array]:
     values: one number, or one per dof, not negative, for both directions; or a pair (lower, upper) per dof with
     lower <= 0 <= upper, as rows of a table (size x 2); the pair of a single dof may stand alone.
     """
+    values = positional(values, what)
+    if isinstance(values, (SX, MX)):
+        raise ModelError(f"{what} must be {_effort_forms(size)}, got {repr_in_message(values)}")
     try:
         shape = np.shape(values.full() if isinstance(values, DM) else values)
     except ValueError:  # rows of different lengths
@@ -202,12 +239,12 @@ def efforts(values: Any, size: int, what: str) -> tuple[Array, Array]:
     known = np.abs(x[np.isfinite(x)])
     paired = x.size == 2 * size and (size == 1 or shape == (size, 2))
     if np.any(np.isnan(x)) or np.any(known > LARGEST_MAGNITUDE) or not (paired or x.size in (1, size)):
-        raise ModelError(f"{what} must be {_effort_forms(size)}, got {shown(values)}")
+        raise ModelError(f"{what} must be {_effort_forms(size)}, got {repr_in_message(values)}")
     if not paired:
         if np.any(x < 0):
             raise ModelError(
-                f"{what} must not be negative, got {shown(values)}: it limits both directions; for different limits "
-                "write pairs (lower, upper)"
+                f"{what} must not be negative, got {repr_in_message(values)}: it limits both directions; for different "
+                "limits write pairs (lower, upper)"
             )
         upper = np.array(np.broadcast_to(x, (size,)))
         return 0.0 - upper, upper
@@ -215,9 +252,30 @@ def efforts(values: Any, size: int, what: str) -> tuple[Array, Array]:
     if np.any(lower > 0) or np.any(upper < 0):
         raise ModelError(
             f"{what}: a pair (lower, upper) needs lower <= 0 <= upper, because a motor can always give no torque, got "
-            f"{shown(values)}"
+            f"{repr_in_message(values)}"
         )
     return lower.copy(), upper.copy()
+
+
+def check_turning(names: Sequence[str], turning: NDArray[np.bool_], x: Array, before: Array, what: str) -> None:
+    """Raises ModelError for limits x of the entries of quaternions, `turning`, that are meant for angles, or have no
+    effect; those that do not change pass. before: the limits now.
+
+    A component of a unit quaternion lies between -1 and 1: single ones may have limits in between, but not all four.
+    """
+    at = np.flatnonzero(turning)
+    x, before = (np.broadcast_to(values, turning.shape)[at] for values in (x, before))
+    limited = np.isfinite(x) & (x != before)
+    if at.size % 4 == 0:
+        limited &= (np.abs(x) >= 1) | np.repeat(np.isfinite(x).reshape(-1, 4).all(axis=1), 4)
+    else:
+        limited &= np.abs(x) >= 1
+    if np.any(limited):
+        raise ModelError(
+            f"{what} would limit {names_in_message([names[int(k)] for k in at[limited]])}, which are components of a "
+            "unit quaternion and no angles: use inf or -inf for them, Euler angles (od.Euler, "
+            "FloatingBase('euler_zyx')) for limits of angles; single components may have limits between -1 and 1"
+        )
 
 
 def _effort_forms(size: int) -> str:
@@ -232,11 +290,11 @@ def vector(values: Any, size: int, what: str) -> Array:
     return finite_vector(values, size, what, ModelError)
 
 
-def entries(x: Any, size: int, what: str) -> Array:
-    """Numbers, NaN and infinite ones too, as a flat array."""
-    values = numbers(x)
+def entries(x: Any, size: int, what: str, names: Sequence[str] = ()) -> Array:
+    """Numbers, NaN and infinite ones too, as a flat array. names: of the entries, see `positional`."""
+    values = numbers(positional(x, what, names), what)
     if values.size == 1 and np.isnan(values[0]) and not isinstance(x, (float, np.floating, np.ndarray, list, tuple)):
-        raise TypeError(f"{what} must be {size} numbers or a casadi SX, MX or DM, got {shown(x)}")
+        raise TypeError(f"{what} must be {size} numbers or a casadi SX, MX or DM, got {repr_in_message(x)}")
     return values
 
 
@@ -268,12 +326,16 @@ def product(A: Transform, B: Transform) -> Transform:
     return clean(A @ B, sum(largest(X.r) for X in (A, B) if isinstance(X.r, DM)))
 
 
-def merged(body: Inertia, other: Inertia, X: Transform) -> Inertia:
+def merge_inertias(body: Inertia, other: Inertia, X: Transform) -> Inertia:
     """The inertia of a body and of another one that is fixed to it, with structural zeros; X leads to the other's
     axes."""
     if not all(isinstance(x, DM) for x in (body.m, body.h, body.I, other.m, other.h, other.I, X.E, X.r)):
         return body + other.to_parent(X)
-    return (Summed.of(body) + Summed.of(other).to_parent(X)).clean()
+    (c, I), (c_other, I_other) = body.central(), other.central()
+    d = skew(X.point(c_other) - c)
+    m, total = float(other.m), float(body.m + other.m)
+    I_com = I + X.E.T @ I_other @ X.E - (float(body.m) * m / total if total else 0.0) * (d @ d)
+    return (Summed.of(body) + Summed.of(other).to_parent(X)).clean().with_central(I_com)
 
 
 def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = True) -> Inertia:
@@ -284,7 +346,7 @@ def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = Tr
     c = vector(com, 3, f"{where}: com")
     if inertia is None:
         I = np.zeros((3, 3))
-    elif numbers(inertia).size == 3:
+    elif numbers(inertia, f"{where}: inertia").size == 3:
         I = np.diag(vector(inertia, 3, f"{where}: inertia"))
     else:
         I = vector(inertia, 9, f"{where}: inertia (3x3)").reshape(3, 3)
@@ -293,16 +355,24 @@ def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = Tr
     return Inertia.from_com(m, c, (I + I.T) / 2)
 
 
-def check_inertia(I: Array, where: str, slack: float = 0.0) -> None:
-    """Raises unless a body can have this 3x3 inertia about its com: symmetric, A, B, C >= 0, A + B >= C.
+def impossible_moments(I: Array, slack: Array | float = 0.0) -> NDArray[np.bool_]:
+    """Whether no body can have the inertia about its mass center, for each of several (N x 3 x 3): A, B, C >= 0, A + B
+    >= C.
 
     Tolerated: a thousandth of C, what rounding to three digits does, and `slack` [kg m^2].
     """
+    scale = np.abs(I).max(axis=(1, 2), initial=0.0)
+    A, B, C = np.linalg.eigvalsh(I).T
+    return np.asarray((A < -1e-6 * scale - slack) | (A + B < C * (1 - 1e-3) - slack))
+
+
+def check_inertia(I: Array, where: str, slack: float = 0.0) -> None:
+    """Raises unless a body can have this 3x3 inertia about its com: symmetric, and see `impossible_moments`."""
     scale = float(np.abs(I).max())
     if not np.allclose(I, I.T, atol=1e-8 * scale, rtol=0):
         raise ModelError(f"{where}: inertia must be symmetric, got {I.tolist()}")
     A, B, C = np.linalg.eigvalsh(I)
-    if A < -1e-6 * scale - slack or A + B < C * (1 - 1e-3) - slack:
+    if np.any(impossible_moments(I[None], slack)):
         raise ModelError(
             f"{where}: no body has principal moments of inertia {A:.6g}, {B:.6g}, {C:.6g} kg m^2: each must be >= 0 "
             "and none larger than the sum of the other two. Check units and signs of the products of inertia"

@@ -14,8 +14,8 @@ from typing import Any
 
 import casadi as ca
 
-from .._arguments import choice, finite, label, named_fields, not_negative, positive
-from .._types import Expr, ModelError, listed, meant, sequence, shown
+from .._base.checks import choice, finite, label, named_fields, not_negative, positive
+from .._base.types import Expr, ModelError, names_in_message, repr_in_message, sequence, suggestion
 from ..joints import Joint
 
 LARGEST_EXPONENT = 700.0
@@ -119,13 +119,13 @@ class ExponentialTorque(PassiveElement):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(
-                    f"ExponentialTorque on {self.dof}: the slope of {shown(name)} is given twice; add them"
+                    f"ExponentialTorque on {self.dof}: the slope of {repr_in_message(name)} is given twice; add them"
                 )
         object.__setattr__(self, "slopes", tuple(sorted(pair for pair in pairs if pair[1])))
         if not self.slopes and self.offset > LARGEST_EXPONENT:
             raise ValueError(
                 f"ExponentialTorque on {self.dof}: a constant torque gain exp(offset) must be finite, got offset "
-                f"{shown(self.offset)}"
+                f"{repr_in_message(self.offset)}"
             )
 
     @property
@@ -278,7 +278,8 @@ def checked_elements(elements: Any, names: Sequence[str], joints: Sequence[Joint
     for element in found:
         if not isinstance(element, PassiveElement):
             raise TypeError(
-                f"a passive element must be an od.ExponentialTorque or od.OneSidedSpring, got {shown(element)}"
+                "a passive element must be an od.ExponentialTorque or od.OneSidedSpring, got "
+                f"{repr_in_message(element)}"
             )
     element_entries(found, names, joints)
     return found
@@ -306,15 +307,13 @@ def _place(
     name: str, places: Mapping[str, tuple[int | None, int]], elements: Sequence[PassiveElement]
 ) -> tuple[int, int]:
     if name not in places:
-        raise ModelError(
-            f"{_user(name, elements)}: no dof {shown(name)} in this model{meant(name, places) or '; dofs are: '}"
-            f"{'' if meant(name, places) else listed(tuple(places))}"
-        )
+        near = suggestion(name, places) or f"; dofs are: {names_in_message(tuple(places))}"
+        raise ModelError(f"{_user(name, elements)}: no dof {repr_in_message(name)} in this model{near}")
     at_q, at_v = places[name]
     if at_q is None:
         raise ModelError(
-            f"{_user(name, elements)}: {shown(name)} is no rate of one entry of q, as the angular velocities of a "
-            "quaternion are not, so it has no angle; use a joint of axes, such as Euler('yxz')"
+            f"{_user(name, elements)}: {repr_in_message(name)} is no rate of one entry of q, as the angular velocities "
+            "of a quaternion are not, so it has no angle; use a joint of axes, such as Euler('yxz')"
         )
     return at_q, at_v
 
@@ -322,7 +321,7 @@ def _place(
 def _user(name: str, elements: Iterable[PassiveElement]) -> str:
     """The first element that names this dof, for messages."""
     found = next(element for element in elements if name in (element.dof, *element.coordinates))
-    return f"passive element {type(found).__name__} on {shown(found.dof)}"
+    return f"passive element {type(found).__name__} on {repr_in_message(found.dof)}"
 
 
 def without_joints(
@@ -341,5 +340,5 @@ def _pairs(slopes: Any) -> list[tuple[Any, Any]]:
     items = slopes.items() if isinstance(slopes, Mapping) else sequence(slopes, expected)
     pairs = [pair for pair in items if isinstance(pair, tuple) and len(pair) == 2]
     if len(pairs) < len(items):
-        raise TypeError(f"{expected}, got {shown(slopes)}")
+        raise TypeError(f"{expected}, got {repr_in_message(slopes)}")
     return pairs

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._types import ROUNDING, Array, ModelError, exact, shown
+from .._base.types import ROUNDING, Array, ModelError, exact, repr_in_message
 from ..joints import (
     Euler,
     FloatingBase,
@@ -40,7 +40,7 @@ from ..joints import (
 from ..spatial_algebra.rotations import rotation_about
 from ..spatial_algebra.spatial import Inertia, Summed, Transform
 from . import Frame, Model
-from .boundary import boundary
+from .boundary import checks_arguments
 from .parts import clean, product
 from .passive import entry_names
 from .signs import with_equal_signs
@@ -60,7 +60,7 @@ class ArrayTransform(Transform):
         """Keeps the arrays as they are."""
 
 
-@boundary()
+@checks_arguments()
 def reduce(model: Model) -> Model:
     """A model with the same joint-space dynamics whose transforms and inertias are as sparse as they can be made.
 
@@ -76,8 +76,8 @@ def reduce(model: Model) -> Model:
     """
     if model.symbolic_bodies:
         raise ModelError(
-            f"reduce: body {shown(model.symbolic_bodies[0])} has a symbolic inertia or position; reduce a model of "
-            "numbers, and use a model with such parameters as it is"
+            f"reduce: body {repr_in_message(model.symbolic_bodies[0])} has a symbolic inertia or position; reduce a "
+            "model of numbers, and use a model with such parameters as it is"
         )
     return next(variants(model, split=False))
 
@@ -185,6 +185,9 @@ def _reframed(model: Model, onward: float) -> Model:
     X_old = [_numbers(X) for X in model.X_tree]
     X_new: dict[int, Transform] = {}
     joints, X_tree = list(model.joints), list(model.X_tree)
+    children: list[list[int]] = [[] for _ in joints]
+    for i, p in model.edges:
+        children[p].append(i)
     for i, p in model.edges:
         joint, placed = joints[i], X_old[i]
         summed = _length(placed)
@@ -195,7 +198,7 @@ def _reframed(model: Model, onward: float) -> Model:
             E = _axis_to_coordinate(np.array(joint.axis))
             a, turn = E @ np.array(joint.axis), ArrayTransform(E, np.zeros(3))
             joints[i] = type(joint)(a)
-            onwards = [X_old[c] @ turn.inverse() for c, parent in model.edges if parent == i]
+            onwards = [X_old[c] @ turn.inverse() for c in children[i]]
             beyond = isinstance(joints[p], (Revolute, Prismatic))
             extra = _convenient(a, turn @ placed, isinstance(joint, Revolute), onwards, onward, beyond)
             if extra is not None or not np.array_equal(E, np.eye(3)):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from casadi import DM
 
-from .._types import ROUNDING, Array, exact
+from .._base.types import ROUNDING, Array, exact
 from ..joints import Prismatic, Revolute
 from ..spatial_algebra.spatial import ZERO3, Transform
 from . import Frame, Model
@@ -27,14 +27,13 @@ ONE_AXIS = (Revolute, Prismatic)
 """Joints whose frame may be turned: they turn about their axis, or slide along it, in any frame."""
 
 AXIS = 2
-"""Weight of a joint that turns the other way, in entries 1 of E beside -1: both change the signs of two entries of the
-rotation between two bodies."""
+"""Number of entries of E whose signs count as much as the direction in which one joint turns."""
 
 SHARE = 3
-"""Frames are turned if this leaves one in so many of the different signs: negative entries of E take operations."""
+"""Flip the frames only if at most 1/SHARE of the differing signs remain: negative entries of E cost operations."""
 
 
-class _Choice(NamedTuple):
+class _HalfTurn(NamedTuple):
     """The least number of different signs from a body outwards, and the half turn of the body that gives it."""
 
     different: int
@@ -87,12 +86,12 @@ class _Limbs:
         pairs = self.pairs(left, right)
         image = {j: i for i, j in pairs}
         before = sum(self.different(i, j, 0, 0) for i, j in pairs)
-        best: dict[tuple[int, int], _Choice] = {}  # by body of the limb and half turn of its parent
+        best: dict[tuple[int, int], _HalfTurn] = {}  # by body of the limb and half turn of its parent
         for j in reversed(image):
             turnable = isinstance(self.model.joints[j], ONE_AXIS)
             for parent in range(4):
                 best[j, parent] = min(
-                    _Choice(self.different(image[j], j, k, parent) + self.beyond(best, j, k), k)
+                    _HalfTurn(self.different(image[j], j, k, parent) + self.beyond(best, j, k), k)
                     for k in range(4 if turnable else 1)
                 )
         if SHARE * best[right, 0].different > before or not before:
@@ -113,7 +112,7 @@ class _Limbs:
                 found.append((c, partner))
         return found
 
-    def beyond(self, best: dict[tuple[int, int], _Choice], j: int, turn: int) -> int:
+    def beyond(self, best: dict[tuple[int, int], _HalfTurn], j: int, turn: int) -> int:
         """Number of different signs of the bodies beyond body j, if it is turned."""
         return sum(best[c, turn].different for c in self.children[j])
 

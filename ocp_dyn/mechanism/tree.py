@@ -2,7 +2,8 @@
 
 Body 0 is the ground; joint i moves body i; `parent[i] < i`. Bodies on fixed joints are merged into the
 body they are fixed to and stay addressable by name as frames. A tree is data: nothing in it changes
-after `ModelBuilder.build`, and no algorithm leaves anything in it. `Model` is the tree that users see.
+after `ModelBuilder.build`. What algorithms find for it is kept beside it, for all trees with equal data, see
+`equal_models`. `Model` is the tree that users see.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
-from .._types import (
+from .._base.types import (
     Array,
     Expr,
     M,
@@ -26,27 +27,29 @@ from .._types import (
     Numbers,
     as_type,
     check_kind,
-    listed,
     matrix,
-    meant,
-    shown,
+    names_in_message,
+    repr_in_message,
     sparse_beside,
     split,
+    suggestion,
 )
 from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
+from .equal_models import EqualByData
 from .parts import DofData, FileJoint, Frame, Mimic, ShapeFile, entries
 from .passive import PassiveElement, checked_elements, element_entries, entry_names
+from .validity.consistency import check_consistency
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(EqualByData):
     """The data of a `Model`, and properties computed from them: sizes, indices, names, the configuration manifold.
 
-    `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
-    entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file
-    says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs. `shape_files`: files from
-    which a viewer reads shapes of links; they are not saved with the model. `passive`: nonlinear passive torques.
+    `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one entry per
+    moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file says; see
+    `mimic_constraints`. `file_joints`: notes that `Layout` needs. `shape_files`: files from which a viewer reads shapes
+    of links; they are not saved with the model. `passive`: nonlinear passive torques.
     """
 
     name: str
@@ -65,12 +68,9 @@ class Tree:
     passive: tuple[PassiveElement, ...] = ()
 
     def __post_init__(self) -> None:
+        check_consistency(self)
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
         object.__setattr__(self, "passive", checked_elements(self.passive, self.joint_names, self.joints[1:]))
-
-    def __getstate__(self) -> dict[str, Any]:
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return fields | {"frames": dict(self.frames)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -150,7 +150,8 @@ class Tree:
     def _joint_index(self, joint: str) -> int:
         if not isinstance(joint, str) or joint not in self.joint_names:
             raise KeyError(
-                f"no joint {shown(joint)}; joints are: {listed(self.joint_names)}{meant(joint, self.joint_names)}"
+                f"no joint {repr_in_message(joint)}; joints are: "
+                f"{names_in_message(self.joint_names)}{suggestion(joint, self.joint_names)}"
             )
         return self.joint_names.index(joint) + 1
 
@@ -235,8 +236,9 @@ class Tree:
         Frame('tip', body=1)
         """
         if not isinstance(name, str) or name not in self.frames:
+            names = self.frame_names
             raise KeyError(
-                f"no frame {shown(name)}; frames are: {listed(self.frame_names)}{meant(name, self.frame_names)}"
+                f"no frame {repr_in_message(name)}; frames are: {names_in_message(names)}{suggestion(name, names)}"
             )
         return self.frames[name]
 
@@ -256,8 +258,7 @@ class Tree:
 
     def rest(self, q: M | Numbers) -> M:
         """Structurally zero velocities (nv) of the type of q: expressions that they enter vanish from the graph."""
-        velocities: M = type(_sized(q, self.nq, "q"))(self.nv, 1)
-        return velocities
+        return cast(M, type(_sized(q, self.nq, "q"))(self.nv, 1))
 
     def q_dot(self, q: MatrixLike, qd: MatrixLike) -> Expr:
         """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions.
@@ -291,7 +292,7 @@ class Tree:
         """
         fraction = matrix(s, "s")
         if fraction.shape != (1, 1):
-            raise ValueError(f"s must be one fraction of the way from q0 to q1, got {shown(s)}")
+            raise ValueError(f"s must be one fraction of the way from q0 to q1, got {repr_in_message(s)}")
         check_kind(fraction, q0, q1)
         return self.integrate(q0, fraction * self.difference(q0, q1))
 
@@ -339,11 +340,11 @@ class Tree:
 
     @staticmethod
     def column(x: Any, size: int, what: str, names: Sequence[str] = ()) -> Expr:
-        """`x` as a column of `size` entries: CasADi types pass, numbers become a DM. names: of the entries, for the
-        message about another size."""
-        value = x if isinstance(x, (SX, MX, DM)) else DM(entries(x, size, what))
+        """`x` as a column of `size` entries: CasADi types pass, numbers become a DM, those with labels in the order of
+        the names of the entries. names: also for the message about another size."""
+        value = x if isinstance(x, (SX, MX, DM)) else DM(entries(x, size, what, names))
         if value.shape != (size, 1):
-            named = f" ({listed(names, 6)})" if names else ""
+            named = f" ({names_in_message(names, 6)})" if names else ""
             raise ValueError(f"{what} must have {size} entries{named} in one column, got shape {value.shape}")
         return value
 
@@ -361,13 +362,15 @@ class Tree:
         >>> od.models.human().random_q(np.random.default_rng(0)).shape
         (30,)
         """
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(
+                f"random_q needs rng, a generator such as np.random.default_rng(0), got {repr_in_message(rng)}"
+            )
         q = np.concatenate([np.zeros(0), *(joint.random_q(rng) for joint in self.joints)])
         lower, upper = self.dofs.q_lower, self.dofs.q_upper
-        outside = (q < lower) | (q > upper)
         span = np.where(np.isfinite(upper - lower), upper - lower, 1.0)
         base = np.where(np.isfinite(lower), lower, upper - span)
-        inside = np.where(outside, base, 0.0) + span * rng.uniform(size=self.nq)
-        return np.where(outside, inside, q)
+        return np.where((q < lower) | (q > upper), base + span * rng.uniform(size=self.nq), q)
 
     # Mass, gravity, and the table of the model
 

@@ -12,7 +12,7 @@
 | `feet` | `human_spheres`: compliant spheres under the feet of `human` |
 | `heavy_truck`, `car` | vehicles with loops in suspension and steering: 33 and 25 bodies, 18 and 15 dofs |
 | `placed_bodies` | a builder of mechanisms by points of a drawing |
-| `closed_legs` | `heel_spring_biped`: a biped with closed chains in its legs |
+| `closed_legs` | `heel_spring_biped`: a biped with closed chains in its legs; `four_bar_leg`: a four-bar knee |
 | `closed_chain` | `ClosedChain`: the record of a mechanism with loops |
 | `robots` | robots from the URDFs of the package example-robot-data, by name; `od.robots` |
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
@@ -20,14 +20,19 @@
 | `strength_curves` | torques that people's muscles can give at an angle and a speed, and such curves in general |
 """
 
-from .._types import only_names as _only_names
+from .._base.types import only_names as _only_names
 from .anthropometry import HumanDimensions as HumanDimensions
 from .anthropometry import human_dimensions as human_dimensions
 from .biped import FiveLinkParameters as FiveLinkParameters
 from .biped import absolute_angles as absolute_angles
 from .biped import five_link_biped as five_link_biped
+from .biped import five_link_leg_change as five_link_leg_change
+from .biped import five_link_strike as five_link_strike
+from .biped import five_link_swing as five_link_swing
 from .car import car as car
 from .closed_chain import ClosedChain as ClosedChain
+from .closed_legs.four_bar_knee import four_bar_knee as four_bar_knee
+from .closed_legs.four_bar_knee import four_bar_leg as four_bar_leg
 from .closed_legs.heel_spring import heel_spring_biped as heel_spring_biped
 from .compass import CompassParameters as CompassParameters
 from .compass import compass_walker as compass_walker

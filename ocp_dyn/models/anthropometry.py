@@ -15,13 +15,19 @@ Sources:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Real
+from pathlib import Path
 from typing import Literal, NamedTuple
 
-from .._types import LARGEST_MAGNITUDE, is_one_of, meant, shown
+from .._base.checks import choice, positive
+from .._base.files import csv_rows
+from .._base.types import LARGEST_MAGNITUDE, repr_in_message
 
 Sex = Literal["male", "female"]
+
+PUBLISHED = Path(__file__).parent / "published"
+"""Folder of the tables of publications."""
 
 STATURE: dict[str, float] = {"male": 1.741, "female": 1.735}
 """Stature [m] of the mean man and woman of [dL96]; every length scales with height / STATURE."""
@@ -34,7 +40,7 @@ HEIGHT_RANGE = (1.0, 2.3)
 """Range of mass [kg] and stature [m] in which the tables, which are those of adults, are used."""
 
 
-class Segment(NamedTuple):
+class SegmentData(NamedTuple):
     """One row of [dL96], Table 4: lengths and radii of the mean man or woman.
 
     length [mm] between the end points; mass [% of body mass]; com [% of length from the first end point];
@@ -50,32 +56,9 @@ class Segment(NamedTuple):
     longitudinal: float
 
 
-SEGMENTS: dict[str, dict[str, Segment]] = {
-    "male": {
-        "head": Segment(203.3, 6.94, 59.76, 36.2, 37.6, 31.2),
-        "upper_trunk": Segment(170.7, 15.96, 29.99, 71.6, 45.4, 65.9),
-        "middle_trunk": Segment(215.5, 16.33, 45.02, 48.2, 38.3, 46.8),
-        "lower_trunk": Segment(145.7, 11.17, 61.15, 61.5, 55.1, 58.7),
-        "upper_arm": Segment(281.7, 2.71, 57.72, 28.5, 26.9, 15.8),
-        "forearm": Segment(268.9, 1.62, 45.74, 27.6, 26.5, 12.1),
-        "hand": Segment(86.2, 0.61, 79.00, 62.8, 51.3, 40.1),
-        "thigh": Segment(422.2, 14.16, 40.95, 32.9, 32.9, 14.9),
-        "shank": Segment(434.0, 4.33, 44.59, 25.5, 24.9, 10.3),
-        "foot": Segment(258.1, 1.37, 44.15, 25.7, 24.5, 12.4),
-    },
-    "female": {
-        "head": Segment(200.2, 6.68, 58.94, 33.0, 35.9, 31.8),
-        "upper_trunk": Segment(142.5, 15.45, 20.77, 74.6, 50.2, 71.8),
-        "middle_trunk": Segment(205.3, 14.65, 45.12, 43.3, 35.4, 41.5),
-        "lower_trunk": Segment(181.5, 12.47, 49.20, 43.3, 40.2, 44.4),
-        "upper_arm": Segment(275.1, 2.55, 57.54, 27.8, 26.0, 14.8),
-        "forearm": Segment(264.3, 1.38, 45.59, 26.1, 25.7, 9.4),
-        "hand": Segment(78.0, 0.56, 74.74, 53.1, 45.4, 33.5),
-        "thigh": Segment(368.5, 14.78, 36.12, 36.9, 36.4, 16.2),
-        "shank": Segment(432.3, 4.81, 44.16, 27.1, 26.7, 9.3),
-        "foot": Segment(228.3, 1.29, 40.14, 29.9, 27.9, 13.9),
-    },
-}
+SEGMENTS: dict[str, dict[str, SegmentData]] = {sex: {} for sex in STATURE}
+for _sex, _name, *_numbers in (row.values() for row in csv_rows(PUBLISHED / "segments.csv")):
+    SEGMENTS[_sex][_name] = SegmentData(*map(float, _numbers))
 """[dL96], Table 4. End points: head from the vertex to mid-gonion (mass with the neck); upper trunk from
 suprasternale to xiphion, middle to omphalion, lower to mid-hip; arm from joint to joint, hand from the wrist to
 the third metacarpal's head; thigh from hip to knee, shank to the lateral malleolus; foot from heel to toe tip."""
@@ -99,28 +82,28 @@ SEAT_BELOW_HIP = 0.05
 """Seat below the hip joints when sitting, of stature: 87 mm at 1.741 m. Assumed, rounded: half of the thickness of a
 seated thigh; bone and compressed tissue under the hip joint make about as much."""
 SEAT_BREADTH = 0.07
-"""Distance of the points of the pelvis that carry a sitting body, the ischial tuberosities, of stature: 0.12 m. Assumed,
-rounded."""
+"""Distance of the points of the pelvis that carry a sitting body, the ischial tuberosities, of stature: 0.12 m.
+Assumed, rounded."""
 ANKLE_AHEAD_OF_HEEL = 0.23
 """Ankle ahead of the rear of the heel, of the foot's length. Rounded: in [D90] the ankle lies 48.8 mm ahead of the
 rear of the bone at 1.80 m; about 10 mm of soft tissue behind it make 0.22 (man) to 0.25 (woman)."""
 
 
 BALL_AHEAD_OF_HEEL = 0.72
-"""Axis of the toes' joints ahead of the rear of the heel, of the foot's length. The head of the first metatarsal bone is
-at 0.74: 194.75 mm of 263.03 mm, means of all subjects of [G14]. The line through the heads runs backwards from there to
-the little toe; 0.72, rounded, is about its middle weighted by the load, for an axis straight across the foot."""
+"""Axis of the toes' joints ahead of the rear of the heel, of the foot's length. The head of the first metatarsal bone
+is at 0.74: 194.75 mm of 263.03 mm, means of all subjects of [G14]. The line through the heads runs backwards from there
+to the little toe; 0.72, rounded, is about its middle weighted by the load, for an axis straight across the foot."""
 
 
 @dataclass(frozen=True)
 class HumanDimensions:
     """Lengths [m] of a standing human of given sex and stature; made by `human_dimensions`.
 
-    Segments: `head` (vertex to mid-gonion), `neck_gap` (mid-gonion to suprasternale), `upper_trunk`
-    (to xiphion), `middle_trunk` (to omphalion), `lower_trunk` (to mid-hip), `thigh`, `shank` (to the ankle),
-    `ankle_height` (to the sole): these eight add up to `height`. `upper_arm`, `forearm`, `hand` (wrist to
-    the third metacarpal's head). `foot_length`, `foot_breadth`; `heel` and `toe`: how far the sole
-    reaches behind and ahead of the ankle; `ball`: how far the axis of the toes' joints lies ahead of it. `shoulder_height` above the sole; `shoulder_width` and
+    Segments: `head` (vertex to mid-gonion), `neck_gap` (mid-gonion to suprasternale), `upper_trunk` (to xiphion),
+    `middle_trunk` (to omphalion), `lower_trunk` (to mid-hip), `thigh`, `shank` (to the ankle), `ankle_height` (to the
+    sole): these eight add up to `height`. `upper_arm`, `forearm`, `hand` (wrist to the third metacarpal's head).
+    `foot_length`, `foot_breadth`; `heel` and `toe`: how far the sole reaches behind and ahead of the ankle; `ball`: how
+    far the axis of the toes' joints lies ahead of it. `shoulder_height` above the sole; `shoulder_width` and
     `hip_spacing` between the joint centers; `hip_width`: breadth of the body at the hips. `seat_depth`: the seat below
     the hip joints when sitting; `seat_breadth`: distance of the points of the pelvis that carry a sitting body.
 
@@ -153,6 +136,11 @@ class HumanDimensions:
     hip_width: float
     seat_depth: float
     seat_breadth: float
+
+    def __post_init__(self) -> None:
+        choice(self.sex, STATURE, "HumanDimensions sex")
+        for field in (field.name for field in fields(self) if field.name != "sex"):
+            positive(getattr(self, field), f"HumanDimensions {field} [m]")
 
     @property
     def leg_length(self) -> float:
@@ -250,19 +238,16 @@ def segment_bodies(mass: float, height: float, sex: Sex) -> dict[str, SegmentBod
 
 def check_sex(sex: str) -> None:
     """Raises `ValueError` unless there is a table for that sex."""
-    if not is_one_of(sex, STATURE):
-        raise ValueError(
-            f"sex must be 'male' or 'female' (the sexes of the tables), got {shown(sex)}{meant(sex, STATURE)}"
-        )
+    choice(sex, STATURE, "sex")
 
 
 def check_range(what: str, value: float, allowed: tuple[float, float], unit: str) -> None:
     """Raises `ValueError` unless value is a number within the allowed range."""
     low, high = allowed
     if isinstance(value, bool) or not isinstance(value, Real) or not abs(value) <= LARGEST_MAGNITUDE:
-        raise ValueError(f"{what} must be a number of {unit}, got {shown(value)}")
+        raise ValueError(f"{what} must be a number of {unit}, got {repr_in_message(value)}")
     if not low <= value <= high:
         raise ValueError(
             f"{what} must lie between {low:g} and {high:g} {unit}, where the tables of adults still make sense, "
-            f"got {value:g}; is it in {unit}?"
+            f"got {float(value):g}; is it in {unit}?"
         )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from casadi import DM, vertcat
 
-from .._arguments import choice
-from .._types import Array, shown
+from .._base.checks import choice, numbers, positive
+from .._base.types import Array, repr_in_message
+from ..constrained_motion import impact
+from ..constraints import Contact
+from ..dynamics.kinematics import point_position, point_velocity
 from ..joints import Fixed, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -54,7 +59,7 @@ class FiveLinkParameters:
             value = getattr(self, name)
             if not math.isfinite(value) or (value <= 0 and not name.endswith("_com")):
                 kind = "finite" if name.endswith("_com") else "positive and finite"
-                raise ValueError(f"FiveLinkParameters: {name} must be {kind}, got {shown(value)}")
+                raise ValueError(f"FiveLinkParameters: {name} must be {kind}, got {repr_in_message(value)}")
 
 
 _RABBIT = FiveLinkParameters()
@@ -86,7 +91,7 @@ def five_link_biped(parameters: FiveLinkParameters = _RABBIT, root: Literal["pin
     (40.0, ('stance_ankle', 'stance_knee', 'stance_hip', 'swing_hip', 'swing_knee'))
     """
     if not isinstance(parameters, FiveLinkParameters):
-        raise TypeError(f"five_link_biped: parameters must be FiveLinkParameters, got {shown(parameters)}")
+        raise TypeError(f"five_link_biped: parameters must be FiveLinkParameters, got {repr_in_message(parameters)}")
     choice(root, ("pinned", "planar"), "five_link_biped: root")
     builder = ModelBuilder(f"five_link_{root}")
     if root == "pinned":
@@ -110,11 +115,68 @@ def absolute_angles(model: Model) -> Array:
     >>> od.models.absolute_angles(od.models.five_link_biped()).shape
     (5, 5)
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"absolute_angles needs a Model, od.models.five_link_biped(...), got {repr_in_message(model)}")
     A = np.zeros((len(LINKS), model.nv))
     for row, link in zip(A, LINKS, strict=True):
         # the last dof of each joint on the way to the link is the one that turns
         row[[model.dofs_of(i)[-1] for i in model.path(model.frame(link).body)]] = 1.0
     return A
+
+
+def five_link_swing(start: Sequence[float], duration: float) -> Callable[[float], tuple[Array, Array]]:
+    """A first guess of a step of the pinned biped, s -> (q, qd): absolute angles move at constant rates from `start`
+    to those of the posture with swapped legs.
+
+    >>> q, qd = od.models.five_link_swing((0.3, 0.2, 0.0, -0.2, -0.3), 0.5)(0.0)
+    >>> q.round(9)
+    array([ 0.3, -0.1, -0.2, -0.2, -0.1])
+    """
+    first: Any = numbers(start, "five_link_swing: start [rad]")
+    duration = positive(duration, "five_link_swing: duration [s]")
+    if first.size != len(LINKS):
+        raise ValueError(f"five_link_swing: start must be {len(LINKS)} absolute angles [rad], got {first.size} numbers")
+    A = absolute_angles(five_link_biped())
+    rates = (first[::-1] - first) / duration
+
+    def guess(s: float) -> tuple[Array, Array]:
+        return np.linalg.solve(A, first + s * duration * rates), np.linalg.solve(A, rates)
+
+    return guess
+
+
+def five_link_strike(q: Any, qd: Any, parameters: FiveLinkParameters = _RABBIT) -> tuple[Any, Any, Any]:
+    """The strike of the swing foot of the pinned biped: absolute angles (5) and their rates (5) after it, when the
+    legs have changed their roles, and the impulse (x, z) on the foot [N s]. q, qd: before it; the foot does not slip.
+
+    >>> q, qd = ca.DM([0.2, 0.1, -0.1, 0.1, -0.1]), ca.DM([-1, 0, 0, 0, 0])
+    >>> angles, _, impulse = od.models.five_link_strike(q, qd)
+    >>> float(impulse[1]) > 0
+    True
+    """
+    pinned, planar = five_link_biped(parameters), five_link_biped(parameters, root="planar")
+    q, qd = (Model.column(x, len(LINKS), name, pinned.q_names) for x, name in ((q, "q"), (qd, "qd")))
+    A, A_planar = DM(absolute_angles(pinned)), absolute_angles(planar)
+    angles, rates = A @ q, A @ qd
+    # the same state in the coordinates of the biped that can leave the ground: hip, torso, then the joints
+    links, hip = np.linalg.inv(A_planar[:, 2:]), DM([[1, 0, 0], [0, 0, 1]])
+    free = vertcat(hip @ point_position(pinned, "hip", q), links @ angles)
+    moving = vertcat(hip @ point_velocity(pinned, "hip", q, qd), links @ rates)
+    qd_plus, impulse = impact(planar, (Contact("swing_foot", axes="xz"),), free, moving)
+    swap = DM(np.eye(len(LINKS))[::-1])
+    return swap @ angles, swap @ (A_planar @ qd_plus), impulse
+
+
+def five_link_leg_change(q: Any, qd: Any, parameters: FiveLinkParameters = _RABBIT) -> tuple[Any, Any, Any]:
+    """State and impulse (q, qd, impulse [N s]) of the pinned biped after a strike, at the start of the next step.
+
+    >>> q, qd, _ = od.models.five_link_leg_change(ca.DM([0.2, 0.1, -0.1, 0.1, -0.1]), ca.DM([-1, 0, 0, 0, 0]))
+    >>> q.full().ravel().round(3)
+    array([ 0.2,  0.1, -0.1,  0.1, -0.1])
+    """
+    joints = DM(np.linalg.inv(absolute_angles(five_link_biped(parameters))))
+    angles, rates, impulse = five_link_strike(q, qd, parameters)
+    return joints @ angles, joints @ rates, impulse
 
 
 def _rod(inertia: float) -> tuple[float, float, float]:

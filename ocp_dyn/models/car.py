@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import Array
+from .._base.types import Array
 from ..joints import FloatingBase, Prismatic, Revolute, Spherical, Universal
 from ..mechanism.builder import WORLD, DofOptions
 from .closed_chain import ClosedChain
 from .placed_bodies import PlacedBodies, box_inertia, rod_inertia, wheel_inertia
 
 HEIGHT, WHEEL_RADIUS, HALF_TRACK = 0.55, 0.30, 0.74
-"""Height of the chassis' center of mass and origin, which is also the drawing's; radius of the wheels and half track [m]."""
+"""Height of the chassis' center of mass and origin, which is also the drawing's; radius of the wheels and half track
+[m]."""
 
 FRONT, REAR = 1.25, -1.40
 """Places of the axles ahead of the chassis' center of mass [m]."""
@@ -27,7 +28,8 @@ RODS = {
     "upper_rear": ((-1.55, 0.42, -0.04), (-1.45, 0.66, -0.09)),
     "toe": ((-1.64, 0.36, -0.24), (-1.60, 0.69, -0.26)),
 }
-"""Inner and outer ends of the five rods of a rear suspension, on the left [m]; the first carries the wheel's carrier."""
+"""Inner and outer ends of the five rods of a rear suspension, on the left [m]; the first carries the wheel's
+carrier."""
 
 ARM, BALL, STRUT, TOP = (1.25, 0.35, -0.34), (1.25, 0.68, -0.37), (1.24, 0.63, -0.12), (1.20, 0.55, 0.28)
 """Front suspension, left: hinge and ball joint of the lower arm, and two points of the strut's axis: the lower one is
@@ -66,8 +68,8 @@ def car() -> ClosedChain:
     | `carrier_l`, `carrier_r` | S on the lower rear rod | |
     | `wheel_front_l` .. `wheel_rear_r` | R along y | |
 
-    The strut itself, a piston in a tube, has its mass in the knuckle: the loop has two rows. The yoke has one row:
-    the rack moves by 0.1 m times the sine of the column's angle. The open tree has 50 coordinates, the loops 35 rows, all
+    The strut itself, a piston in a tube, has its mass in the knuckle: the loop has two rows. The yoke has one row: the
+    rack moves by 0.1 m times the sine of the column's angle. The open tree has 50 coordinates, the loops 35 rows, all
     independent.
 
     x forward, y to the left, z up; q is assembled, with all wheels on the plane z = 0. Springs and dampers act at the

@@ -8,23 +8,18 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._display import Displayed, folded, show
-from .._types import Array, finite_vector, shown
-from ..constrained_motion.assembly import assemble_q, assemble_qd
+from .._base.display import Displayed, folded, show
+from .._base.types import Array, finite_vector, repr_in_message
+from ..constrained_motion import assemble_q, assemble_qd, constraint_rank
 from ..constraints import (
     Constraints,
     ConstraintSet,
     as_set,
-    constraint_jacobian,
     constraint_names,
     constraint_position,
 )
 from ..constraints.sets import card_html
 from ..mechanism import Model
-from ..mechanism.boundary import column_of_numbers
-
-RANK_TOLERANCE = 1e-9
-"""Singular values of G below this fraction of the largest are taken as zero where degrees of freedom are counted."""
 
 CLOSED = 1e-6
 """Largest error at which a loop counts as closed [m, sine of an angle]."""
@@ -34,10 +29,10 @@ CLOSED = 1e-6
 class ClosedChain(Displayed):
     """A mechanism with closed loops, cut into an open tree.
 
-    model: the tree, joints where nothing is cut. loops: the constraints that close it, `od.Loop`s at the cut joints, one
-    or a tuple. q (nq): an assembled configuration. qd (nv): a velocity there that keeps the loops closed, zero if left
-    out; where a published problem has a start, q and qd are that start. The arrays are read-only. ValueError where a
-    loop is open at q.
+    model: the tree, joints where nothing is cut. loops: the constraints that close it, `od.Loop`s at the cut joints,
+    one or a tuple. q (nq): an assembled configuration. qd (nv): a velocity there that keeps the loops closed, zero if
+    left out; where a published problem has a start, q and qd are that start. The arrays are read-only. ValueError where
+    a loop is open at q.
 
         chain = od.models.bricard()
         qdd, lam = od.function(od.constrained_dynamics, chain.model, chain.loops)(chain.q, chain.qd, tau)
@@ -54,10 +49,11 @@ class ClosedChain(Displayed):
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
-            raise TypeError(f"ClosedChain model must be a Model, the open tree, got {shown(self.model)}")
+            raise TypeError(f"ClosedChain model must be a Model, the open tree, got {repr_in_message(self.model)}")
         object.__setattr__(self, "loops", ConstraintSet(as_set(self.loops)))
-        q = finite_vector(self.q, self.model.nq, "ClosedChain q").copy()
-        qd = finite_vector(self.qd if np.size(self.qd) else np.zeros(self.model.nv), self.model.nv, "ClosedChain qd")
+        q = finite_vector(self.q, self.model.nq, "ClosedChain q", names=self.model.q_names).copy()
+        rates = self.qd if np.size(self.qd) else np.zeros(self.model.nv)
+        qd = finite_vector(rates, self.model.nv, "ClosedChain qd", names=self.model.qd_names)
         for name, value in (("q", q), ("qd", qd.copy())):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -71,8 +67,8 @@ class ClosedChain(Displayed):
             phi = np.array(constraint_position(self.model, (loop,), DM(self.q)).full()).ravel()
             if not np.all(np.abs(phi) <= CLOSED):
                 raise ValueError(
-                    f"ClosedChain: loop {shown(name)} is open at q, by {np.abs(phi).max():.3g} [m, sine of an angle]: "
-                    "close it first, q=od.assemble_q(model, loops, q)"
+                    f"ClosedChain: loop {repr_in_message(name)} is open at q, by {np.abs(phi).max():.3g} [m, sine of "
+                    "an angle]: close it first, q=od.assemble_q(model, loops, q)"
                 )
 
     @property
@@ -101,10 +97,7 @@ class ClosedChain(Displayed):
 
         Redundant rows do not count. At singular positions it is larger than in general position.
         """
-        at = column_of_numbers(self.q if q is None else q, self.model.nq, "q")
-        G = np.array(constraint_jacobian(self.model, self.loops, at).full())
-        values = np.linalg.svd(G, compute_uv=False)
-        return self.model.nv - int(np.sum(values > RANK_TOLERANCE * values.max(initial=0.0)))
+        return self.model.nv - constraint_rank(self.model, self.loops, self.q if q is None else q)
 
     def assemble(self, q0: Any, qd0: Any = None) -> tuple[Array, Array]:
         """(q, qd) nearest to (q0, qd0) that keep the loops closed; `AssemblyError` if none is found."""

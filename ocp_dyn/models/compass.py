@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from .._arguments import choice
-from .._types import finite, shown
+from .._base.checks import choice, not_negative, positive
+from .._base.types import finite, repr_in_message
 from ..joints import Fixed, Planar, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -28,6 +28,11 @@ class CompassParameters:
     leg_length: float = 1.0
     leg_com: float = 0.5
 
+    def __post_init__(self) -> None:
+        for name in ("hip_mass", "leg_mass", "leg_com"):
+            not_negative(getattr(self, name), f"CompassParameters {name}")
+        positive(self.leg_length, "CompassParameters leg_length [m]")
+
 
 def compass_walker(
     parameters: CompassParameters | None = None, root: Literal["pinned", "planar"] = "pinned", slope: float = 0.0
@@ -45,7 +50,9 @@ def compass_walker(
     """
     choice(root, ("pinned", "planar"), "compass_walker: root")
     if parameters is not None and not isinstance(parameters, CompassParameters):
-        raise TypeError(f"compass_walker: parameters must be CompassParameters or None, got {shown(parameters)}")
+        raise TypeError(
+            f"compass_walker: parameters must be CompassParameters or None, got {repr_in_message(parameters)}"
+        )
     p = parameters or CompassParameters()
     slope = finite(slope, "compass_walker: slope [rad]")
     gravity = (9.81 * float(np.sin(slope)), 0.0, -9.81 * float(np.cos(slope)))

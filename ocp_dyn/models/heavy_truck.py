@@ -13,7 +13,8 @@ AXLES = {"front": 2.2, "rear": -1.9}
 """Places of the axles ahead of the chassis' center of mass [m]."""
 
 FRAME_HEIGHT, WHEEL_RADIUS, TRACK = 1.0, 0.5, 2.0
-"""Height of the chassis' center of mass and origin, which is also the drawing's, radius of the wheels, and track [m]."""
+"""Height of the chassis' center of mass and origin, which is also the drawing's, radius of the wheels, and track
+[m]."""
 
 SEAT = 0.45
 """Distance of the leaf springs from the middle plane [m]."""
@@ -24,7 +25,8 @@ LEAF_DAMPING = {"front": 1.0e4, "rear": 1.5e4}
 
 MASSES = {
     "chassis": 11500.0, "axle_front": 350.0, "axle_rear": 750.0, "wheel_front": 110.0, "wheel_rear": 220.0,
-    "leaf": 25.0, "clamp": 20.0, "shackle": 5.0, "knuckle": 60.0, "tie_rod": 18.0, "bar": 28.0, "link": 4.0, "gear": 15.0,
+    "leaf": 25.0, "clamp": 20.0, "shackle": 5.0, "knuckle": 60.0, "tie_rod": 18.0, "bar": 28.0, "link": 4.0,
+    "gear": 15.0,
 }  # fmt: skip
 """Masses of the parts [kg]; the chassis with cab, engine and load, wheels of the rear are pairs."""
 

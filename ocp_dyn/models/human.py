@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array, shown, truth
+from .._base.types import Array, repr_in_message, truth
 from ..joints import Euler, Fixed, FloatingBase, Joint, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -76,7 +76,7 @@ def human(
     (60.0, 29)
     """
     if not isinstance(root, Joint):
-        raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {shown(root)}")
+        raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {repr_in_message(root)}")
     return _built(mass, height, sex, root, truth(tissue, "tissue"), truth(toes, "toes"))
 
 
@@ -84,7 +84,7 @@ def _built(mass: float, height: float, sex: Sex, root: Joint, tissue: bool, toes
     size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
     damping = JOINT_DAMPING if tissue else 0.0
     sole = _sole(mass, height, tissue) if toes else None
-    figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping, sole)
+    figure = _BodyFigure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping, sole)
     model = figure.build(root)
     return model.with_passive(passive_tissue(mass, height, sex, "toes" if toes else "")) if tissue else model
 
@@ -95,7 +95,7 @@ def _sole(mass: float, height: float, tissue: bool) -> dict[str, float]:
     return {"stiffness": TOE_STIFFNESS * built, "damping": TOE_DAMPING * built}
 
 
-class _Figure:
+class _BodyFigure:
     """The body under construction."""
 
     def __init__(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._types import Array
+from .._base.types import Array
 from ..joints import FloatingBase, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -19,8 +19,8 @@ ULNA_SHARE = 0.5
 """Share of the forearm that does not turn with the hand."""
 
 TALUS_SHARE, TOES_SHARE, NECK_SHARE, GIRDLE_SHARE = 0.15, 0.1, 0.1, 0.08
-"""Shares of the foot in the talus and in the toes, of head and neck in the neck (half of it each), of the upper trunk in the collarbone and
-shoulder blade of one side."""
+"""Shares of the foot in the talus and in the toes, of head and neck in the neck (half of it each), of the upper trunk
+in the collarbone and shoulder blade of one side."""
 
 THICKNESS = {"neck": 0.033, "girdle": 0.025, "toes": 0.01}
 """Radii of the parts that are taken from the tables' segments, as cylinders, of stature."""

@@ -32,8 +32,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .anthropometry import MASS, STATURE, Sex
+from .._base.files import csv_rows
+from .anthropometry import MASS, PUBLISHED, STATURE, Sex
 from .strength_curves import GRAVITY, young_coefficients
+
+_JOINTS: dict[str, list[dict[str, str]]] = {}
+for _row in csv_rows(PUBLISHED / "joint_limits.csv"):
+    _JOINTS.setdefault(_row["joint"], []).append(_row)
+"""Rows of `published/joint_limits.csv`, one for each axis, by joint."""
 
 
 class JointLimits(NamedTuple):
@@ -46,14 +52,7 @@ class JointLimits(NamedTuple):
 
 
 RANGES: dict[str, tuple[tuple[float, float], ...]] = {
-    "lumbar": ((-25, 80), (-35, 35), (-45, 45)),  # extension, flexion; to a side; turn (thoracolumbar spine)
-    "hip": ((-120, 30), (-30, 45), (-45, 45)),  # flexion, extension; adduction, abduction; internal, external
-    "knee": ((0, 135),),  # extension, flexion
-    "ankle": ((-30, 50),),  # dorsiflexion (loaded), plantar flexion
-    "subtalar": ((-35, 15),),  # inversion, eversion
-    "shoulder": ((-180, 60), (-30, 80), (-70, 90)),  # as the hip
-    "elbow": ((-150, 0),),  # flexion, extension
-    "toes": ((-70, 45),),  # extension, flexion
+    joint: tuple((float(row["lower"]), float(row["upper"])) for row in rows) for joint, rows in _JOINTS.items()
 }
 """Position limits [degrees] about y, x, z, of the LEFT limb and the spine, from [AAOS] but for four. Dorsiflexion is
 that of a loaded ankle, 30, the low end of the 30 to 38 that are usual in the weight-bearing lunge test: an unloaded
@@ -63,60 +62,24 @@ of the joint are no longer independent, and an arm goes overhead by flexion. The
 [AAOS] gives for the thoracolumbar spine."""
 
 SPEEDS: dict[str, tuple[float, ...]] = {
-    "lumbar": (10, 10, 10),
-    "hip": (15, 15, 15),
-    "knee": (20,),
-    "ankle": (20,),
-    "subtalar": (10,),
-    "shoulder": (20, 20, 20),
-    "elbow": (20,),
-    "toes": (20,),
+    joint: tuple(float(row["speed"]) for row in rows) for joint, rows in _JOINTS.items()
 }
 """Largest joint speeds [rad/s]. Round numbers above the speeds of running, not measurements: they keep an
 optimizer in a realistic range."""
 
 DIRECTIONS: dict[str, tuple[tuple[str, str], ...]] = {
-    "lumbar": (("extension", "flexion"), ("bending", "bending"), ("turning", "turning")),
-    "hip": (("flexion", "extension"), ("adduction", "abduction"), ("internal rotation", "external rotation")),
-    "knee": (("extension", "flexion"),),
-    "ankle": (("dorsiflexion", "plantar flexion"),),
-    "subtalar": (("inversion", "eversion"),),
-    "shoulder": (("flexion", "extension"), ("adduction", "abduction"), ("internal rotation", "external rotation")),
-    "elbow": (("flexion", "extension"),),
-    "toes": (("extension", "flexion"),),
+    joint: tuple((row["negative"], row["positive"]) for row in rows) for joint, rows in _JOINTS.items()
 }
 """Actions of a negative and of a positive torque about y, x, z, in the LEFT limb and the spine."""
 
-_MEASURED: dict[str, dict[str, dict[str, float]]] = {
-    "lumbar": {
-        "male": {"extension": 118.1, "flexion": 87.3, "bending": (63.2 + 71.3) / 2, "turning": (49.2 + 47.7) / 2},
-        "female": {"extension": 88.1, "flexion": 56.9, "bending": (46.2 + 49.5) / 2, "turning": (35.2 + 34.1) / 2},
-    },
-    "hip": {
-        "male": {"abduction": 185.0, "adduction": 217.0, "external rotation": 49.7, "internal rotation": 72.7},
-        "female": {"abduction": 114.0, "adduction": 124.0, "external rotation": 36.6, "internal rotation": 40.6},
-    },
-    "subtalar": {
-        "male": {"inversion": 37.0, "eversion": 33.4},
-        "female": {"inversion": 30.0, "eversion": 22.3},
-    },
-    "shoulder": {
-        "male": {
-            "flexion": 63.0, "extension": 91.9, "abduction": 60.2, "adduction": 89.6,
-            "external rotation": 35.9, "internal rotation": 59.4,
-        },
-        "female": {
-            "flexion": 30.0, "extension": 43.5, "abduction": 30.9, "adduction": 42.0,
-            "external rotation": 19.4, "internal rotation": 26.3,
-        },
-    },
-    "elbow": {
-        "male": {"flexion": 70.3, "extension": 53.2},
-        "female": {"flexion": 36.2, "extension": 28.2},
-    },
-    "toes": {"male": {"extension": 0.6 * 14.2, "flexion": 14.2}},
-}  # fmt: skip
-"""Largest torques [N m] of the subjects of [P25] (lumbar; the two sides averaged), [F25] (subtalar), [GB12] (flexion of
+_MEASURED: dict[str, dict[str, dict[str, float]]] = {}
+for _row in csv_rows(PUBLISHED / "torques.csv"):
+    for _sex in ("male", "female"):
+        if _sides := [float(x) for x in _row[_sex].split()]:
+            _of_sex = _MEASURED.setdefault(_row["joint"], {}).setdefault(_sex, {})
+            _of_sex[_row["direction"]] = sum(_sides) / len(_sides)
+"""Largest torques [N m], by joint, sex and direction, of the subjects of [P25] (lumbar; the two sides averaged), [F25]
+(subtalar), [GB12] (flexion of
 the toes; their extension is 0.6 of it, the ratio of the middles of the two ranges of [Q23]) and [D09] (the others: hip
 abduction and adduction lying on the side, hip rotation prone, elbow at 60 degrees). Toes were measured in men only:
 those of women are as strong for their mass and stature."""
@@ -169,6 +132,6 @@ def joint_limits(joint: str, axes: str, side: str, strength: dict[str, tuple[tup
     return JointLimits(
         [math.radians(low) for low, _ in ranges],
         [math.radians(high) for _, high in ranges],
-        [float(speed) for speed in SPEEDS[joint]],
+        list(SPEEDS[joint]),
         of_side(strength[joint]),
     )

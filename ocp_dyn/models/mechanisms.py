@@ -13,12 +13,13 @@ import math
 
 import numpy as np
 
-from .._types import LARGEST_MAGNITUDE, finite, is_whole, numbers, shown
+from .._base.types import finite, truth
 from ..constraints import Loop
 from ..joints import Prismatic, Revolute, Universal
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
 from .closed_chain import ClosedChain
+from .simple import check_count, check_rod
 
 BRICARD_AXES = "zyxzy"
 """Axes of the joints of the five bars at q = 0, in order; a sixth joint about x closes Bricard's mechanism."""
@@ -82,8 +83,8 @@ def n_four_bar(n: int = 2, length: float = 1.0, mass: float = 1.0, speed: float 
     length apart, and n couplers of that length between their tips (IFToMM benchmark A02 [GDLC06], with n = 2 and 40).
 
     Bodies `crank0`, `coupler1`, `crank1`, `coupler2` ... about +y: coupler i is carried by crank i - 1, and a loop
-    joins its end to the tip of crank i. Frames `B0` ... `Bn`: the tips; `coupler1_end` ... Thin uniform rods. A loop has the two rows in
-    the plane. length [m], mass [kg] of each rod; speed [m/s] of the tips along x at the start.
+    joins its end to the tip of crank i. Frames `B0` ... `Bn`: the tips; `coupler1_end` ... Thin uniform rods. A loop
+    has the two rows in the plane. length [m], mass [kg] of each rod; speed [m/s] of the tips along x at the start.
 
     One degree of freedom: the couplers stay level, and crank angles are equal, q = (theta, -theta, theta, ...). Where
     all rods are in one line (theta = +-pi/2), each four-bar could also fold as an antiparallelogram: G loses n ranks
@@ -93,8 +94,8 @@ def n_four_bar(n: int = 2, length: float = 1.0, mass: float = 1.0, speed: float 
     >>> chain.model.nv - od.constraint_rank(chain.model, chain.loops, chain.q)  # one degree of freedom
     1
     """
-    _check_count("n_four_bar", n)
-    _check_size("n_four_bar", length, mass)
+    check_count("n_four_bar", n, "four-bars")
+    check_rod("n_four_bar", length, mass)
     rate = finite(speed, "n_four_bar: speed [m/s]") / length
     across = mass * length**2 / 12
     builder, loops = ModelBuilder(f"n_four_bar_{n}"), []
@@ -131,8 +132,8 @@ def n_four_bar_motion(n: int, t: float, length: float = 1.0, speed: float = 1.0)
     >>> round(theta, 4), round(speed, 4)
     (0.7688, 2.7273)
     """
-    _check_count("n_four_bar_motion", n)
-    _check_size("n_four_bar_motion", length)
+    check_count("n_four_bar_motion", n, "four-bars")
+    check_rod("n_four_bar_motion", length)
     t = finite(t, "n_four_bar_motion: t [s]")
     k = STANDARD_GRAVITY / length * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
     w = abs(finite(speed, "n_four_bar_motion: speed [m/s]")) / length
@@ -140,7 +141,10 @@ def n_four_bar_motion(n: int, t: float, length: float = 1.0, speed: float = 1.0)
         raise ValueError("n_four_bar_motion: speed must not be zero: the upright cranks would stay at rest")
     fastest = math.sqrt(w**2 + 4 * k)
     m = 4 * k / fastest**2
-    theta = math.pi - 2 * _amplitude(_quarter_period(m) - fastest * t / 2, m)
+    if m == 1:
+        raise ValueError(f"n_four_bar_motion: speed {speed:g} m/s is too small for cranks of {length:g} m")
+    quarter = math.pi / (2 * _means(m)[-1][0])  # K(m), the complete elliptic integral of the first kind
+    theta = math.pi - 2 * _amplitude(quarter - fastest * t / 2, m)
     rate = math.sqrt(w**2 + 4 * k * math.sin(theta / 2) ** 2)
     return math.copysign(theta, theta * speed), math.copysign(rate, speed)
 
@@ -153,9 +157,9 @@ def spatial_slider_crank(speed: float = 6.0) -> ClosedChain:
     the x axis, a universal joint. One degree of freedom. Bodies `crank` (Revolute x), `slider` (Prismatic x) and `rod`
     (Universal, on the slider); the loop `B` is the ball joint. At the start the crank points up and turns with `speed`
     [rad/s]; the rod is on the side of positive x. Masses 0.12, 2 and 0.5 kg; the crank's center of mass is in its axis.
-    The description is not complete in the universal joint's axes, which decide on the rod's spin: here they are y in the
-    slider, and at right angles to it and to the rod in the rod. With z in the slider the crank is 0.005 rad away after
-    0.2 s, so that published curves are met to plotting accuracy only.
+    The description is not complete in the universal joint's axes, which decide on the rod's spin: here they are y in
+    the slider, and at right angles to it and to the rod in the rod. With z in the slider the crank is 0.005 rad away
+    after 0.2 s, so that published curves are met to plotting accuracy only.
 
     >>> crank = od.models.spatial_slider_crank()
     >>> crank.model.joint_names
@@ -184,8 +188,8 @@ def spatial_slider_crank(speed: float = 6.0) -> ClosedChain:
 
 
 def _five_bars(name: str, length: float, mass: float, lumped: bool) -> ModelBuilder:
-    _check_size(name, length, mass)
-    if lumped:
+    check_rod(name, length, mass)
+    if truth(lumped, f"{name}: lumped"):
         across, along = mass * length**2 / 4, 0.0
     else:
         across, along = mass * length**2 / 12 * (1 + BAR_WIDTH**2), mass * (BAR_WIDTH * length) ** 2 / 6
@@ -202,11 +206,6 @@ def _five_bars(name: str, length: float, mass: float, lumped: bool) -> ModelBuil
     return builder
 
 
-def _quarter_period(m: float) -> float:
-    """K(m), 0 <= m < 1: the complete elliptic integral of the first kind by the arithmetic-geometric mean."""
-    return math.pi / (2 * _means(m)[-1][0])
-
-
 def _amplitude(u: float, m: float) -> float:
     """am(u | m), 0 <= m < 1, by descending Landen transformations [Abramowitz and Stegun, 16.4]."""
     means = _means(m)
@@ -217,22 +216,14 @@ def _amplitude(u: float, m: float) -> float:
 
 
 def _means(m: float) -> list[tuple[float, float]]:
-    """(a_i, c_i) of the arithmetic-geometric mean from a = 1, b = sqrt(1 - m), c = sqrt(m), until c vanishes."""
+    """(a_i, c_i) of the arithmetic-geometric mean from a = 1, b = sqrt(1 - m), c = sqrt(m), until the next c, c^2 / (4
+    a), is none.
+
+    Rounding may leave a - b at the last bit for ever.
+    """
     a, b, c = 1.0, math.sqrt(1 - m), math.sqrt(m)
     means = [(a, c)]
-    while c > 1e-17:
+    while c > 1e-9 * a:
         a, b, c = (a + b) / 2, math.sqrt(a * b), (a - b) / 2
         means.append((a, c))
     return means
-
-
-def _check_count(function: str, n: int) -> None:
-    if not is_whole(n, 1):
-        raise ValueError(f"{function}: the number of four-bars must be a whole number, at least 1, got {shown(n)}")
-
-
-def _check_size(model: str, length: float, mass: float = 1.0) -> None:
-    for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
-        size = numbers(value)
-        if size.size != 1 or not 0 < size[0] <= LARGEST_MAGNITUDE:
-            raise ValueError(f"{model}: {what} of a rod must be a positive number of {unit}, got {shown(value)}")

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._types import shown
+from .._base.types import repr_in_message
 from ..mechanism.passive import ExponentialTorque, PassiveElement
 from .anthropometry import HEIGHT_RANGE, MASS, MASS_RANGE, STATURE, Sex, check_range, check_sex
 from .joint_limits import RANGES
@@ -31,10 +31,11 @@ JOINT_DAMPING = 0.1
 number from another laboratory was not found."""
 
 TOE_STIFFNESS, TOE_DAMPING = 25.0, 2.0
-"""Linear stiffness [N m/rad] and damping [N m s/rad] of the toe joint [F22]; the damping after Sasaki et al. is 0.03."""
+"""Linear stiffness [N m/rad] and damping [N m s/rad] of the toe joint [F22]; the damping after Sasaki et al. is
+0.03."""
 
 
-class Term(NamedTuple):
+class TissueTerm(NamedTuple):
     """One exponential of [RE99]: sign exp(constant + slopes . angles) [N m]; angles in degrees."""
 
     sign: float
@@ -44,23 +45,31 @@ class Term(NamedTuple):
     ankle: float = 0.0
 
 
-MOMENTS: dict[str, tuple[float, tuple[Term, ...]]] = {
-    "hip": (8.072, (Term(1, 1.4655, knee=-0.0034, hip=-0.0750), Term(-1, 1.3403, knee=-0.0226, hip=0.0305))),
+MOMENTS: dict[str, tuple[float, tuple[TissueTerm, ...]]] = {
+    "hip": (
+        8.072,
+        (TissueTerm(1, 1.4655, knee=-0.0034, hip=-0.0750), TissueTerm(-1, 1.3403, knee=-0.0226, hip=0.0305)),
+    ),
     "knee": (
         -4.820,
         (
-            Term(1, 1.800, ankle=-0.0460, knee=-0.0352, hip=0.0217),
-            Term(-1, -3.971, ankle=-0.0004, knee=0.0495, hip=-0.0128),
-            Term(1, 2.220, knee=-0.150),
+            TissueTerm(1, 1.800, ankle=-0.0460, knee=-0.0352, hip=0.0217),
+            TissueTerm(-1, -3.971, ankle=-0.0004, knee=0.0495, hip=-0.0128),
+            TissueTerm(1, 2.220, knee=-0.150),
         ),
     ),
-    "ankle": (-1.792, (Term(1, 2.1016, ankle=-0.0843, knee=-0.0176), Term(-1, -7.9763, ankle=0.1949, knee=0.0008))),
+    "ankle": (
+        -1.792,
+        (TissueTerm(1, 2.1016, ankle=-0.0843, knee=-0.0176), TissueTerm(-1, -7.9763, ankle=0.1949, knee=0.0008)),
+    ),
 }
 """[RE99]: moments of hip flexion, knee flexion and plantar flexion [N m], a constant and exponentials of the angles of
-these in degrees. Signs confirm themselves: a knee that bends lets the calf slacken, and plantar flexion torque falls."""
+these in degrees. Signs confirm themselves: a knee that bends lets the calf slacken, and plantar flexion torque
+falls."""
 
 SIGN = {"hip": -1.0, "knee": 1.0, "ankle": 1.0}
-"""Sign of the coordinate about y, of the human model, for a positive angle of [RE99]: flexion of the hip is negative."""
+"""Sign of the coordinate about y, of the human model, for a positive angle of [RE99]: flexion of the hip is
+negative."""
 
 
 class Stop(NamedTuple):
@@ -111,14 +120,16 @@ def passive_tissue(mass: float, height: float, sex: Sex, toe: str = "") -> tuple
     >>> relaxed = od.models.human(tissue=False)
     >>> standing = relaxed.with_passive(od.models.passive_tissue(73, 1.741, "male"))
     >>> torque = od.passive_force(standing, standing.neutral(), np.zeros(standing.nv))
-    >>> round(float(torque[standing.qd_names.index("ankle_l")]), 2)  # plantar flexion at a right angle, straight knee [N m]
+    >>> round(float(torque[standing.qd_names.index("ankle_l")]), 2)  # ankle at a right angle, straight knee [N m]
     6.39
     """
     check_sex(sex)
     check_range("mass", mass, MASS_RANGE, "kg")
     check_range("height", height, HEIGHT_RANGE, "m")
     if not isinstance(toe, str):
-        raise TypeError(f"passive_tissue: toe must be the name of the toe joints without the side, got {shown(toe)}")
+        raise TypeError(
+            f"passive_tissue: toe must be the name of the toe joints without the side, got {repr_in_message(toe)}"
+        )
     size = mass * height / (MASS["male"] * STATURE["male"])
     found: list[PassiveElement] = []
     for side in "lr":

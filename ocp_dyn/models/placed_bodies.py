@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._types import Array, Vector
+from .._base.types import Array, Vector
 from ..constraints import Loop
 from ..joints import Joint
 from ..mechanism.builder import WORLD, DofOptions, ModelBuilder

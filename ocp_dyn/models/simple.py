@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 
-from .._types import LARGEST_MAGNITUDE, numbers, shown
+from .._base.checks import whole
+from .._base.types import LARGEST_MAGNITUDE, numbers, repr_in_message
 from ..joints import Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -30,11 +30,8 @@ def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
       link2  joint2  Revolute  1  1   1
     other frames: tip
     """
-    _check_count(n, "pendulum", "rods")
-    for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
-        size = numbers(value)
-        if size.size != 1 or not 0 < size[0] <= LARGEST_MAGNITUDE:
-            raise ValueError(f"pendulum: {what} of a rod must be a positive number of {unit}, got {shown(value)}")
+    check_count("pendulum", n, "rods")
+    check_rod("pendulum", length, mass)
     across = mass * length**2 / 12
     builder = ModelBuilder(f"pendulum_{n}")
     for i in range(1, n + 1):
@@ -60,9 +57,11 @@ def chain(n: int, branching: float = 1.0) -> Model:
     >>> od.models.chain(7, branching=2).parent[1:]  # a binary tree: parents of bodies 1 to 7
     (0, 1, 1, 2, 2, 3, 3)
     """
-    _check_count(n, "chain", "links")
+    check_count("chain", n, "links")
     if isinstance(branching, bool) or not isinstance(branching, (int, float)) or not 1 <= branching:
-        raise ValueError(f"chain: branching must be at least 1 (a chain; 2: a binary tree), got {shown(branching)}")
+        raise ValueError(
+            f"chain: branching must be at least 1 (a chain; 2: a binary tree), got {repr_in_message(branching)}"
+        )
     along = LIMB_MASS * LIMB_RADIUS**2 / 2
     across = LIMB_MASS * (LIMB_LENGTH**2 / 12 + LIMB_RADIUS**2 / 4)
     builder = ModelBuilder(f"chain_{n}")
@@ -78,6 +77,16 @@ def chain(n: int, branching: float = 1.0) -> Model:
     return builder.build()
 
 
-def _check_count(n: int, model: str, what: str) -> None:
-    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n <= 100_000:
-        raise ValueError(f"{model}: the number of {what} must be a whole number from 1 to 100000, got {shown(n)}")
+def check_count(model: str, n: int, what: str) -> None:
+    """ValueError unless n is a number of parts that a model can have."""
+    whole(n, f"{model}: the number of {what}", 1, 100_000)
+
+
+def check_rod(model: str, length: float, mass: float = 1.0) -> None:
+    """ValueError unless a rod can have this length [m] and this mass [kg]."""
+    for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
+        size = numbers(value)
+        if size.size != 1 or not 0 < size[0] <= LARGEST_MAGNITUDE:
+            raise ValueError(
+                f"{model}: {what} of a rod must be a positive number of {unit}, got {repr_in_message(value)}"
+            )

@@ -1,7 +1,7 @@
 """Andrews' squeezer: seven planar bodies, a motor and a spring; a benchmark of integrators of constrained motion.
 
-Sources: E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer, 1996, sec. VII.7; F. Mazzia,
-F. Iavernaro, Test Set for Initial Value Problem Solvers, Bari, problem "Andrews' squeezing mechanism".
+Sources: E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer, 1996, sec. VII.7; F.
+Mazzia, F. Iavernaro, Test Set for Initial Value Problem Solvers, Bari, problem "Andrews' squeezing mechanism".
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from .._types import Expr
+from .._base.types import Expr
 from ..constraints import Loop
 from ..joints import Revolute
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -53,12 +53,13 @@ X_Y_ROWS = ((0.0, 0.0, 0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
 
 
 def squeezer() -> ClosedChain:
-    """Andrews' squeezer in the x-y plane, without gravity, at the start of the test set, at rest: one degree of freedom.
+    """Andrews' squeezer in the x-y plane, without gravity, at the start of the test set, at rest: one degree of
+    freedom.
 
     Bodies `K1` to `K7` on revolute joints about z with the names of the test set's angles, which are the joint
-    coordinates: (beta, theta, gamma, phi, delta, omega, epsilon) there, and here in the order of the tree, (beta, theta,
-    gamma, delta, phi, epsilon, omega). `squeezer_order` holds the permutation. Three loops, `K3`, `K4`, `K6`, join
-    these bodies to the tip of K2 by two rows each, in the axes of K2. `squeezer_torque` are motor and spring.
+    coordinates: (beta, theta, gamma, phi, delta, omega, epsilon) there, and here in the order of the tree, (beta,
+    theta, gamma, delta, phi, epsilon, omega). `squeezer_order` holds the permutation. Three loops, `K3`, `K4`, `K6`,
+    join these bodies to the tip of K2 by two rows each, in the axes of K2. `squeezer_torque` are motor and spring.
 
     >>> squeezer = od.models.squeezer()
     >>> squeezer.model.nv - od.constraint_rank(squeezer.model, squeezer.loops, squeezer.q)

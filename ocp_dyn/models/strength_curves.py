@@ -18,9 +18,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .._arguments import choice, finite, not_negative, numbers, positive
-from .._types import shown
-from .anthropometry import HEIGHT_RANGE, MASS_RANGE, Sex, check_range, check_sex
+from .._base.checks import choice, finite, not_negative, numbers, positive
+from .._base.files import csv_rows
+from .._base.types import is_whole, repr_in_message
+from .anthropometry import HEIGHT_RANGE, MASS_RANGE, PUBLISHED, Sex, check_range, check_sex
 
 GRAVITY = 9.81
 """[m/s^2]."""
@@ -28,82 +29,12 @@ GRAVITY = 9.81
 AGES = ("18-25", "55-65", "over 65")
 """Age groups [years] of [A07]."""
 
-Row = tuple[float, float, float, float, float, float]
+Row = tuple[float, ...]
 
-TABLE: dict[tuple[str, str], dict[str, tuple[Row, Row, Row]]] = {
-    ("hip", "extension"): {
-        "male": (
-            (0.161, 0.958, 0.932, 1.578, 3.190, 0.242),
-            (0.171, 0.922, 1.176, 1.601, 3.236, 0.320),
-            (0.144, 0.896, 1.125, 1.561, 3.152, 0.477),
-        ),
-        "female": (
-            (0.181, 0.697, 1.242, 1.567, 3.164, 0.164),
-            (0.140, 0.830, 1.241, 1.444, 2.919, 0.317),
-            (0.138, 0.707, 1.542, 1.613, 3.256, 0.360),
-        ),
-    },
-    ("hip", "flexion"): {
-        "male": (
-            (0.113, 0.738, -0.214, 2.095, 4.267, 0.218),
-            (0.107, 0.712, -0.192, 2.038, 4.145, 0.206),
-            (0.101, 0.762, -0.269, 1.875, 3.819, 0.296),
-        ),
-        "female": (
-            (0.127, 0.650, -0.350, 2.136, 4.349, 0.156),
-            (0.091, 0.812, -0.196, 2.145, 4.366, 0.186),
-            (0.081, 0.625, -0.422, 2.084, 4.245, 0.196),
-        ),
-    },
-    ("knee", "extension"): {
-        "male": (
-            (0.163, 1.258, 1.133, 1.517, 3.952, 0.095),
-            (0.156, 1.225, 1.173, 1.518, 3.954, 0.266),
-            (0.137, 1.310, 1.067, 1.141, 3.152, 0.386),
-        ),
-        "female": (
-            (0.159, 1.187, 1.274, 1.393, 3.623, 0.173),
-            (0.128, 1.286, 1.141, 1.332, 3.469, 0.233),
-            (0.124, 1.347, 1.140, 1.066, 2.855, 0.464),
-        ),
-    },
-    ("knee", "flexion"): {
-        "male": (
-            (0.087, 0.869, 0.522, 2.008, 5.233, 0.304),
-            (0.081, 0.986, 0.523, 1.830, 4.777, 0.230),
-            (0.069, 0.838, 0.437, 1.718, 4.476, 0.414),
-        ),
-        "female": (
-            (0.080, 0.873, 0.635, 1.698, 4.412, 0.175),
-            (0.060, 0.967, 0.402, 1.693, 4.410, 0.349),
-            (0.060, 0.897, 0.445, 1.121, 2.922, 0.389),
-        ),
-    },
-    ("ankle", "plantar flexion"): {
-        "male": (
-            (0.095, 1.391, 0.408, 0.987, 3.558, 0.295),
-            (0.114, 1.444, 0.551, 0.593, 2.128, 0.350),
-            (0.106, 1.465, 0.498, 0.490, 1.767, 0.571),
-        ),
-        "female": (
-            (0.104, 1.399, 0.424, 0.862, 3.109, 0.189),
-            (0.093, 1.504, 0.381, 0.860, 3.126, 0.349),
-            (0.125, 1.299, 0.580, 0.587, 1.819, 0.348),
-        ),
-    },
-    ("ankle", "dorsiflexion"): {
-        "male": (
-            (0.033, 1.510, -0.187, 0.699, 1.940, 0.828),
-            (0.028, 1.293, -0.284, 0.634, 1.759, 0.999),
-            (0.029, 1.419, -0.174, 0.561, 1.558, 1.198),
-        ),
-        "female": (
-            (0.027, 1.079, -0.302, 0.864, 2.399, 0.771),
-            (0.024, 1.308, -0.254, 0.596, 1.654, 1.006),
-            (0.022, 1.096, -0.369, 0.458, 1.242, 1.401),
-        ),
-    },
-}
+TABLE: dict[tuple[str, str], dict[str, list[Row]]] = {}
+for _row in csv_rows(PUBLISHED / "strength_curves.csv"):
+    _ages = TABLE.setdefault((_row["joint"], _row["direction"]), {}).setdefault(_row["sex"], [])
+    _ages.append(tuple(float(_row[f"C{k}"]) for k in range(1, 7)))
 """C1 to C6 of [A07, Table 3] by joint and direction, sex and age group: C1 largest isometric torque / (mass g height),
 C2 [1/rad] and C3 [rad] of the torque-angle curve, C4 and C5 [rad/s] the speeds at which 75 % and 50 % of the isometric
 torque are left, C6 [s/rad] for lengthening muscles. Angles are flexion of hip and knee and dorsiflexion, zero when
@@ -133,10 +64,10 @@ class StrengthCurve:
         f(w) = (2 C4 C5 + w (C5 - 3 C4)) / (2 C4 C5 + w (2 C5 - 4 C4))                        shortening, w >= 0,
         f(w) = (2 C4 C5 - w (C5 - 3 C4)) / (2 C4 C5 - w (2 C5 - 4 C4)) (1 - C6 w)             lengthening, w < 0.
 
-    peak [N m]: the isometric torque at the best angle [rad]. width [1/rad]: C2; the torque ends pi / (2 width) away from
-    the best angle. speed_75 < speed_50 [rad/s]: C4, C5, at which 75 % and 50 % of the isometric torque are left;
-    speed_50 must be twice speed_75 at least, otherwise f has a pole. eccentric [s/rad]: C6. direction: 1 if the
-    muscles turn the joint in the positive direction, -1 if in the negative one: the result is positive in both cases.
+    peak [N m]: the isometric torque at the best angle [rad]. width [1/rad]: C2; the torque ends pi / (2 width) away
+    from the best angle. speed_75 < speed_50 [rad/s]: C4, C5, at which 75 % and 50 % of the isometric torque are left;
+    speed_50 must be twice speed_75 at least, otherwise f has a pole. eccentric [s/rad]: C6. direction: 1 if the muscles
+    turn the joint in the positive direction, -1 if in the negative one: the result is positive in both cases.
 
     For an optimizer the curve is smooth: the corner of f at w = 0 is rounded within `ROUNDED_SPEED`, by at most 3 % of
     the torque; muscles that lengthen faster than speed_50 keep the torque of that speed, because the source's formula,
@@ -164,14 +95,16 @@ class StrengthCurve:
         for key in ("peak", "width", "speed_75", "speed_50", "floor"):
             positive(getattr(self, key), f"StrengthCurve {key}")
         if not self.floor <= 0.5:
-            raise ValueError(f"StrengthCurve floor is a part of the peak, at most 0.5, got {shown(self.floor)}")
+            raise ValueError(
+                f"StrengthCurve floor is a part of the peak, at most 0.5, got {repr_in_message(self.floor)}"
+            )
         if self.speed_50 < 2 * self.speed_75:
             raise ValueError(
                 f"StrengthCurve speed_50 must be at least twice speed_75, otherwise the hyperbola has a pole, got "
-                f"{shown(self.speed_50)} and {shown(self.speed_75)}"
+                f"{repr_in_message(self.speed_50)} and {repr_in_message(self.speed_75)}"
             )
-        if isinstance(self.direction, bool) or self.direction not in (-1, 1):
-            raise ValueError(f"StrengthCurve direction must be 1 or -1, got {shown(self.direction)}")
+        if not is_whole(self.direction, -1) or not self.direction or self.direction > 1:
+            raise ValueError(f"StrengthCurve direction must be 1 or -1, got {repr_in_message(self.direction)}")
 
     @property
     def no_load_speed(self) -> float:

@@ -1,7 +1,7 @@
 """Optimal control of motions in phases: `Problem`, `Phase`, footholds, terms, `Solution`.
 
-The examples in docstrings use the names of `ocp_dyn`, and these. A wheel of 1 kg m^2 turns by 1 rad from rest to rest in
-1 s, at the costs that are given; the least integral of tau^2 is 12 (N m)^2 s, and of 20 intervals 12.03:
+The examples in docstrings use the names of `ocp_dyn`, and these. A wheel of 1 kg m^2 turns by 1 rad from rest to rest
+in 1 s, at the costs that are given; the least integral of tau^2 is 12 (N m)^2 s, and of 20 intervals 12.03:
 
 >>> builder = od.ModelBuilder("wheel")
 >>> builder.add_body("rim", od.Revolute("z"), mass=1, inertia=(0.5, 0.5, 1))
@@ -11,8 +11,8 @@ The examples in docstrings use the names of `ocp_dyn`, and these. A wheel of 1 k
 ...     return ocp.Problem(wheel, [ocp.Phase("turn", 20, 1.0, objective=costs, **options)], boundary=[rest])
 >>> solution = turn(ocp.TorqueSquared()).solve(progress=False)
 
-A block of 2 kg lies on the ground; and an instant in the middle of a phase, in which the rod stands upright and tilts at
-1 rad/s, with a foot at its upper end on which 30 N act along x, 100 N upwards and 2 N m about y:
+A block of 2 kg lies on the ground; and an instant in the middle of a phase, in which the rod stands upright and tilts
+at 1 rad/s, with a foot at its upper end on which 30 N act along x, 100 N upwards and 2 N m about y:
 
 >>> builder = od.ModelBuilder("block")
 >>> builder.add_body("block", od.FloatingBase(), mass=2, inertia=(1, 1, 1))
@@ -22,7 +22,12 @@ A block of 2 kg lies on the ground; and an instant in the middle of a phase, in 
 >>> instant.wrenches[foot], instant.places[foot] = ca.DM([0, 2, 0, 30, 0, 100]), ca.DM([0, 0, 0])
 """
 
-from .._types import only_names as _only_names
+from .._base.types import only_names as _only_names
+from ..gait.compare import GaitComparison as GaitComparison
+from ..gait.gait import Gait as Gait
+from ..gait.reference import GaitReference as GaitReference
+from ..gait.reference import gait_reference as gait_reference
+from ..gait.stances import Stance as Stance
 from ..integrators import Scheme as Scheme
 from ..limit_cycles import LimitCycle as LimitCycle
 from ..limit_cycles import NoGait as NoGait
@@ -40,27 +45,14 @@ from .analysis.deciding import DecidingBounds as DecidingBounds
 from .analysis.defects import Defects as Defects
 from .analysis.defects import Drift as Drift
 from .analysis.floquet import Floquet as Floquet
-from .analysis.gait.compare import GaitComparison as GaitComparison
-from .analysis.gait.gait import Gait as Gait
-from .analysis.gait.reference import GaitReference as GaitReference
-from .analysis.gait.reference import gait_reference as gait_reference
-from .analysis.metabolic import Metabolism as Metabolism
-from .analysis.stances import Stance as Stance
+from .analysis.metabolic_cost import Metabolism as Metabolism
 from .analysis.summary import Summary as Summary
 from .motion.contact_shapes import contact_shapes as contact_shapes
 from .motion.motion import PhaseMotion as PhaseMotion
-from .muscles.activation import Activation as Activation
-from .muscles.activation import ExcitationSquared as ExcitationSquared
-from .muscles.capacity import TorqueCapacity as TorqueCapacity
-from .muscles.effort import JointWork as JointWork
-from .muscles.effort import RestingRate as RestingRate
-from .muscles.effort import TorquePower as TorquePower
-from .muscles.metabolic import MetabolicRate as MetabolicRate
-from .muscles.tendons import Tendon as Tendon
-from .muscles.tendons import muscle_speed as muscle_speed
-from .muscles.tissue import PassiveTorqueSquared as PassiveTorqueSquared
 from .problem import Problem as Problem
 from .solution import Solution as Solution
+from .solvers.by_name import add_solver as add_solver
+from .solvers.interface import SolverResult as SolverResult
 from .statement.collisions import Capsule as Capsule
 from .statement.collisions import NoCollision as NoCollision
 from .statement.collisions import Obstacle as Obstacle
@@ -83,6 +75,7 @@ from .statement.custom_costs import Peak as Peak
 from .statement.custom_costs import Rate as Rate
 from .statement.custom_costs import Soft as Soft
 from .statement.custom_costs import Terminal as Terminal
+from .statement.custom_costs import TerminalCost as TerminalCost
 from .statement.dependent import DependentJoints as DependentJoints
 from .statement.footholds import CompliantFoothold as CompliantFoothold
 from .statement.footholds import Foothold as Foothold
@@ -100,26 +93,46 @@ from .statement.limits import JointMargin as JointMargin
 from .statement.limits import PowerLimit as PowerLimit
 from .statement.limits import TorqueSpeedCurve as TorqueSpeedCurve
 from .statement.limits import ZeroMomentPointMargin as ZeroMomentPointMargin
+from .statement.objectives import Cost as Cost
+from .statement.objectives import LeastSquares as LeastSquares
+from .statement.objectives import RateCost as RateCost
+from .statement.objectives import SlackCost as SlackCost
+from .statement.objectives import TrackingCost as TrackingCost
 from .statement.path_constraints import CenterOfPressure as CenterOfPressure
 from .statement.path_constraints import Clearance as Clearance
 from .statement.path_constraints import FrictionCone as FrictionCone
 from .statement.path_constraints import Path as Path
+from .statement.path_constraints import PathConstraint as PathConstraint
 from .statement.path_constraints import Separation as Separation
 from .statement.path_constraints import Unilateral as Unilateral
 from .statement.periodic import Periodic as Periodic
 from .statement.periodic import Step as Step
 from .statement.phases import Boundary as Boundary
+from .statement.phases import BoundaryCondition as BoundaryCondition
 from .statement.phases import Continuous as Continuous
 from .statement.phases import Impact as Impact
 from .statement.phases import Jump as Jump
+from .statement.phases import JumpCondition as JumpCondition
 from .statement.phases import Parameter as Parameter
 from .statement.phases import Phase as Phase
+from .statement.state.channels import Channel as Channel
+from .statement.state.components import Component as Component
 from .statement.tracking import TrackForces as TrackForces
 from .statement.tracking import TrackJoints as TrackJoints
 from .statement.tracking import TrackMarkers as TrackMarkers
 from .statement.tracking import recording as recording
+from .torque_sources.activation import Activation as Activation
+from .torque_sources.activation import ExcitationSquared as ExcitationSquared
+from .torque_sources.capacity import TorqueCapacity as TorqueCapacity
+from .torque_sources.effort import JointWork as JointWork
+from .torque_sources.effort import RestingRate as RestingRate
+from .torque_sources.effort import TorquePower as TorquePower
+from .torque_sources.metabolic import MetabolicRate as MetabolicRate
+from .torque_sources.tendons import Tendon as Tendon
+from .torque_sources.tendons import muscle_speed as muscle_speed
+from .torque_sources.tissue import PassiveTorqueSquared as PassiveTorqueSquared
 from .workflows.continuation import solve_along as solve_along
-from .workflows.library import Library as Library
+from .workflows.motion_library import Library as Library
 from .workflows.real_time import RealTimeIteration as RealTimeIteration
 from .workflows.real_time import rti as rti
 from .workflows.sensitivity import Sensitivities as Sensitivities

@@ -3,28 +3,25 @@
     (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
 
 with tau the torques of the motors, tau_p the passive forces of the joints and armature the inertia of their rotors
-(`ocp_dyn.dynamics.passive`). loads.passive=False leaves out tau_p: springs, tissue, damping and friction;
-loads.armature=False leaves out the rotors. For a model without such data only the equations of its bodies remain, and graphs are no larger.
-Contacts are constraints, with G qdd = gamma, or compliant footholds, whose wrench lam is a function of (q, qd).
+(`ocp_dyn.dynamics.passive_torques`). loads.passive=False leaves out tau_p: springs, tissue, damping and friction;
+loads.armature=False leaves out the rotors. For a model without such data only the equations of its bodies remain, and
+graphs are no larger. Contacts are constraints, with G qdd = gamma, or compliant footholds, whose wrench lam is a
+function of (q, qd).
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._autodiff import derivatives
-from .._types import Expr, ModelError, split
-from ..casadi_functions.differentiated_dynamics import differentiated
-from ..casadi_functions.function import function
+from .._base.autodiff import derivatives
+from .._base.types import Expr, ModelError, split
 from ..constrained_motion import (
     constrained_dynamics,
     constrained_dynamics_derivatives,
@@ -32,16 +29,19 @@ from ..constrained_motion import (
     impact,
     impact_derivatives,
 )
-from ..constrained_motion.solvers import Rows, range_space
-from ..constraints import Constraint, constraint_magnitudes
+from ..constrained_motion.independent_rows import ConstraintRows
+from ..constrained_motion.solvers import range_space
+from ..constraints import Constraint
 from ..derivatives.first import forward_dynamics_derivatives
-from ..dynamics.passive import armature_force, passive_derivatives, passive_force
+from ..dynamics.passive_torques import armature_force, passive_derivatives, passive_force
 from ..dynamics.rnea_crba_aba import forward_dynamics, inverse_dynamics, mass_matrix
+from ..functions.differentiated_dynamics import dynamics_derivatives
+from ..functions.function import function
 from ..mechanism import Model
+from ..mechanism.equal_models import kept_per_model
 from ..mechanism.loads import JOINT_LOADS, Loads
 from ..mechanism.reduction import reduce
-from ..mechanism.twins import shared, twin
-from .nlp.blocks import Rows as BlockRows
+from .nlp.block_rows import BlockRows
 from .statement.footholds import CompliantFoothold
 from .statement.statement import Statement
 
@@ -120,7 +120,7 @@ class Equations:
         held = constraints_of(contacts)
         _, C, G, gamma = self._call(constrained_equations, held)(q, qd)
         force, laws = self._pressed(compliant_of(contacts), q, qd, self._driven(q, qd, tau) - C)
-        rows = Rows(G, constraint_magnitudes(self.model, held, q))
+        rows = ConstraintRows.of(self.model, held, q, G=G)
         qdd, lam = range_space(self.model, q, rows, force, gamma - correction, self.rotors)
         return qdd, _in_order(contacts, lam, laws)
 
@@ -152,7 +152,7 @@ class Equations:
 
     def least_step(self, contacts: Constraints, q: Expr, change: Expr) -> Expr:
         """The step d (nv) with G d = change and the least norm d' (H + diag(armature)) d."""
-        rows = Rows.of(self.model, contacts, q)
+        rows = ConstraintRows.of(self.model, contacts, q)
         return range_space(self.model, q, rows, self.model.rest(q), change, self.rotors)[0]
 
     def fastest(self, q: Expr, contacts: Contacts = (), qd: Expr = None) -> float:
@@ -203,7 +203,9 @@ class Equations:
         if self.model.has_symbols:
             return inverse_dynamics(reduced(self.model), q, qd, qdd)
         force = function(inverse_dynamics, self.model)
-        return rows.call(force, partial(differentiated, self.model), q, qd, qdd, maker=differentiated.__module__)
+        return rows.call(
+            force, partial(dynamics_derivatives, self.model), q, qd, qdd, maker=dynamics_derivatives.__module__
+        )
 
     def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
         """The algorithm's Function; for a model with symbols, which no Function may contain, the algorithm itself."""
@@ -253,32 +255,25 @@ def _in_order(contacts: Contacts, lam: Expr, laws: Expr) -> Expr:
     return ca.vertcat(*(next(parts[s]) for s in soft))
 
 
-MODELS_KEPT = 8
-"""Number of models that are kept alive for later problems with equal ones: those of the last problems."""
-
-_recent: OrderedDict[Model, None] = OrderedDict()
-
-
 def equations_of(problem: Statement) -> Equations:
     """The equations of motion of a problem; passive forces and rotor inertia of the joints are included unless the
     problem leaves them out."""
-    model = shared(problem.model)
-    _recent[model] = None
-    _recent.move_to_end(model)
-    while len(_recent) > MODELS_KEPT:
-        _recent.popitem(last=False)
-    return Equations(model, problem.loads)
+    return Equations(_recent(problem.model), problem.loads)
 
 
-_reduced: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
+@lru_cache(maxsize=8)
+def _recent(model: Model) -> Model:
+    """The model, or an equal one of the last problems: these are kept alive, with what was found for them, for later
+    problems."""
+    return model
 
 
 def reduced(model: Model) -> Model:
     """A model with the same joint-space dynamics in fewer operations, or the model itself if `reduce` refuses it."""
-    same = twin(model)
-    if same not in _reduced:
-        try:
-            _reduced[same] = reduce(model)
-        except ModelError:
-            return model
-    return _reduced[same]
+    try:
+        return _reduced(model)
+    except ModelError:
+        return model
+
+
+_reduced = kept_per_model(reduce)

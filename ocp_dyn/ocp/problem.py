@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
-from .._arguments import named_fields
-from .._display import Displayed, picture_of
-from ..viz.pictures.spy import Pattern
+from .._base.checks import named_fields
+from .._base.display import Displayed, picture_of
+from ..viz.pictures.spy import NamedPattern
 from .solution import Solution
+from .solvers.by_name import check_options
 from .statement.statement import Statement
-from .workflows import display
-from .workflows.kkt import kkt_pattern
+from .workflows.pictures import problem_card
+from .workflows.pictures.kkt import kkt_pattern
 from .workflows.real_time import RealTimeIteration, rti
-from .workflows.solve import check, solve_as_stated
+from .workflows.solve import check, solve
 
 
 @named_fields
@@ -27,28 +29,42 @@ from .workflows.solve import check, solve_as_stated
 class Problem(Statement, Displayed):
     """An optimal control problem for a model. All input is checked when it is made.
 
+    | field | meaning |
+    |---|---|
+    | model | an `od.Model` |
+    | phases | one `Phase` or several, in the order of time |
+    | transitions | one between each two phases; by default `Continuous` |
+    | periodic | `Periodic(...)`, or None for a motion that does not repeat |
+    | boundary | conditions on the first and the last state, such as `Boundary` |
+    | terminal | costs of the first and the last state, `Terminal` |
+    | parameters | numbers that may change between solves, or are variables, see `Parameter` |
+    | unactuated | joints without a motor; by default `model.floating_joints` |
+    | per_distance | whether costs are divided by the horizontal distance of the step |
+    | posture | nq numbers from which the first guess is made; by default neutral, on the ground |
+    | guess | a function `guess(s) -> (q, qd)` of the fraction s of the motion, `FootPlan()` or `Postures({...})` |
+    | limits | whether positions, speeds and torques stay in the limits of the model |
+    | form | "implicit" or "explicit", see `ocp_dyn.ocp.transcription.intervals` |
+    | integrator | a name or a `Scheme`, see `ocp_dyn.integrators`; by default midpoint, rk4 in the explicit form |
+    | steps | steps of the integrator per interval |
+    | torque | "constant" on every interval, or "linear" and continuous within a phase |
+    | contact_level | "position", "velocity" or "acceleration", see `ocp_dyn.ocp.transcription.contact_rows` |
+    | baumgarte | rate [1/s] of the stabilization of contacts at the level of accelerations |
+    | loads | `od.Loads`: passive forces of the joints that are in the equations of motion; by default all |
+    | options | options of IPOPT, for a start from the guess; `linear_solver`, for every start |
+    | dependent | joints of closed loops and gears that follow from other joints, see `DependentJoints` |
+    | components | parts with own states, controls and equations, see `Component`; terms that hold in all phases |
+
     `dataclasses.replace(problem, form="explicit")` makes a changed problem. Fields stay as they were written, and
     `problem.resolved` holds them with the defaults filled in: a changed problem finds the defaults of its own form,
     phases and model. `dataclasses.replace(problem, model=other)` needs frames and joints of the same names.
 
-    phases, in time order; transitions between them (default: Continuous); periodic or not; boundary conditions.
-    unactuated: joints without a motor (default: `model.floating_joints`; if the root consists of several joints, name
-    them all). per_distance: costs are divided by the horizontal distance of the step. The first guess is computed from `posture` (nq;
-    default: neutral, on the ground), or given as a function `guess(s) -> (q, qd)` of the fraction s of the motion, or
-    as a plan of the feet, `FootPlan()`, or as postures at fractions of the motion, `Postures({...})`. limits: keep the model's limits of positions, speeds and torques. terminal:
-    costs of the first and the last state. parameters: see `Parameter`.
-
-    form: see `ocp_dyn.ocp.transcription.intervals`; integrator: a name or a `Scheme`, see `ocp_dyn.integrators`
-    (default: midpoint, or rk4 in the explicit form); steps: of the integrator, per interval. torque: "constant" on
-    every interval, or "linear" and continuous within a phase; then use `integrator="gauss:2"`, several steps, or a cost
-    `TorqueRateSquared`, because one step of the midpoint rule sees the mean torque of an interval alone, and torques
-    that alternate from node to node cost nothing. contact_level, baumgarte [1/s]: means against the drift of contacts,
-    see `ocp_dyn.ocp.transcription.contact_rows`. loads: springs, tissue, damping and friction of the model's joints,
-    and the inertia of their rotors, are in the equations of motion unless `loads=od.Loads()` leaves them out, here and
-    in all methods of the solution (tau is the motors' torque in any case). loads.slip_speed [rad/s, m/s]: solvers need
-    a value not much below the speeds of the motion. options: of IPOPT, for a start from the guess; linear_solver, for
-    every start. dependent: joints of closed loops and gears that follow from other joints in closed form, see
-    `DependentJoints`: only independent coordinates are then variables, and posture and guess count for these only.
+    If the root of the model consists of several joints, `unactuated` must name them all. One step of the midpoint rule
+    sees only the mean torque of an interval, so that linear torques which alternate from node to node cost nothing. Use
+    `integrator="gauss:2"`, several steps, or a cost `TorqueRateSquared` with `torque="linear"`. The loads are springs,
+    tissue, damping and friction of the joints, and the inertia of their rotors. `loads=od.Loads()` leaves them out,
+    here and in all methods of the solution; tau is the torque of the motors in any case. Solvers need a
+    `loads.slip_speed` [rad/s, m/s] that is not much below the speeds of the motion. With dependent joints only the
+    independent coordinates are variables, and posture and guess count for these only.
 
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[rest])
@@ -58,6 +74,13 @@ class Problem(Statement, Displayed):
     >>> problem.solve(progress=False)
     Solution of 'wheel': Solve_Succeeded, objective 12.0301 (TorqueSquared 12.0301), 1 s, phases push
     """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        taken = [key for key in self.options if key in signature(solve).parameters]
+        if taken:
+            raise ValueError(f"{taken[0]} is no option of IPOPT but an argument of solve: write solve({taken[0]}=...)")
+        check_options("ipopt", self.options)
 
     def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:
         """Transcribes and solves the problem; see `ocp_dyn.ocp.solve`.
@@ -69,7 +92,7 @@ class Problem(Statement, Displayed):
         >>> solution.converged, round(solution.objective, 2)
         (True, 12.03)
         """
-        return solve_as_stated(self, values=values, **options)
+        return solve(self, values=values, **options)
 
     def check(self, *, values: Mapping[str, Any] | None = None) -> list[str]:
         """Faults and difficulties of the problem, as sentences; see `ocp_dyn.ocp.check`.
@@ -78,7 +101,7 @@ class Problem(Statement, Displayed):
         []
         >>> faults = ocp.Problem(wheel, [ocp.Phase("turn", 20, 1.0)], boundary=[rest, rest]).check()
         >>> print(faults[0])
-        68 equalities on 82 free variables have rank 64 by their pattern alone: ... repeat others, among ends: boundary; ...
+        68 equalities on 82 free variables have rank 64 by their pattern alone: ... repeat others, among ends: ...
         """
         return check(self, values)
 
@@ -93,9 +116,9 @@ class Problem(Statement, Displayed):
         """
         return rti(self, start, **options)
 
-    def kkt_pattern(self, order: str = "kkt") -> Pattern:
+    def kkt_pattern(self, order: str = "kkt") -> NamedPattern:
         """The pattern of the KKT matrix, with the names of the phases, for `od.viz.spy`; see
-        `ocp_dyn.ocp.workflows.kkt`.
+        `ocp_dyn.ocp.workflows.pictures.kkt`.
 
         >>> turn(ocp.TorqueSquared()).kkt_pattern().sparsity.shape  # variables and constraints
         (147, 147)
@@ -103,9 +126,9 @@ class Problem(Statement, Displayed):
         return kkt_pattern(self, order)
 
     def _card_html(self) -> str:
-        return display.card_html(self)
+        return problem_card.card_html(self)
 
 
 @picture_of.register(Problem)
 def _strip_of_phases(problem: Problem) -> Any:
-    return display.strip(problem)
+    return problem_card.strip(problem)

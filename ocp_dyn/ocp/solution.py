@@ -6,22 +6,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._display import Picture
-from .._types import Array, truth
-from .analysis import active_set, deciding, defects, stances, summary
+from .._base.display import Picture, image, table
+from .._base.types import Array, truth
+from ..gait.cuts import LOADED
+from ..gait.gait import Gait
+from ..gait.stances import Stance, stances
+from .analysis import active_set, deciding, defects, summary
 from .analysis.active_set import ActiveSet
 from .analysis.deciding import DecidingBounds
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
-from .analysis.gait.gait import Gait
-from .analysis.metabolic import Metabolism, metabolic_rate
-from .analysis.stances import LOADED, Stance
+from .analysis.metabolic_cost import Metabolism, metabolic_rate
 from .analysis.summary import Summary
-from .motion import notebook, tables
-from .motion.files import load_motion, save_motion
+from .motion import tables
 from .motion.motion import Motion
-from .muscles.effort import JointWork, RestingRate
-from .muscles.metabolic import MetabolicRate
+from .motion.solution_files import load_motion, save_motion
+from .torque_sources.effort import JointWork, RestingRate
+from .torque_sources.metabolic import MetabolicRate
+
+POSES = 7
+"""Number of poses in the picture of a motion."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,15 +85,15 @@ class Solution(Motion):
     ) -> Metabolism:
         """Metabolic power and cost of transport, per mass, net of the rest and gross, and net by dof; see `Metabolism`.
 
-        rate: how the motion is priced, `JointWork()` by default; rest: the rate at rest, by default `RestingRate()`. Both
-        may be the terms of the problem or others; their weights do not count. ValueError if `rate` has tendons and the
-        torques of the motion are constant along intervals.
+        rate: how the motion is priced, `JointWork()` by default; rest: the rate at rest, by default `RestingRate()`.
+        Both may be the terms of the problem or others; their weights do not count. ValueError if `rate` has tendons and
+        the torques of the motion are constant along intervals.
 
         >>> price = solution.metabolic_rate(rest=ocp.RestingRate(1.5))
         >>> [round(x, 2) for x in (price.net, price.rest, price.gross)]  # [W/kg]; 1.13 J done, 1.13 J taken up
         [5.46, 1.5, 6.96]
         """
-        return metabolic_rate(self, rate or JointWork(), rest or RestingRate())
+        return metabolic_rate(self, JointWork() if rate is None else rate, RestingRate() if rest is None else rest)
 
     def defects(self) -> Defects:
         """Errors of the discretization: re-integrates every interval, and every phase as a whole; see `Defects`.
@@ -110,14 +114,14 @@ class Solution(Motion):
         return defects.drift(self)
 
     def stances(self, least: float = LOADED) -> tuple[Stance, ...]:
-        """When which foot is on the ground, by touch-down, in one cycle: of a mirrored motion two steps; see `Stance`.
+        """Times of each foot on the ground, by touch-down, in one cycle: two steps of a mirrored motion; see `Stance`.
 
         least: force [N] above which a compliant foot is on the ground. Other feet are in the phases that hold them.
 
         >>> solution.stances()  # no contacts
         ()
         """
-        return stances.stances(self, least)
+        return stances(self, least)
 
     def active(self, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
         """Active bounds and constraint rows with their multipliers, as a table; see `ocp_dyn.ocp.analysis.active_set`.
@@ -159,8 +163,10 @@ class Solution(Motion):
         """Multipliers of the constraint rows by name, such as "swing: dynamics", each (intervals, rows); see
         `active_set.row_multipliers`.
 
-        >>> {name: x.shape for name, x in solution.multipliers().items()}
-        {'turn: dynamics': (20, 1), 'turn: velocity step': (20, 1), 'turn: position step': (20, 1), 'ends: boundary': (1, 4)}
+        >>> list(solution.multipliers())
+        ['turn: dynamics', 'turn: velocity step', 'turn: position step', 'ends: boundary']
+        >>> solution.multipliers()["ends: boundary"].shape
+        (1, 4)
         """
         return active_set.row_multipliers(self)
 
@@ -233,7 +239,7 @@ class Solution(Motion):
         ['degrees', 'degrees/s', 'N m']
         """
         if reference is not None:
-            from .analysis.gait.curves import plot_beside
+            from ..viz.gait_curves import plot_beside
 
             return plot_beside(self, reference, path, **options)
         from ..viz import plot
@@ -256,15 +262,22 @@ class Solution(Motion):
             ...
         ValueError: gait() needs a periodic motion that moves forward: give the problem periodic=ocp.Periodic(...)
         """
-        from .analysis.gait.curves import gait
+        from ..gait.curves import gait
 
         return gait(self, side)
 
     def _repr_html_(self) -> str:
-        return notebook.card(self, self.summary(defects=False).rows())
+        drawn = self._repr_png_()
+        return ("" if drawn is None else image(drawn)) + table((), self.summary(defects=False).rows())
 
     def _repr_png_(self) -> Picture | None:
-        return notebook.picture(self)
+        from ..viz import stick_figure
+
+        try:
+            drawn: Picture = stick_figure(self, poses=POSES)._repr_png_()  # type: ignore[attr-defined]
+        except ValueError:  # no shapes in the model, or positions that are not finite
+            return None
+        return drawn
 
     def to_csv(self, path: str | Path, **options: Any) -> Path:
         """Writes a table with a line per node, as .csv, and returns its path; see `ocp_dyn.ocp.motion.tables.table`.
@@ -287,7 +300,8 @@ class Solution(Motion):
     def save(self, path: str | Path) -> Path:
         """Writes everything to one .npz file, the model included, and returns its path; `Solution.load` reads it.
 
-        The folder is made if it is missing; the file appears complete or not at all.
+        The folder is made if it is missing; the file appears complete or not at all. It holds a digest of every part,
+        by which `load` knows a file that is not whole.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -297,15 +311,21 @@ class Solution(Motion):
         return save_motion(self, path)
 
     @staticmethod
-    def load(path: str | Path, *, joints: Any = (), constraints: Any = ()) -> Solution:
-        """Reads a file that `save` wrote, of this version or an earlier one.
+    def load(
+        path: str | Path, *, joints: Any = (), constraints: Any = (), components: Any = (), verify: bool = True
+    ) -> Solution:
+        """Reads a file that `save` wrote.
 
         joints, constraints: classes of the user's own joints and constraints in the file, such as `joints=(Screw,)`.
-        ModelError, a ValueError, for a damaged file or another kind of file; OSError if the file cannot be read.
+        components: those of the problem, such as `problem.components`, which a file does not hold; `defects` needs
+        them. verify: False reads a file that another program has written or changed, if all its parts fit each other.
+        ModelError, a ValueError, for a damaged or changed file or another kind of file; OSError if the file cannot be
+        read.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     ocp.Solution.load(solution.save(f"{folder}/turn.npz")).converged
         True
         """
-        return load_motion(path, Solution, joints=joints, constraints=constraints)
+        own = {"joints": joints, "constraints": constraints, "components": components}
+        return load_motion(path, Solution, **own, verify=verify)

@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from .._types import ROUNDING, Expr
+from .._base.types import ROUNDING, Expr
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,18 +32,18 @@ class _BranchFactor:
 
     def multiply_L(self, b: Expr) -> Expr:
         """L b."""
-        x, y = ca.vertsplit(b), self._on_diagonal(b)
-        for i, row in enumerate(self.L):
-            for j, l in row.items():
-                y[i] = y[i] + l * x[j]
-        return ca.vertcat(*y)
+        return self._product(b, transposed=False)
 
     def multiply_Lt(self, b: Expr) -> Expr:
         """L' b."""
+        return self._product(b, transposed=True)
+
+    def _product(self, b: Expr, transposed: bool) -> Expr:
         x, y = ca.vertsplit(b), self._on_diagonal(b)
         for i, row in enumerate(self.L):
             for j, l in row.items():
-                y[j] = y[j] + l * x[i]
+                to, of = (j, i) if transposed else (i, j)
+                y[to] = y[to] + l * x[of]
         return ca.vertcat(*y)
 
     def solve_Lt(self, b: Expr) -> Expr:
@@ -183,11 +183,6 @@ def symmetric_part(A: Expr) -> Expr:
     return A if A.shape == (1, 1) else symmetric(A + A.T) / 2
 
 
-def put(A: Expr, rows: range, columns: range, block: Expr) -> None:
-    """Writes a block into A, at consecutive rows and columns."""
-    A[rows.start : rows.stop, columns.start : columns.stop] = block
-
-
 def chain(n: int) -> list[int]:
     """The tree of a dense n x n matrix: the parent of every row is the row before."""
     return list(range(-1, n - 1))
@@ -234,8 +229,8 @@ class LU(NamedTuple):
 
     @staticmethod
     def of(A: Expr) -> LU:
-        """The factor by Gaussian elimination without exchanges: the caller has chosen the order of the pivots. Structural
-        zeros of A are kept where elimination does not fill them. A pivot of zero gives inf or nan."""
+        """The factor by Gaussian elimination without exchanges: the caller has chosen the order of the pivots.
+        Structural zeros of A are kept where elimination does not fill them. A pivot of zero gives inf or nan."""
         n = A.shape[0]
         U = [{j: A[i, j] for j in range(n) if A[i, j].nnz()} for i in range(n)]
         L: list[dict[int, Expr]] = [{} for _ in range(n)]
@@ -309,10 +304,10 @@ def elimination_tree(A: Expr) -> list[int]:
 class Semidefinite(NamedTuple):
     """A = L D L' of a symmetric positive semidefinite A, where rows that depend on those before them are left out.
 
-    The pivot of such a row is not zero, but as small as the errors of the rows make it. The size e_i of the terms that
-    a pivot was computed from follows from the earlier ones,
+    The pivot of such a row is not zero, but as small as rounding makes it. The size e_i of the terms that a pivot was
+    computed from follows from the earlier ones,
 
-        e_i = e(A_ii) + sum_k l_ik^2 e_k,
+        e_i = A_ii + sum_k l_ik^2 e_k,
 
     and a pivot below `tolerance` times e_i is skipped: the remainder of the row is then below the root of `tolerance`.
     Rows of L are without the diagonal; d_inverse is 0 for rows left out. With full rank this is the plain LDL' factor.
@@ -322,14 +317,8 @@ class Semidefinite(NamedTuple):
     d_inverse: list[Expr]
 
     @staticmethod
-    def of(A: Expr, terms: Expr | None = None, tolerance: float = ROUNDING) -> Semidefinite:
-        """The factor of A. terms (n): for A = G M G', the squares of the rows of G in the metric M before terms cancel.
-
-        e(A_ii) = A_ii + terms_i: a row whose terms nearly cancel each other is left out at the same size as a row that
-        nearly depends on others, at the root of `tolerance`. Rounding alone would allow a limit of 1e-12 for the
-        former; but rows are only as exact as positions: in a loop that is open by 1e-10 such a row is 1e-10, and would
-        lock its bodies.
-        """
+    def of(A: Expr, tolerance: float = ROUNDING) -> Semidefinite:
+        """The factor of A."""
         L: list[list[Expr]] = []
         d_inverse: list[Expr] = []
         growth: list[Expr] = []  # e_k / d_k
@@ -340,8 +329,7 @@ class Semidefinite(NamedTuple):
             l = [row[k] * d_inverse[k] for k in range(i)]
             taken = [row[k] * l[k] for k in range(i)]
             pivot = A[i, i] - sum(taken, start=type(A)(0))
-            error = A[i, i] if terms is None else A[i, i] + terms[i]
-            error = error + sum((t * g for t, g in zip(taken, growth, strict=True)), start=type(A)(0))
+            error = A[i, i] + sum((t * g for t, g in zip(taken, growth, strict=True)), start=type(A)(0))
             keep = pivot > tolerance * error
             d_inverse.append(keep / (ca.if_else(keep, pivot, 0) + ca.logic_not(keep)))
             growth.append(error * d_inverse[i])

@@ -14,7 +14,18 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, Vector, check_kind, finite_vector, matrix, numbers, shown, sparse, split
+from .._base.types import (
+    Array,
+    Expr,
+    Vector,
+    check_kind,
+    finite_vector,
+    matrix,
+    numbers,
+    repr_in_message,
+    sparse,
+    split,
+)
 from .spatial import skew
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -30,14 +41,16 @@ def unit_axis(axis: str | Vector, what: str = "axis") -> tuple[float, float, flo
     """`"x"`, `"y"`, `"z"` (or `"-x"` ...) or any three numbers, as a unit vector."""
     if isinstance(axis, str):
         if axis.lstrip("+-") not in AXES or len(axis) > 2:
-            raise ValueError(f"{what} must be 'x', 'y', 'z', '-x', '-y', '-z' or three numbers, got {shown(axis)}")
+            raise ValueError(
+                f"{what} must be 'x', 'y', 'z', '-x', '-y', '-z' or three numbers, got {repr_in_message(axis)}"
+            )
         sign = -1.0 if axis.startswith("-") else 1.0
         x, y, z = (sign * c + 0.0 for c in AXES[axis[-1]])
         return x, y, z
     a = finite_vector(axis, 3, what)
     norm = float(np.linalg.norm(a))
     if norm < 1e-9:
-        raise ValueError(f"{what} must not be zero, got {shown(axis)}: give a direction")
+        raise ValueError(f"{what} must not be zero, got {repr_in_message(axis)}: give a direction")
     if abs(norm - 1) > 1e-15:  # a unit vector stays as it is, to the last bit
         a = a / norm
     x, y, z = (float(c) for c in np.array(sparse(a).full()).ravel())
@@ -84,7 +97,8 @@ def quarter_turns(angles: Vector) -> Vector:
 def quaternion_matrix(quat: Expr) -> Expr:
     """R of the direction of a quaternion (x, y, z, w), with the factor 2/|q|^2.
 
-    Off-unit quaternions, an optimizer's iterates, still give a rotation.
+    Off-unit quaternions, an optimizer's iterates, still give a rotation; those whose squares overflow or vanish, of a
+    size above 1e154 or below 1e-154, give nan.
 
     >>> od.quaternion_matrix(ca.DM([0, 0, 1, 0]))  # half a turn about z
     DM(
@@ -94,14 +108,17 @@ def quaternion_matrix(quat: Expr) -> Expr:
     """
     column = _column(quat, 4, "a quaternion (x, y, z, w)")
     x, y, z, w = split(column)
-    s = 2 / ca.sumsqr(column)
+    xx, yy, zz, ww = x * x, y * y, z * z, w * w
+    along_x = ww + xx
+    s = 2 / (along_x + (yy + zz))
     sx, sy, sz = s * x, s * y, s * z
-    xx, yy, zz, xy, xz, yz = sx * x, sy * y, sz * z, sx * y, sx * z, sy * z
+    xy, xz, yz = sx * y, sx * z, sy * z
     wx, wy, wz = sx * w, sy * w, sz * w
+    # the diagonal holds the squares themselves: where they overflow s is 0, and 0 times infinity is nan
     return ca.vertcat(
-        ca.horzcat(1 - (yy + zz), xy - wz, xz + wy),
-        ca.horzcat(xy + wz, 1 - (xx + zz), yz - wx),
-        ca.horzcat(xz - wy, yz + wx, 1 - (xx + yy)),
+        ca.horzcat(s * along_x - 1, xy - wz, xz + wy),
+        ca.horzcat(xy + wz, s * (ww + yy) - 1, yz - wx),
+        ca.horzcat(xz - wy, yz + wx, s * (ww + zz) - 1),
     )
 
 
@@ -147,17 +164,19 @@ def quaternion_exp(phi: Expr) -> Expr:
 
 
 def quaternion_log(quat: Expr) -> Expr:
-    """Rotation vector [rad], |phi| <= pi, of the direction of a quaternion: the inverse of quaternion_exp."""
+    """Rotation vector [rad], |phi| <= pi, of the direction of a quaternion: the inverse of quaternion_exp. A quaternion
+    whose squares overflow or vanish gives nan."""
     v, w = split(quat, 3, 1)
     sign = ca.if_else(w < 0, -1.0, 1.0)
     v, w = sign * v, sign * w
     n2 = ca.sumsqr(v)
     small = n2 < 1e-2 * w * w
-    n = ca.sqrt(ca.if_else(small, 1.0, n2))
+    n2_safe = ca.if_else(small, 1.0, n2)
+    n = ca.sqrt(n2_safe)
     w_safe = ca.if_else(small, w, 1.0)
-    ratio = n2 / (w_safe * w_safe)  # tan^2 of the half angle; used where it is below 1e-2
+    ratio = n2 / w_safe / w_safe  # tan^2 of the half angle; used where it is below 1e-2
     atan = [(-1) ** k / (2 * k + 1) for k in range(10)]
-    return v * ca.if_else(small, 2 / w_safe * _series(ratio, atan), 2 * ca.atan2(n, w) / n)
+    return v * ca.if_else(small, 2 / w_safe * _series(ratio, atan), 2 * ca.atan2(n, w) * n / n2_safe)
 
 
 def rotation_vector_rate(phi: Expr, omega: Expr) -> Expr:
@@ -198,9 +217,9 @@ def exp3(phi: Any) -> Expr:
 def log3(R: Any) -> Expr:
     """phi (3) [rad], |phi| <= pi, with exp3(phi) = R: the rotation vector of a rotation matrix (3x3).
 
-    By the largest column of the products of the quaternion's entries, as `matrix_quaternion`: exact to rounding at every
-    angle, half a turn too, where phi and -phi give the same R and one of the two is returned. ValueError for numbers
-    that are no rotation.
+    By the largest column of the products of the quaternion's entries, as `matrix_quaternion`: exact to rounding at
+    every angle, half a turn too, where phi and -phi give the same R and one of the two is returned. ValueError for
+    numbers that are no rotation.
 
     >>> od.log3(od.exp3([0.1, 0.2, 0.3]))
     DM([0.1, 0.2, 0.3])
@@ -266,7 +285,8 @@ def rotation_vector_jacobian(phi: Expr) -> Expr:
 
 
 def _exponential(t2: Expr) -> tuple[Expr, Expr, Expr]:
-    """sin(t)/t, (1 - cos(t))/t^2 and (t - sin(t))/t^3 of t^2; below t = 0.5 by their series (next terms under 1e-18)."""
+    """sin(t)/t, (1 - cos(t))/t^2 and (t - sin(t))/t^3 of t^2; below t = 0.5 by their series (next terms under
+    1e-18)."""
     small = t2 < 0.25
     t = ca.sqrt(ca.if_else(small, 1.0, t2))
     half = ca.sin(t / 2) / t
@@ -292,7 +312,9 @@ def _column(x: Any, size: int, what: str) -> Expr:
 def _check_rotation(A: Array, given: object) -> None:
     """ValueError unless a 3x3 array is a rotation."""
     if not np.all(np.abs(A) < 2) or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
-        raise ValueError(f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {shown(given)}")
+        raise ValueError(
+            f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {repr_in_message(given)}"
+        )
 
 
 def matrix_quaternion(R: object) -> Array:

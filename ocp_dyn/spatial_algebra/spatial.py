@@ -10,14 +10,13 @@ class has `.matrix()`, the 6x6 matrix that it represents, for tests and for read
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 from casadi import DM, MX, SX
 
-from .._types import Expr, exact, matrix, shown, sparse, sparse_beside, split
+from .._base.types import Expr, exact, matrix, repr_in_message, sparse, sparse_beside, split
 from .linalg import symmetric
 
 ZERO3 = DM(3, 1)
@@ -47,21 +46,24 @@ def halves(v: Expr) -> tuple[Expr, Expr]:
     return w, u
 
 
-def each(operation: Callable[[Expr], Expr], A: Expr) -> Expr:
-    """An operation on 6-vectors, applied to every column of A."""
-    return ca.horzcat(*(operation(column) for column in ca.horzsplit(A)))
+def cross(a: Expr, b: Expr) -> Expr:
+    """a x b, column by column (3 x k); a single column is multiplied with every column of the other."""
+    if a.size2() == b.size2():
+        return ca.cross(a, b, 1)
+    (ax, ay, az), (bx, by, bz) = split(a), split(b)
+    return ca.vertcat(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
 
 
 def crm(v: Expr, m: Expr) -> Expr:
-    """v x m: cross product of motion v with motion m [RBDA, 2.31]."""
+    """v x m: cross product of motion v with motion m [RBDA, 2.31]; either may have several columns."""
     (w, vo), (mw, mv) = halves(v), halves(m)
-    return ca.vertcat(ca.cross(w, mw), ca.cross(w, mv) + ca.cross(vo, mw))
+    return ca.vertcat(cross(w, mw), cross(w, mv) + cross(vo, mw))
 
 
 def crf(v: Expr, f: Expr) -> Expr:
-    """v x* f: cross product of motion v with force f [RBDA, 2.32]."""
+    """v x* f: cross product of motion v with force f [RBDA, 2.32]; either may have several columns."""
     (w, vo), (n, fl) = halves(v), halves(f)
-    return ca.vertcat(ca.cross(w, n) + ca.cross(vo, fl), ca.cross(w, fl))
+    return ca.vertcat(cross(w, n) + cross(vo, fl), cross(w, fl))
 
 
 def acceleration_field(w: Expr, dw: Expr) -> Expr:
@@ -114,7 +116,7 @@ def _convert(made: Any, **shapes: tuple[int, int]) -> None:
             found = ca.sparsify(matrix(value, f"{type(made).__name__} {name}"))
             if found.shape != shape:
                 size = " x ".join(map(str, shape))
-                raise ValueError(f"{type(made).__name__} {name} must be {size}, got {shown(value)}")
+                raise ValueError(f"{type(made).__name__} {name} must be {size}, got {repr_in_message(value)}")
             object.__setattr__(made, name, found)
 
 
@@ -158,24 +160,24 @@ class Transform:
     def apply(self, v: Expr) -> Expr:
         """X v: a motion vector from A to B coordinates."""
         w, vo = halves(v)
-        return ca.vertcat(self.E @ w, self.E @ (vo - ca.cross(self.r, w)))
+        return ca.vertcat(self.E @ w, self.E @ (vo - cross(self.r, w)))
 
     def apply_inverse(self, v: Expr) -> Expr:
         """X^-1 v: a motion vector from B to A coordinates."""
         w, vo = halves(v)
         w = self.E.T @ w
-        return ca.vertcat(w, self.E.T @ vo + ca.cross(self.r, w))
+        return ca.vertcat(w, self.E.T @ vo + cross(self.r, w))
 
     def apply_force(self, f: Expr) -> Expr:
         """X* f: a force vector from A to B coordinates."""
         n, fl = halves(f)
-        return ca.vertcat(self.E @ (n - ca.cross(self.r, fl)), self.E @ fl)
+        return ca.vertcat(self.E @ (n - cross(self.r, fl)), self.E @ fl)
 
     def apply_transpose(self, f: Expr) -> Expr:
         """X' f: a force vector from B to A coordinates."""
         n, fl = halves(f)
         fl = self.E.T @ fl
-        return ca.vertcat(self.E.T @ n + ca.cross(self.r, fl), fl)
+        return ca.vertcat(self.E.T @ n + cross(self.r, fl), fl)
 
     def point(self, p: Expr) -> Expr:
         """Position in A of the point p given in B."""
@@ -212,14 +214,35 @@ class Inertia:
 
     @staticmethod
     def from_com(mass: float, com: Any, inertia: Any) -> Inertia:
-        """From mass [kg], center of mass [m] and 3x3 inertia about it [kg m^2], in body axes (numbers)."""
+        """Inertia from mass [kg], center of mass [m] and 3x3 inertia about it [kg m^2], in body axes (numbers)."""
         I = sparse_beside(inertia)
         gyration = math.sqrt(largest(I) / mass) if mass else 0.0
         c = sparse_beside(com, max(largest(DM(com)), gyration))
         cx = skew(c)
         return (
-            Summed.of(Inertia(DM(mass), ZERO3, I)) + Summed.of(Inertia(DM(1, 1), mass * c, -mass * (cx @ cx)))
-        ).clean()
+            (Summed.of(Inertia(DM(mass), ZERO3, I)) + Summed.of(Inertia(DM(1, 1), mass * c, -mass * (cx @ cx))))
+            .clean()
+            .with_central(I)
+        )
+
+    def central(self) -> tuple[Expr, Expr]:
+        """(c, I_com): the center of mass, and the rotational inertia about it; without mass the center is the
+        origin."""
+        if isinstance(self.m, DM) and not float(self.m):
+            return ZERO3, self.I
+        c = self.h / self.m
+        cx = skew(c)
+        return c, self.I + self.m * (cx @ cx)
+
+    def with_central(self, I_com: DM) -> Inertia:
+        """The same inertia of numbers; where it is far from the origin, a `FarInertia`."""
+        moment, h = largest(I_com), float(ca.norm_2(self.h))
+        far = moment > 0 and h * h > FAR * FAR * moment * float(self.m)  # m c^2 beside the largest moment
+        return FarInertia(self.m, self.h, self.I, I_com) if far else self
+
+    def scaled(self, mass: Expr, length: Expr) -> Inertia:
+        """The inertia of a body that is `mass` times as heavy and `length` times as large."""
+        return Inertia(mass * self.m, mass * length * self.h, mass * length**2 * self.I)
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.m + other.m, self.h + other.h, self.I + other.I)
@@ -227,7 +250,7 @@ class Inertia:
     def apply(self, v: Expr) -> Expr:
         """I v: the momentum of motion v."""
         w, vo = halves(v)
-        return ca.vertcat(self.I @ w + ca.cross(self.h, vo), self.m * vo - ca.cross(self.h, w))
+        return ca.vertcat(self.I @ w + cross(self.h, vo), self.m * vo - cross(self.h, w))
 
     def force(self, v: Expr, a: Expr) -> Expr:
         """I a + v x* I v: the force that gives the body spatial acceleration a at velocity v.
@@ -263,6 +286,29 @@ class Inertia:
         return ca.blockcat([[self.I, hx], [hx.T, self.m * DM.eye(3)]])
 
 
+FAR = 1e3
+"""Distance of a center of mass from the origin, in radii of gyration, beyond which I holds ten digits of the inertia
+about the center, or fewer."""
+
+
+@dataclass(frozen=True)
+class FarInertia(Inertia):
+    """The inertia of a body far from the origin of its frame, and its rotational inertia about its center of mass.
+
+    I contains m c^2, so the difference of both, which decides how the body turns, has lost as many digits as c^2 has
+    more than the square of the radius of gyration. Sums and transforms do not keep I_com.
+    """
+
+    I_com: Expr
+
+    def central(self) -> tuple[Expr, Expr]:
+        return self.h / self.m, self.I_com
+
+    def scaled(self, mass: Expr, length: Expr) -> Inertia:
+        near = super().scaled(mass, length)
+        return FarInertia(near.m, near.h, near.I, mass * length**2 * self.I_com)
+
+
 @dataclass(frozen=True)
 class Summed:
     """An inertia of numbers, and for each of its entries the size of the terms that were summed.
@@ -285,7 +331,7 @@ class Summed:
         return Summed(Inertia(a.m - b.m, a.h - b.h, a.I - b.I), self.size + other.size)
 
     def to_parent(self, X: Transform) -> Summed:
-        """As `Inertia.to_parent`."""
+        """The same inertia in parent coordinates, see `Inertia.to_parent`."""
         size = self.size
         E, r = (abs(x) for x in (X.E, X.r))
         g = E.T @ size.h

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._types import Array, Expr
+from .._base.types import Array, Expr
 from ..mechanism import Frame, Model
 from ..spatial_algebra.rotations import rotation_about
 from .mirror import PSEUDO, REFLECTION, MirrorMap
@@ -154,12 +154,14 @@ class Repetition:
 
     def vectors(self, v: Array) -> Array:
         """Vectors (..., 3) in the other period."""
-        seen = v if self.mirror is None else v * np.diag(REFLECTION)
-        return np.asarray(seen @ _R(self.advance).T)
+        return self._turned(v, REFLECTION)
 
     def moments(self, v: Array) -> Array:
         """Moments or angular velocities (..., 3) in the other period."""
-        seen = v if self.mirror is None else v * np.diag(PSEUDO)
+        return self._turned(v, PSEUDO)
+
+    def _turned(self, v: Array, mirrored: Any) -> Array:
+        seen = v if self.mirror is None else v * np.diag(mirrored)
         return np.asarray(seen @ _R(self.advance).T)
 
     def yaw(self, yaw: float) -> float:

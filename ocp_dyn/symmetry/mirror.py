@@ -11,22 +11,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, ModelError
-from ..casadi_functions.function import function
+from .._base.types import Array, Expr, ModelError
 from ..dynamics.kinematics import body_transforms, point_jacobian_6d
-from ..dynamics.passive import passive_force
+from ..dynamics.passive_torques import passive_force
 from ..dynamics.rnea_crba_aba import inverse_dynamics
+from ..functions.function import function
 from ..mechanism import Frame, Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
+from ..mechanism.equal_models import kept_per_model
 from ..mechanism.loads import JOINT_LOADS, Loads
 from ..mechanism.passive import PassiveElement
-from ..mechanism.twins import twin
 from ..spatial_algebra.spatial import Transform
 
 REFLECTION = np.diag([1.0, -1.0, 1.0])
@@ -41,9 +40,6 @@ PASSIVE, ROTORS = ("stiffness", "damping", "friction"), ("armature",)
 TOLERANCE = 1e-6
 """Asymmetry [m, kg per kg of the model] up to which a difference counts as rounding."""
 
-
-_kept: WeakKeyDictionary[Model, dict[Loads, tuple[DM, DM, tuple[int, ...]]]] = WeakKeyDictionary()
-"""Matrices and partners of the mirror maps that were found and checked, by model and loads."""
 
 NEGLIGIBLE = 1e-9
 """Passive torques of tissue [N m, N] that count as zero: those of a stop far from its joint limit."""
@@ -93,7 +89,7 @@ class MirrorMap:
 
     @cached_property
     def images(self) -> dict[str, tuple[str, float]]:
-        """For every dof its partner and the sign of the partner's velocity in the mirror image (1 or -1)."""
+        """Partner of every dof, and the sign of the partner's velocity in the mirror image (1 or -1)."""
         names, S = self.model.qd_names, np.array(self.qd_matrix.full())
         rows = [int(np.argmax(np.abs(column))) for column in S.T]
         return {name: (names[row], float(S[row, k])) for k, (name, row) in enumerate(zip(names, rows, strict=True))}
@@ -123,15 +119,15 @@ class MirrorMap:
         return partner, np.array(DM(X0[partner].inverse().point(seen)).full()).ravel()
 
 
-@boundary()
+@checks_arguments()
 def mirror_map(model: Model, *, loads: Loads = JOINT_LOADS) -> MirrorMap:
     """Derives the mirror map of a left-right symmetric model; ModelError that names the body or dof if it has none.
 
     Partners are matched by their place in the tree, by mass and by position in `model.neutral()`, which must be a
     symmetric posture; signs follow from the bodies' Jacobians in this posture. The result is checked at random states:
     the forces that inverse dynamics gives for the mirrored motion must be the mirrored forces. Springs, tissue and
-    losses of the joints, and their rotors, must be symmetric too, unless the loads leave them out (`od.Loads()` leaves out all of
-    them). For a robot that is nearly symmetric, except for its cables for example, use its `symmetric_twin`.
+    losses of the joints, and their rotors, must be symmetric too, unless the loads leave them out (`od.Loads()` leaves
+    out all of them). For a robot that is nearly symmetric, except for its cables for example, use its `symmetric_twin`.
 
     >>> human = od.models.human()
     >>> mirror = ocp.mirror_map(human)
@@ -140,16 +136,19 @@ def mirror_map(model: Model, *, loads: Loads = JOINT_LOADS) -> MirrorMap:
     >>> float(mirror.q(q)[human.q_names.index("knee_r")])
     0.3
     """
-    kept = _kept.setdefault(twin(model), {})
-    if loads not in kept:
-        mirror = kinematic_mirror(model)
-        _check(mirror)
-        _check_joints(mirror, (*PASSIVE * loads.passive, *ROTORS * loads.armature))
-        if loads.passive:
-            _check_elements(mirror)
-        kept[loads] = mirror.q_matrix, mirror.qd_matrix, mirror.partners
-    q_matrix, qd_matrix, partners = kept[loads]
+    q_matrix, qd_matrix, partners = _checked_mirror(model, loads)
     return MirrorMap(model, DM(q_matrix), DM(qd_matrix), partners)
+
+
+@kept_per_model
+def _checked_mirror(model: Model, loads: Loads) -> tuple[DM, DM, tuple[int, ...]]:
+    """Matrices and partners of a mirror map by which the dynamics are symmetric."""
+    mirror = kinematic_mirror(model)
+    _check(mirror)
+    _check_joints(mirror, (*PASSIVE * loads.passive, *ROTORS * loads.armature))
+    if loads.passive:
+        _check_elements(mirror)
+    return mirror.q_matrix, mirror.qd_matrix, mirror.partners
 
 
 def kinematic_mirror(model: Model) -> MirrorMap:

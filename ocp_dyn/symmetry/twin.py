@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from casadi import DM
 
-from .._arguments import choice, positive
-from .._types import Array, sparse
+from .._base.checks import choice, positive
+from .._base.types import Array, sparse
 from ..dynamics.kinematics import body_transforms, point_position
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 from ..mechanism.passive import PassiveElement
 from ..spatial_algebra.spatial import Inertia, Transform
 from .mirror import PASSIVE, REFLECTION, ROTORS, MirrorMap, kinematic_mirror, match_bodies, uneven_dof
@@ -25,7 +25,7 @@ UPRIGHT = {
 """Rotations that take an axis of the base frame to z, by the name of this axis."""
 
 
-@boundary()
+@checks_arguments()
 def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     """A symmetric copy of the model: inertia and pose of every body are averaged with its partner's mirror image.
 
@@ -96,7 +96,7 @@ def _between(pose: tuple[Array, Array], partner: tuple[Array, Array]) -> Transfo
     return Transform(sparse(R.T), sparse((p + REFLECTION @ partner[1]) / 2))
 
 
-@boundary()
+@checks_arguments()
 def facing_forward(model: Model, left: str, right: str, *, up: str = "z") -> Model:
     """The model whose base frame is turned so that z points up and the frame `left` lies along +y from `right`.
 
@@ -135,7 +135,7 @@ def _about_z(angle: float) -> Array:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-@boundary()
+@checks_arguments()
 def asymmetry(model: Model) -> dict[str, float]:
     """Asymmetry of a model: the largest differences to its symmetric twin.
 

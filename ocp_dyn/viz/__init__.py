@@ -5,12 +5,18 @@ The functions do not change matplotlib's global state, and matplotlib is loaded 
 show the figures and animations that they return.
 """
 
-from .._types import only_names as _only_names
+from .._base.types import only_names as _only_names
+from ..gait.bodies import Point as Point
+from ..gait.bodies import locate as locate
+from . import gait_curves as _gait_curves  # noqa: F401, registers the figure of a gait
 from .animation import animate as animate
 from .cycle import plot_gait_cycle as plot_gait_cycle
 from .overview import overview as overview
 from .panels import Band as Band
-from .pictures.model import plot_model as plot_model
+from .pictures.mechanism import plot_model as plot_model
+from .pictures.simulations import animate_simulation as animate_simulation
+from .pictures.simulations import plot_constraint_errors as plot_constraint_errors
+from .pictures.simulations import plot_energy as plot_energy
 from .pictures.spy import spy as spy
 from .plots import plot as plot
 from .plots import plot_angles as plot_angles
@@ -20,9 +26,7 @@ from .plots import plot_powers as plot_powers
 from .plots import plot_torques as plot_torques
 from .portrait import plot_multipliers as plot_multipliers
 from .portrait import plot_phase_portrait as plot_phase_portrait
-from .skeleton import Point as Point
 from .skeleton import Segment as Segment
-from .skeleton import locate as locate
 from .skeleton import skeleton as skeleton
 from .strip import stick_figure as stick_figure
 from .viewer.handle import Viewer as Viewer

@@ -12,13 +12,37 @@ from typing import Any
 
 import numpy as np
 
-from .._files import path_of
-from .._types import Array, finite, is_one_of, is_whole, meant, sequence, shown
-from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, picture_file, used_points
-from .gait import Motion, Straight, Stretch, check_finite, check_motion, climb_words, ground_forces, unroll, weight
+from .._base.checks import choice, function, whole
+from .._base.files import path_of
+from .._base.types import Array, finite, is_whole, repr_in_message, sequence, suggestion
+from ..gait.bodies import locate, side_words, size
+from ..gait.unrolled import (
+    MotionLike,
+    Straight,
+    Stretch,
+    check_finite,
+    check_motion,
+    climb_words,
+    stretch_at,
+    unroll,
+)
+from .drawing import (
+    INK,
+    Arrows,
+    Plane,
+    Puppet,
+    bare,
+    figure,
+    flat,
+    force_arrows,
+    ground,
+    legend,
+    picture_file,
+    used_points,
+)
 from .player import Scene, page
 from .shown.path import AnimationPath
-from .skeleton import Segment, locate, side_words, size, skeleton
+from .skeleton import Segment, skeleton
 from .terrain.side import FrontGround, Ground, SideGround
 from .terrain.slabs import risers
 
@@ -35,12 +59,9 @@ MOST_STEPS, SLOWEST, LARGEST_PICTURE = 1000, 0.001, 8192
 LONG = 4.0
 """Size of a model [m] from which on the ground has a tick per meter, and below a tick per half meter."""
 
-FORCE_HEIGHT = 0.4
-"""Length of the arrow of one body weight, in heights of the model."""
-
 
 def animate(
-    solution: Motion,
+    solution: MotionLike,
     path: str | Path,
     *,
     steps: int = 4,
@@ -55,9 +76,9 @@ def animate(
 
     A .html file plays in any browser, without further files; the user can stop, slow down and turn the motion there.
 
-    The camera follows a periodic motion at its mean speed and turns with it, and the ground shows the distance covered [m]. Arrows are
-    ground reaction forces at the center of pressure (one body weight: 0.4 of the model's height). A motion that is not
-    periodic is shown from a fixed camera, with a pause on its last frame.
+    The camera follows a periodic motion at its mean speed and turns with it, and the ground shows the distance covered
+    [m]. Arrows are ground reaction forces at the center of pressure (one body weight: 0.4 of the model's height). A
+    motion that is not periodic is shown from a fixed camera, with a pause on its last frame.
 
     steps: number of steps of a periodic motion; every second one is mirrored if the solution is mirrored, so an even
         number makes a smooth loop.
@@ -79,8 +100,8 @@ def animate(
     check_motion(solution)
     ffmpeg = _writer(path)
     _check(steps, fps, view, speed, size)
-    if progress is not None and not callable(progress):
-        raise TypeError(f"animate: progress must be a function of (frames done, frames in all), got {shown(progress)}")
+    if progress is not None:
+        function(progress, "animate: progress", ": it takes (frames done, frames in all)")
     check_finite(solution, "animate")
     if path.suffix.lower() == ".html":
         _write_html(path, _film(solution, steps, 1 / fps, speed, view), size, progress)
@@ -94,7 +115,8 @@ def animate(
 def _write_pictures(
     path: Path, film: _Film, size: tuple[int, int], ffmpeg: str | None, ticks: int, progress: Progress | None
 ) -> None:
-    """Writes the frames of a film, each of `ticks` hundredths of a second, as .mp4 by the program ffmpeg, or as .gif."""
+    """Writes the frames of a film, each of `ticks` hundredths of a second, as .mp4 by the program ffmpeg, or as
+    .gif."""
     canvas = _Canvas(film, size)
 
     def frames() -> Iterator[Array]:
@@ -121,39 +143,37 @@ def _writer(path: Path) -> str | None:
     if suffix in (".gif", ".html"):
         return None
     if suffix != ".mp4":
-        got, near = shown(suffix) if suffix else "no suffix", meant(suffix, (".gif", ".html", ".mp4"))
-        raise ValueError(f"{shown(path.name)}: an animation is written as .gif, .html or .mp4, got {got}{near}")
+        got, near = repr_in_message(suffix) if suffix else "no suffix", suggestion(suffix, (".gif", ".html", ".mp4"))
+        raise ValueError(
+            f"{repr_in_message(path.name)}: an animation is written as .gif, .html or .mp4, got {got}{near}"
+        )
     program = shutil.which("ffmpeg")
     if program is None:
         raise RuntimeError(
-            f"{shown(path.name)}: .mp4 needs the program ffmpeg, which was not found: install it, or write a .gif or "
-            ".html"
+            f"{repr_in_message(path.name)}: .mp4 needs the program ffmpeg, which was not found: install it, or write a "
+            ".gif or .html"
         )
     return program
 
 
 def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[int, int]) -> None:
-    if not is_whole(steps, 1) or steps > MOST_STEPS:
-        raise ValueError(
-            f"animate: steps must be a whole number of at least 1 and at most {MOST_STEPS}, got {shown(steps)}"
-        )
+    whole(steps, "animate: steps", 1, MOST_STEPS)
     if not 0 < finite(fps, "animate: fps") <= 50:
         raise ValueError(
-            f"animate: fps must be above 0 and at most 50 (no viewer shows a .gif faster), got {shown(fps)}"
+            f"animate: fps must be above 0 and at most 50 (no viewer shows a .gif faster), got {repr_in_message(fps)}"
         )
-    if view is not None and not is_one_of(view, VIEWS):
-        raise ValueError(
-            f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {shown(view)}{meant(view, VIEWS)}"
-        )
+    if view is not None:
+        choice(view, VIEWS, "animate: view, unless None,")
     if not finite(speed, "animate: speed") >= SLOWEST:
         raise ValueError(
-            f"animate: speed must be a positive number of at least {SLOWEST:g} (1: real time), got {shown(speed)}"
+            f"animate: speed must be a positive number of at least {SLOWEST:g} (1: real time), got "
+            f"{repr_in_message(speed)}"
         )
     pixels = sequence(size, "animate: size must be (width, height) in pixels")
     if len(pixels) != 2 or not all(is_whole(n, 120) and n % 2 == 0 and n <= LARGEST_PICTURE for n in pixels):
         raise ValueError(
             f"animate: size must be two even numbers of pixels, at least 120 and at most {LARGEST_PICTURE}, got "
-            f"{shown(size)}"
+            f"{repr_in_message(size)}"
         )
 
 
@@ -167,7 +187,7 @@ class _Film:
     points: Array
     camera: Array
     planes: tuple[Plane, ...]
-    motion: Motion
+    motion: MotionLike
     speed: float
     reach: float
     straight: Straight
@@ -184,17 +204,14 @@ class _Film:
 
     def stretch(self, time: float) -> Stretch:
         """The phase that a time [s] lies in."""
-        return next(s for s in self.stretches if time < s.t[-1] or s is self.stretches[-1])
+        return stretch_at(self.stretches, time)
 
     def forces(self, time: float) -> list[tuple[Array, Array]]:
         """(center of pressure, arrow) [m] of every ground reaction force at a time [s]."""
-        body_weight = weight(self.motion.model)
-        meters = FORCE_HEIGHT * self.reach / body_weight
-        found = ground_forces(self.stretch(time), time, 0.01 * body_weight)
-        return [(self.straight(p, time), meters * self.straight.turned(f, time)) for _, p, f in found]
+        return force_arrows(self.motion.model, self.stretches, self.straight, time, self.reach)
 
 
-def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | None) -> _Film:
+def _film(motion: MotionLike, steps: int, pace: float, speed: float, view: str | None) -> _Film:
     model = motion.model
     repeats, straight = motion.repeats, Straight(motion)
     total = motion.duration * (steps if repeats else 1)

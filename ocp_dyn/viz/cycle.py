@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arguments import some_of
-from .._types import Array, sequence, truth
-from .drawing import COLORS, FAINT, INK, figure, legend, picture_format, save, tinted
-from .gait import Motion, touch_down
+from .._base.checks import some_of
+from .._base.types import Array, truth
+from ..gait.bodies import Side
+from ..gait.unrolled import MotionLike, touch_down
+from .drawing import COLORS, FAINT, INK, figure, legend, mix_with_white, picture_format, save
 from .panels import Bands, Chart, checked_bands, dress
-from .skeleton import Side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ UNITS = {"angles": "degrees", "moments": "N m/kg", "powers": "W/kg"}
 
 
 def plot_gait_cycle(
-    solution: Motion,
+    solution: MotionLike,
     path: str | Path | None = None,
     *,
     landmarks: bool = True,
@@ -69,8 +69,7 @@ def plot_gait_cycle(
     """
     picture_format(path)
     truth(landmarks, "landmarks")
-    rows = [quantities] if isinstance(quantities, str) else sequence(quantities, "quantities must be names")
-    some_of(rows, TITLES, "quantities")
+    rows = some_of(quantities, TITLES, "quantities")
     measured = checked_bands(bands, (title for row in rows for title in TITLES[row].values()))
     chart = Chart(solution)
     if not chart.cycle or not chart.joints:
@@ -120,7 +119,7 @@ def _legs(axes: Axes, chart: Chart, row: str, joint: str, strikes: Mapping[Side,
         # the curves of two equal legs coincide: the broad left one shows beneath the right one
         strength, width = (0.5, 4.2) if c.side == "left" else (1.0, 1.5)
         x, y = from_strike(x, y, down, closed=row == "angles")
-        axes.plot(x, y, color=tinted(COLORS[c.side], strength), linewidth=width, zorder=3)
+        axes.plot(x, y, color=mix_with_white(COLORS[c.side], strength), linewidth=width, zorder=3)
         axes.axvline((off - down) % 100, color=FAINT, linewidth=0.9, linestyle=(0, (1.2, 1.6)), zorder=2)
 
 

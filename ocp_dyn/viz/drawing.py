@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._files import path_of, whole_file
-from .._types import Array, meant, shown
-from .skeleton import Point, Segment, Side
+from .._base.files import path_of, whole_file
+from .._base.types import Array, repr_in_message, suggestion
+from ..gait.bodies import Point, Side
+from ..gait.unrolled import Straight, Stretch, ground_forces, stretch_at, weight
+from ..mechanism import Model
+from .skeleton import Segment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +28,9 @@ COLORS: dict[Side, str] = {"left": "#0072B2", "right": "#D55E00", "middle": "#7C
 
 FORCE, INK, FAINT, SHADE = "#00896B", "#30363D", "#9AA3AD", "#ECEEF1"
 PICTURES = (".png", ".pdf", ".svg")
+
+FORCE_HEIGHT = 0.4
+"""Length of the arrow of one body weight, in heights of the model."""
 
 _ROUND = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
 _DIRECTIONS = np.column_stack([np.cos(_ROUND), np.sin(_ROUND)])
@@ -44,9 +50,10 @@ def picture_format(path: str | Path | None) -> str:
     named = path_of(path)
     suffix = named.suffix.lower()
     if suffix not in PICTURES:
-        got = shown(suffix) if suffix else "no suffix"
+        got = repr_in_message(suffix) if suffix else "no suffix"
         raise ValueError(
-            f"{shown(named.name)}: a figure is written as one of {', '.join(PICTURES)}, got {got}{meant(suffix, PICTURES)}"
+            f"{repr_in_message(named.name)}: a figure is written as one of {', '.join(PICTURES)}, got "
+            f"{got}{suggestion(suffix, PICTURES)}"
         )
     return suffix[1:]
 
@@ -73,7 +80,7 @@ def picture_file(path: Path) -> Iterator[Path]:
         yield partial
 
 
-def tinted(color: str, strength: float) -> tuple[float, float, float]:
+def mix_with_white(color: str, strength: float) -> tuple[float, float, float]:
     """The color mixed with white: strength 1 is the color, 0 is white. Unlike transparency it hides overlaps."""
     from matplotlib.colors import to_rgb
 
@@ -81,9 +88,25 @@ def tinted(color: str, strength: float) -> tuple[float, float, float]:
     return r, g, b
 
 
+def color_of(segment: Segment) -> str:
+    """The color of a shape: of its side, pale for parts of joints."""
+    return FAINT if segment.of_joint else COLORS[segment.side]
+
+
+def rank_of(segment: Segment) -> int:
+    """The place of a shape among those of the same depth: parts of joints are drawn first, the right side last."""
+    return {"left": 0, "middle": 1, "right": 2}[segment.side] - 3 * segment.of_joint
+
+
 def flat(points: Array, plane: Plane) -> Array:
     """Projection (..., 2) of points (..., 3): (x, z) as seen from the walker's right, or (y, z) as seen from ahead."""
     return points[..., [0, 2]] if plane == "side" else points[..., [1, 2]]
+
+
+def round_number(x: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above x."""
+    power = 10.0 ** np.floor(np.log10(x))
+    return float(max(m for m in (1, 2, 5) if m * power <= x * (1 + 1e-9)) * power)
 
 
 def hull_of_discs(centers: Array, radii: Array) -> Array:
@@ -123,15 +146,8 @@ class Puppet:
         ends = np.cumsum([0] + [len(segment.points) for segment in segments])
         self.slices = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self.radii = [np.array(segment.radii) for segment in segments]
-        # among shapes of the same depth, such as all of a planar model, those of the right side are drawn last
-        order = {"left": 0, "middle": 1, "right": 2}
-        self.rank = np.array([order[segment.side] - 3 * (segment.kind in ("rail", "pivot")) for segment in segments])
-        self.colors = np.array(
-            [
-                tinted(FAINT if segment.kind in ("rail", "pivot") else COLORS[segment.side], strength)
-                for segment in segments
-            ]
-        ).reshape(-1, 3)
+        self.rank = np.array([rank_of(segment) for segment in segments])
+        self.colors = np.array([mix_with_white(color_of(segment), strength) for segment in segments]).reshape(-1, 3)
         self.shapes = PolyCollection([], edgecolors="white", linewidths=0.6, zorder=zorder)
         self.shapes.set_joinstyle("round")
         axes.add_collection(self.shapes, autolim=False)
@@ -155,7 +171,7 @@ class Arrows:
 
         self.plane, self.width = plane, width
         self.shapes = PolyCollection(
-            [], facecolors=[tinted(FORCE, strength)], edgecolors="white", linewidths=0.5, zorder=4
+            [], facecolors=[mix_with_white(FORCE, strength)], edgecolors="white", linewidths=0.5, zorder=4
         )
         axes.add_collection(self.shapes, autolim=False)
 
@@ -163,6 +179,17 @@ class Arrows:
         """Replaces the arrows; forces: pairs (start, vector) in the world [m]."""
         outlines = [arrow(flat(start, self.plane), flat(vector, self.plane), self.width) for start, vector in forces]
         self.shapes.set_verts(outlines, closed=True)
+
+
+def force_arrows(
+    model: Model, stretches: Sequence[Stretch], straight: Straight, time: float, reach: float
+) -> list[tuple[Array, Array]]:
+    """(center of pressure, arrow) [m] of every ground reaction force at a time [s], for `Arrows`; reach: size of the
+    model [m]."""
+    body_weight = weight(model)
+    meters = FORCE_HEIGHT * reach / body_weight
+    found = ground_forces(stretch_at(stretches, time), time, 0.01 * body_weight)
+    return [(straight(p, time), meters * straight.turned(f, time)) for _, p, f in found]
 
 
 def bare(axes: Axes) -> None:

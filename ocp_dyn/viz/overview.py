@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._display import picture_of
-from .._types import Array, Vector, finite, is_whole, sequence, shown
+from .._base.checks import whole
+from .._base.display import picture_of
+from .._base.types import Array, Vector, finite, repr_in_message, sequence
 from ..formulations import Trajectory
+from ..gait.bodies import Point, locate, size
+from ..gait.joint_angles import Coordinate, coordinates
+from ..gait.unrolled import MotionLike, check_motion, weight
 from .drawing import (
     COLORS,
     FAINT,
@@ -26,10 +30,8 @@ from .drawing import (
     save,
     used_points,
 )
-from .gait import Motion, check_motion, weight
-from .joints import Coordinate, coordinates
 from .panels import Chart, dress
-from .skeleton import Point, locate, size, skeleton
+from .skeleton import skeleton
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +56,7 @@ WIDTH, POSES_WIDTH, PANEL_HEIGHT, TITLE_HEIGHT = 10.0, 5.9, 1.55, 0.45
 """Sizes of the figure, the picture of the poses, a panel of curves, and the title [inches]."""
 
 
-class Shape(Protocol):
+class ShapeLike(Protocol):
     """A ball or capsule fixed in the world, such as `ocp_dyn.ocp.Obstacle`."""
 
     @property
@@ -74,12 +76,12 @@ class _Group(NamedTuple):
 
 
 def overview(
-    solution: Motion,
+    solution: MotionLike,
     path: str | Path | None = None,
     *,
     poses: int = 13,
     trace: Sequence[str] = (),
-    obstacles: Sequence[Shape] = (),
+    obstacles: Sequence[ShapeLike] = (),
     spread: float = 0.0,
     title: str = "",
 ) -> Figure:
@@ -99,17 +101,14 @@ def overview(
     picture_format(path)
     if not all(np.all(np.isfinite(phase.q)) for phase in solution.phases):
         raise ValueError("overview: the positions of this motion are not finite: solve it again")
-    if not (is_whole(poses, 2) and poses <= MOST_POSES):
-        raise ValueError(
-            f"overview: poses must be a whole number of at least 2 and at most {MOST_POSES}, got {shown(poses)}"
-        )
+    whole(poses, "overview: poses", 2, MOST_POSES)
     finite(spread, "overview: spread [m]")
     if not isinstance(title, str):
-        raise TypeError(f"overview: title must be a string, got {shown(title)}")
+        raise TypeError(f"overview: title must be a string, got {repr_in_message(title)}")
     needs = "overview: obstacles must be a list of shapes, such as [ocp.Obstacle((0, 0, 1), 0.1)]"
     for shape in sequence(obstacles, needs):
         if not all(hasattr(shape, key) for key in ("start", "end", "radius")):
-            raise TypeError(f"{needs}, got {shown(shape)} among them")
+            raise TypeError(f"{needs}, got {repr_in_message(shape)} among them")
     frames = [solution.model.frame(name) for name in sequence(trace, "overview: trace must be a list of frames")]
     points = tuple(Point(f.body, *np.array(f.X.r.full()).ravel().tolist()) for f in frames)
     chart = Chart(solution)
@@ -151,9 +150,10 @@ def _groups(chart: Chart) -> list[_Group]:
     for is_rotation, title, unit in ((True, "angles", "degrees"), (False, "positions", "m")):
         factor = 180 / np.pi if is_rotation else 1.0
         curves = [
-            (_name(c), *_scaled(chart.positions(c.q_index), factor))
+            (_name(c), x, factor * y)
             for c in shown_coordinates
             if c.is_rotation == is_rotation
+            for x, y in [chart.positions(c.q_index)]
         ]
         groups.append(_Group(title, unit, curves))
     for is_rotation, title, unit in ((True, "torques", "N m"), (False, "forces", "N")):
@@ -166,10 +166,6 @@ def _groups(chart: Chart) -> list[_Group]:
 def _name(c: Coordinate) -> str:
     """Label of a coordinate, without the word "joint" that the builder adds to a body's name."""
     return c.label.removesuffix(" joint")
-
-
-def _scaled(curve: tuple[Array, Array], factor: float) -> tuple[Array, Array]:
-    return curve[0], factor * curve[1]
 
 
 def _curves(axes: Axes, chart: Chart, group: _Group, last: bool) -> None:
@@ -215,7 +211,7 @@ def _traces(axes: Axes, chart: Chart, points: tuple[Point, ...], spread: float) 
     return paths
 
 
-def _obstacles(axes: Axes, obstacles: Sequence[Shape]) -> list[Array]:
+def _obstacles(axes: Axes, obstacles: Sequence[ShapeLike]) -> list[Array]:
     """Draws the obstacles; returns their outlines [m]."""
     outlines = []
     for shape in obstacles:

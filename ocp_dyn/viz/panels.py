@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._types import Array, meant, numbers, shown
+from .._base.types import Array, numbers, repr_in_message, suggestion
+from ..gait.bodies import Side, side_words, sides
+from ..gait.joint_angles import gait_coordinates
+from ..gait.unrolled import MotionLike, Stretch, check_motion, climb_words, foot_forces, touch_down, unroll
 from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
-from .gait import Motion, Stretch, check_motion, climb_words, foot_forces, touch_down, unroll
-from .joints import gait_coordinates
-from .skeleton import Side, side_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,17 +46,21 @@ Bands = Mapping[str, Any]
 def checked_bands(bands: Bands | None, titles: Iterable[str]) -> dict[str, Band]:
     """The bands as arrays; KeyError for a title without a panel, ValueError for curves that do not fit each other."""
     if bands is not None and not isinstance(bands, Mapping):
-        raise TypeError(f"bands must be a dict of (percent, low, high) by titles of panels, got {shown(bands)}")
+        raise TypeError(
+            f"bands must be a dict of (percent, low, high) by titles of panels, got {repr_in_message(bands)}"
+        )
     known, found = list(titles), {}
     for title, band in (bands or {}).items():
         if title not in known:
-            raise KeyError(f"no panel {shown(title)} for a band; there are {', '.join(known)}{meant(title, known)}")
+            raise KeyError(
+                f"no panel {repr_in_message(title)} for a band; there are {', '.join(known)}{suggestion(title, known)}"
+            )
         curves = [numbers(curve) for curve in band] if isinstance(band, (tuple, list)) else []
         sizes = {curve.size for curve in curves}
         if len(curves) != 3 or len(sizes) != 1 or sizes == {1} or not all(np.all(np.isfinite(c)) for c in curves):
             raise ValueError(
-                f"the band of {shown(title)} must be (percent, low, high), three arrays of finite numbers of one "
-                f"length, 2 at least, got {shown(band)}"
+                f"the band of {repr_in_message(title)} must be (percent, low, high), three arrays of finite numbers of "
+                f"one length, 2 at least, got {repr_in_message(band)}"
             )
         found[title] = Band(*curves)
     return found
@@ -65,7 +69,7 @@ def checked_bands(bands: Bands | None, titles: Iterable[str]) -> dict[str, Band]
 class Chart:
     """The curves of a motion, over a full gait cycle if it is periodic, otherwise over time."""
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: MotionLike) -> None:
         check_motion(motion)
         self.motion, self.model = motion, motion.model
         steps = 1 if not motion.repeats else 2 if motion.mirror() is not None else 1
@@ -113,6 +117,18 @@ class Chart:
     def powers(self, k: int) -> tuple[Array, Array]:
         """(abscissa, values) of tau times the mean of qd, for dof k, at the midpoints of the intervals [W]."""
         return self._joined((s.middle, s.tau[:, k] * (s.qd[:-1, k] + s.qd[1:, k]) / 2) for s in self.stretches)
+
+    def channel(self, channel: Any, k: int) -> tuple[Array, Array]:
+        """(abscissa, values) of entry k of a component's channel, at the nodes or at the midpoints of the intervals."""
+        pieces, mirror = [], self.motion.mirror() if self.motion.repeats else None
+        phases: Any = self.motion.phases
+        for step in range(1 + max(s.step for s in self.stretches)):
+            image = np.array(channel.image(mirror.images).full()) if mirror is not None and step % 2 else None
+            for phase in phases:
+                t, values = phase.t + step * self.motion.duration, phase.channels[channel.name]
+                at = t if channel.at_nodes else (t[:-1] + t[1:]) / 2
+                pieces.append((at, (values if image is None else values @ image.T)[:, k]))
+        return self._joined(pieces)
 
     def _joined(self, pieces: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
         times, values = zip(*pieces, strict=True)
@@ -165,6 +181,23 @@ class Section(NamedTuple):
     rows: list[list[Panel]]
 
 
+def channel_sections(chart: Chart, channels: Sequence[Any]) -> list[Section]:
+    """A section with a panel for every channel of the components; none without channels."""
+    panels = [Panel(c.name, c.unit, lines([_channel_curve(chart, c, k) for k in range(c.size)])) for c in channels]
+    rows = [panels[k : k + 3] for k in range(0, len(panels), 3)]
+    return [Section("components", rows)] if rows else []
+
+
+def _channel_curve(chart: Chart, channel: Any, k: int) -> tuple[Array, Array, Side, str]:
+    """The curve of an entry of a channel; entries of dofs have the colors of their sides."""
+    label, model = channel.labels[k], chart.model
+    bodies = [
+        i for i, _ in model.edges if label in (model.joint_names[i - 1], *(model.qd_names[d] for d in model.dofs_of(i)))
+    ]
+    side: Side = sides(model)[bodies[0]] if bodies else "middle"
+    return (*chart.channel(channel, k), side, label)
+
+
 HEADING = 0.16
 """Height that the heading of a section adds to the gap above its panels [inches]."""
 
@@ -210,7 +243,7 @@ def page(
                 below = len(section.rows) > i + 1 and len(section.rows[i + 1]) > j
                 label = chart.label if section is sections[-1] else " "
                 _dress(axes, chart, panel, "" if below else label)
-    _headline(made, chart, size)
+    headline(made, chart.title, chart.words, 1 - 0.24 / size[1], bool(chart.double_support))
     if note:
         made.text(0.2 / size[0], 0.13 / size[1], note, fontsize=7.5, color=INK, va="center")
     save(made, path)
@@ -259,13 +292,13 @@ def dress(axes: Axes, title: str, unit: str, below: str, span: tuple[float, floa
     axes.patch.set_visible(False)
 
 
-def _headline(made: Figure, chart: Chart, size: tuple[float, float]) -> None:
-    """Writes the title, and the meaning of colors and shading."""
-    y = 1 - 0.24 / size[1]
-    made.text(0.2 / size[0], y, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
-    x = 1 - 0.2 / size[0]
-    if chart.double_support:
+def headline(made: Figure, title: str, words: dict[Side, str], y: float, shaded: bool) -> None:
+    """Writes the title, the names of the sides in their colors, and the meaning of the shading."""
+    width = float(made.get_size_inches()[0])
+    made.text(0.2 / width, y, title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
+    x = 1 - 0.2 / width
+    if shaded:
         made.text(x, y, "double support", color=INK, fontsize=9, ha="right", va="center")
-        made.text(x - 1.02 / size[0], y, "■", color="#CDD2D8", fontsize=13, ha="right", va="center")
-        x -= 1.42 / size[0]
-    legend(made, chart.words, x, y, force=False)
+        made.text(x - 1.02 / width, y, "■", color="#CDD2D8", fontsize=13, ha="right", va="center")
+        x -= 1.42 / width
+    legend(made, words, x, y, force=False)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from .._arguments import some_of
-from .._types import Array, sequence, shown, truth
+from .._base.checks import some_of
+from .._base.types import Array, repr_in_message, truth
+from ..gait.joint_angles import Coordinate, coordinates
+from ..gait.limbs import Limb, Pair, chosen, limbs
+from ..gait.unrolled import MotionLike, weight
 from ..mechanism import Model
 from ..models import ClosedChain
-from .gait import Motion, weight
-from .joints import Coordinate, coordinates
-from .limbs import Limb, Pair, chosen, limbs
-from .panels import Bands, Chart, Paint, Panel, Section, lines, page
-from .pictures.model import plot_chain, plot_model
+from .panels import Bands, Chart, Paint, Panel, Section, channel_sections, lines, page
+from .pictures.mechanism import plot_chain, plot_model
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ TITLES = {
 
 
 def plot_motion(
-    solution: Motion,
+    solution: MotionLike,
     path: str | Path | None = None,
     *,
     joints: Sequence[str] | None = None,
@@ -57,14 +57,14 @@ def plot_motion(
     angles, extending and plantar flexing torques are positive. Robots are drawn limb by limb, the left and the right in
     one panel, in the coordinates of their joints: angles and torques of limbs with feet, angles of the others; joints
     that stand still are named below. Small models: angle, rate and torque of every joint. Torques are left out if all
-    are zero. The abscissa is the gait cycle of a periodic motion (of a mirrored one, two steps), otherwise the time.
-    Double support is shaded.
+    are zero. Channels of components have a panel each. The abscissa is the gait cycle of a periodic motion (of a
+    mirrored one, two steps), otherwise the time. Double support is shaded.
 
     joints: names of joints or limbs ("legs", "arms", "trunk and head", as the headings say), drawn in the coordinates
     of the joints. quantities: some of "angles", "rates", "torques", "powers" [W] (torque times rate; positive if the
-    motor gives energy) and "forces", the ground reaction forces. per_mass: torques, forces and powers are divided by
-    the body mass. bands: measured curves by the titles of panels, {"knee flexion": (percent, low, high)}, drawn behind
-    both legs from their touch-downs on, see `Band`.
+    motor gives energy), "forces", the ground reaction forces, and names of channels of components. per_mass: torques,
+    forces and powers are divided by the body mass. bands: measured curves by the titles of panels, {"knee flexion":
+    (percent, low, high)}, drawn behind both legs from their touch-downs on, see `Band`.
 
     `KeyError` for unknown joints or panels, `ValueError` for another suffix or unknown quantities.
 
@@ -72,21 +72,26 @@ def plot_motion(
     >>> [axis.get_ylabel() for axis in figure.axes]
     ['degrees', 'degrees/s', 'N m']
     """
-    wanted = _quantities(quantities)
     chart = _Chart(solution, truth(per_mass, "per_mass"))
+    channels = getattr(solution, "channels", ())
+    given = _quantities(quantities, [channel.name for channel in channels])
+    wanted = tuple(name for name in given if name in QUANTITIES)
+    more = channel_sections(chart, [c for c in channels if (joints is None and not given) or c.name in given])
+    if given and not wanted:
+        return page(chart, more, path, bands=bands)
     if chart.joints and joints is None:
-        return page(chart, [Section("", _gait_rows(chart, wanted or ("angles", "torques", "forces", "upper")))], path,
-                    bands=bands)  # fmt: skip
+        rows = _gait_rows(chart, wanted or ("angles", "torques", "forces", "upper"))
+        return page(chart, [Section("", rows), *more], path, bands=bands)
     of_model = limbs(chart.model)
     few = sum(len(pair.members) for limb in of_model for pair in limb.pairs) <= FEW_COORDINATES
     if joints is None and few:
-        return _everything(chart, path, wanted or ("angles", "rates", *chart.efforts), bands)
-    return _limb_page(chart, of_model, path, joints, wanted, bands)
+        return _everything(chart, path, wanted or ("angles", "rates", *chart.efforts), bands, more)
+    return _limb_page(chart, of_model, path, joints, wanted, bands, more)
 
 
 @overload
 def plot(
-    solution: Motion,
+    solution: MotionLike,
     /,
     path: str | Path | None = None,
     *,
@@ -128,8 +133,8 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
         return plot_chain(subject, *arguments, **options)
     if not hasattr(subject, "phases") or not hasattr(subject, "step_length"):
         raise TypeError(
-            "plot: a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, a model, or a mechanism "
-            f"with closed loops, got {shown(subject)}"
+            "plot: a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, a model, or a "
+            f"mechanism with closed loops, got {repr_in_message(subject)}"
         )
     if "reference" in options and hasattr(subject, "gait"):
         return cast("Figure", subject.plot(*arguments, **options))
@@ -137,7 +142,11 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
 
 
 def plot_angles(
-    solution: Motion, path: str | Path | None = None, *, joints: Sequence[str] | None = None, bands: Bands | None = None
+    solution: MotionLike,
+    path: str | Path | None = None,
+    *,
+    joints: Sequence[str] | None = None,
+    bands: Bands | None = None,
 ) -> Figure:
     """Flexion angles of hip, knee and ankle of both legs [degrees], or positions of the joints of other models; options
     as for `plot_motion`.
@@ -149,7 +158,7 @@ def plot_angles(
 
 
 def plot_torques(
-    solution: Motion,
+    solution: MotionLike,
     path: str | Path | None = None,
     *,
     joints: Sequence[str] | None = None,
@@ -166,7 +175,7 @@ def plot_torques(
 
 
 def plot_powers(
-    solution: Motion,
+    solution: MotionLike,
     path: str | Path | None = None,
     *,
     joints: Sequence[str] | None = None,
@@ -183,7 +192,7 @@ def plot_powers(
 
 
 def plot_forces(
-    solution: Motion, path: str | Path | None = None, *, per_mass: bool = False, bands: Bands | None = None
+    solution: MotionLike, path: str | Path | None = None, *, per_mass: bool = False, bands: Bands | None = None
 ) -> Figure:
     """Ground reaction forces [% of body weight, or N/kg] and center of pressure [cm]; options as for `plot_motion`.
     `ValueError` for a motion without contacts.
@@ -204,7 +213,7 @@ def plot_forces(
 class _Chart(Chart):
     """The curves of a motion; per_mass: whether torques, powers and forces are divided by the body mass."""
 
-    def __init__(self, motion: Motion, per_mass: bool = False) -> None:
+    def __init__(self, motion: MotionLike, per_mass: bool = False) -> None:
         super().__init__(motion)
         self.per_mass = per_mass
         self.divisor = (float(self.model.mass) or 1.0) if per_mass else 1.0
@@ -229,13 +238,9 @@ class _Chart(Chart):
         return unit + ("/kg" if self.per_mass else "")
 
 
-def _quantities(quantities: Any) -> tuple[str, ...]:
-    """The quantities that are chosen, () for None."""
-    if quantities is None:
-        return ()
-    given = (quantities,) if isinstance(quantities, str) else tuple(sequence(quantities, "quantities must be names"))
-    some_of(given, QUANTITIES, "quantities")
-    return given
+def _quantities(quantities: Any, channels: Sequence[str]) -> tuple[str, ...]:
+    """The quantities that are chosen, () for None; channels: names of those of components."""
+    return () if quantities is None else some_of(quantities, (*QUANTITIES, *channels), "quantities")
 
 
 # Bodies with hips, knees and ankles
@@ -315,6 +320,7 @@ def _limb_page(
     joints: Sequence[str] | None,
     wanted: tuple[str, ...],
     bands: Bands | None,
+    more: list[Section],
 ) -> Figure:
     """A page with a section for every limb, those with feet first, and one for the ground forces."""
     shown_limbs = of_model if joints is None else chosen(of_model, joints)
@@ -331,7 +337,7 @@ def _limb_page(
             (first if has_feet else others).append(Section(limb.name, rows))
     forces = chart.feet and ("forces" in wanted if wanted else joints is None)
     ground = [Section("ground", [_force_panels(chart)])] if forces else []
-    sections = [*first, *ground, *others]
+    sections = [*first, *ground, *others, *more]
     if not sections:
         raise ValueError(f"{chart.model!r} has no joint coordinates that move (joints with quaternions have none)")
     note = f"standing still: {', '.join(p.label for p in still)}" if still else ""
@@ -362,7 +368,9 @@ def _is_still(chart: _Chart, pair: Pair) -> bool:
 # Small models
 
 
-def _everything(chart: _Chart, path: str | Path | None, wanted: Sequence[str], bands: Bands | None) -> Figure:
+def _everything(
+    chart: _Chart, path: str | Path | None, wanted: Sequence[str], bands: Bands | None, more: list[Section]
+) -> Figure:
     """A page with the quantities of every joint coordinate, a row for each; three abreast for a single quantity."""
     kinds = [kind for kind in wanted if kind != "forces"]
     found = coordinates(chart.model) if kinds else []
@@ -374,4 +382,4 @@ def _everything(chart: _Chart, path: str | Path | None, wanted: Sequence[str], b
         rows.append(_force_panels(chart))
     if not rows:
         raise ValueError(f"{chart.model!r} has no joint coordinates to plot (joints with quaternions have none)")
-    return page(chart, [Section("", rows)], path, height=1.45, bands=bands)
+    return page(chart, [Section("", rows), *more], path, height=1.45, bands=bands)

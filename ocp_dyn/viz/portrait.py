@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import LARGEST_MAGNITUDE, sequence, shown
+from .._base.types import LARGEST_MAGNITUDE, repr_in_message, sequence
+from ..gait.joint_angles import Coordinate, coordinates
+from ..gait.unrolled import MotionLike
 from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
-from .gait import Motion
-from .joints import Coordinate, coordinates
 from .panels import Chart, dress
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ PANELS_PER_ROW = 4
 
 
 def plot_phase_portrait(
-    solution: Motion, path: str | Path | None = None, *, joints: Sequence[str] | None = None
+    solution: MotionLike, path: str | Path | None = None, *, joints: Sequence[str] | None = None
 ) -> Figure:
     """Velocity over position of joints; impacts are dotted, and a dot marks the start.
 
@@ -90,7 +90,7 @@ def _complex(multipliers: Any) -> Any:
     except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):  # the last two from symbols
         values = np.zeros(0, complex)
     if not values.size or not np.all(np.abs(values) <= LARGEST_MAGNITUDE):  # false for nan, too
-        raise ValueError(f"plot_multipliers needs finite numbers, real or complex, got {shown(multipliers)}")
+        raise ValueError(f"plot_multipliers needs finite numbers, real or complex, got {repr_in_message(multipliers)}")
     return values
 
 
@@ -104,7 +104,7 @@ def _chosen(chart: Chart, joints: Sequence[str] | None) -> list[Coordinate]:
         dofs = set(range(root.nv if root.nv > 1 else 0, model.nv))
     found = [c for c in coordinates(model) if c.qd_index in dofs]
     if not found:
-        which = " besides its root" if joints is None else f" among {shown(joints)}"
+        which = " besides its root" if joints is None else f" among {repr_in_message(joints)}"
         raise ValueError(
             f"plot_phase_portrait needs joints with as many positions as velocities, and {model!r} has none{which}"
         )

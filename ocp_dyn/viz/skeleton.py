@@ -7,42 +7,32 @@ a head one, and a trunk one at every joint that it carries. Heavier bodies are d
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-from casadi import DM, SX, horzcat
+from casadi import DM
 
-from .._types import Array, Expr
-from ..casadi_functions.function import function
-from ..dynamics.kinematics import body_transforms
+from .._base.types import Array
 from ..dynamics.recursions import joint_states
+from ..gait.bodies import (
+    Point,
+    Side,
+    floats,
+    mass_center,
+    name_words,
+    neutral_places,
+    sides,
+    size,
+)
 from ..mechanism import Model
-from ..mechanism.boundary import boundary
+from ..mechanism.boundary import checks_arguments
 
-Side = Literal["left", "right", "middle"]
 Kind = Literal["limb", "trunk", "foot", "head", "ball", "rail", "pivot"]
-
-LEFT, RIGHT = {"l", "left", "swing"}, {"r", "right", "stance"}
-"""Words in the name of a body that tell its side; the swing leg of planar walkers is drawn as left."""
 
 DENSITY = 1000.0
 SLIMNESS = 0.62
 """Limbs are drawn as cylinders of the density [kg/m^3] of water, at this fraction of their width."""
-
-
-class Point(NamedTuple):
-    """A point fixed to a body (0: the ground), in body coordinates [m].
-
-    >>> od.viz.Point(1, z=-0.5)
-    Point(body=1, x=0.0, y=0.0, z=-0.5)
-    """
-
-    body: int
-    x: float = 0.0
-    y: float = 0.0
-    z: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -59,8 +49,13 @@ class Segment:
     points: tuple[Point, ...]
     radii: tuple[float, ...]
 
+    @property
+    def of_joint(self) -> bool:
+        """Whether it shows a joint: a rail or a pivot."""
+        return self.kind in ("rail", "pivot")
 
-@boundary()
+
+@checks_arguments()
 def skeleton(model: Model) -> list[Segment]:
     """The shapes to draw for any model, from the root outwards.
 
@@ -82,96 +77,6 @@ def skeleton(model: Model) -> list[Segment]:
     return found
 
 
-def locate(model: Model, points: tuple[Point, ...], q: Array) -> Array:
-    """World positions (N, len(points), 3) [m] of points at the configurations q (N, nq).
-
-    >>> od.viz.locate(rod, (od.viz.Point(1, z=-1.0),), np.array([[np.pi / 6]])).round(3)
-    array([[[-0.5  ,  0.   , -0.866]]])
-    """
-    if not points:
-        return np.zeros((len(q), 0, 3))
-    positions = function(_positions, model, points, name="viz_points", signature="q -> p")
-    columns: Array = np.array(positions(DM(np.asarray(q, dtype=float).T)).full())
-    places: Array = columns.T.reshape(len(q), len(points), 3)
-    return places
-
-
-def _positions(model: Model, points: tuple[Point, ...], q: Expr) -> Expr:
-    X0 = body_transforms(model, q)
-    columns = [X0[p.body].point(DM([p.x, p.y, p.z])) for p in points]
-    return horzcat(*(SX(column) for column in columns))
-
-
-def neutral_places(model: Model) -> Array:
-    """Origins (nb + 1, 3) of all bodies in the neutral configuration [m]; row 0, the ground, is zero."""
-    places: Array = locate(model, tuple(Point(i) for i in range(model.nb + 1)), model.neutral()[None])[0]
-    return places
-
-
-def sides(model: Model) -> tuple[Side, ...]:
-    """The side of every body; entry 0 is the ground.
-
-    A whole word of the body's name tells its side (`thigh_l`, `leftFoot`, `R_ARM`); else its position, if another body
-    lies at the mirrored position; else it has the side of its parent.
-    """
-    places = neutral_places(model)
-    tolerance = 1e-3 * size(model)
-    found: list[Side] = ["middle"]
-    for i, p in model.edges:
-        x, y, z = places[i]
-        mirrored = np.abs(places[1:] - [x, -y, z]).max(axis=1) < tolerance
-        by_place: Side = "middle"
-        if abs(y) > tolerance and mirrored.any():
-            by_place = "left" if y > 0 else "right"
-        by_name = named_side(model.body_names[i - 1])
-        found.append(next((s for s in (by_name, by_place, found[p]) if s != "middle"), "middle"))
-    for i, p in reversed(list(model.edges)):  # a body that carries the other side, and whose name tells none
-        if found[i] != found[p] and named_side(model.body_names[p - 1]) == "middle":
-            found[p] = "middle"
-    return tuple(found)
-
-
-def side_words(model: Model) -> dict[Side, str]:
-    """Names of the two sides for a legend: left and right, or swing and stance; empty if the model has no sides."""
-    present = set(sides(model))
-    if not {"left", "right"} <= present:
-        return {}
-    words = {word for name in model.body_names for word in name_words(name)}
-    if "swing" in words and "stance" in words:
-        return {"left": "swing", "right": "stance"}
-    return {"left": "left", "right": "right"}
-
-
-def size(model: Model) -> float:
-    """Size of the model [m]: the longest edge of its bounding box in the neutral posture; 1 for a single point."""
-    points = tuple(Point(f.body, *_floats(f.X.r)) for f in model.frames.values())
-    points += tuple(Point(i, *_com(model, i)) for i, _ in model.edges)
-    if not points:
-        return 1.0
-    extent = np.ptp(locate(model, points, model.neutral()[None])[0], axis=0).max()
-    return float(extent) or 1.0
-
-
-def name_words(name: str) -> list[str]:
-    return [word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)]
-
-
-def named_side(name: str) -> Side:
-    words = set(name_words(name))
-    left, right = bool(words & LEFT), bool(words & RIGHT)
-    return "middle" if left == right else "left" if left else "right"
-
-
-def _floats(x: Expr) -> tuple[float, float, float]:
-    a, b, c = np.array(DM(x).full()).ravel()
-    return float(a), float(b), float(c)
-
-
-def _com(model: Model, i: int) -> tuple[float, float, float]:
-    m = float(model.I[i].m)
-    return _floats(model.I[i].h / m) if m > 0 else (0.0, 0.0, 0.0)
-
-
 class _Anatomy:
     """Makes the shapes of single bodies of a model; `reach` is the size of the whole model [m]."""
 
@@ -185,10 +90,10 @@ class _Anatomy:
         """A rail from the zero position of a sliding joint to its position; a pivot for a rotational joint to the
         ground."""
         model, p = self.model, self.model.parent[i]
-        start = Point(p, *_floats(model.X_tree[i].r))
+        start = Point(p, *floats(model.X_tree[i].r))
         rng = np.random.default_rng(0)
         states = [joint_states(model, DM(model.random_q(rng)), bodies=[i])[i] for _ in range(2)]
-        one, other = (np.array(_floats(state.XJ.r)) - start[1:] for state in states)
+        one, other = (np.array(floats(state.XJ.r)) - start[1:] for state in states)
         slides, straight = np.linalg.norm(one) > 1e-9, np.linalg.norm(np.cross(one, other)) < 1e-9
         thin = 0.006 * self.reach
         if slides and (straight or p):  # a free base is not tied to the ground
@@ -200,17 +105,17 @@ class _Anatomy:
     def body(self, i: int) -> list[Segment]:
         """Trunk or limbs, foot and head of body i."""
         model, origin = self.model, Point(i)
-        frames = {f.name: Point(i, *_floats(f.X.r)) for f in model.frames.values() if f.body == i}
-        joints = [Point(i, *_floats(model.X_tree[c].r)) for c in self.children[i]]
+        frames = {f.name: Point(i, *floats(f.X.r)) for f in model.frames.values() if f.body == i}
+        joints = [Point(i, *floats(model.X_tree[c].r)) for c in self.children[i]]
         head = next((p for n, p in frames.items() if n.lower() == "head" and math.dist(p, origin) > 1e-6), None)
         ends = _distinct([*joints, *(p for p in frames.values() if p != head)], [origin])
         if not ends and head is None:
-            ends = _distinct([Point(i, *_com(model, i))], [origin])
+            ends = _distinct([Point(i, *mass_center(model, i))], [origin])
         thickness = self._radius(i, [origin, *ends] + ([head] if head else []))
         found, joined = self._hull(i, origin, joints, ends, frames, thickness)
         top = max(joined + ends, key=lambda p: -math.dist(p, head)) if head is not None else origin
         for a, b in _tree(joined, _distinct(ends, joined)):
-            thick, thin = sorted((a, b), key=lambda p: math.dist(p[1:], _com(model, i)))
+            thick, thin = sorted((a, b), key=lambda p: math.dist(p[1:], mass_center(model, i)))
             found.append(self._segment(i, "limb", (thick, thin), (thickness, 0.72 * thickness)))
         if head is not None:
             found += self._head(i, top, head, thickness)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._types import finite, is_whole, shown, truth
-from .animation import FORCE_HEIGHT
-from .drawing import INK, Arrows, Puppet, bare, figure, legend, picture_format, save, used_points
-from .gait import Motion, Straight, check_finite, check_motion, climb_words, ground_forces, unroll, weight
-from .skeleton import locate, side_words, size, skeleton
+from .._base.checks import not_negative, whole
+from .._base.types import truth
+from ..gait.bodies import locate, side_words, size
+from ..gait.unrolled import MotionLike, Straight, check_finite, check_motion, climb_words, unroll
+from .drawing import INK, Arrows, Puppet, bare, figure, force_arrows, legend, picture_format, save, used_points
+from .skeleton import skeleton
 from .terrain.side import Ground, SideGround
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ LEGEND_WIDTH, LETTER_WIDTH = 3.0, 0.075
 
 
 def stick_figure(
-    solution: Motion,
+    solution: MotionLike,
     path: str | Path | None = None,
     *,
     poses: int | None = None,
@@ -41,9 +42,9 @@ def stick_figure(
 ) -> Figure:
     """Poses of a motion side by side, seen from the walker's right; written to `path` (.png, .pdf, .svg) if given.
 
-    A periodic motion is shown over its period, a mirrored one over a whole stride (two steps), any other from start to end. Time increases to the
-    right; the number below a pose is the fraction of the stride, or the time. Arrows are ground reaction forces (one
-    body weight: 0.4 of the model's height).
+    A periodic motion is shown over its period, a mirrored one over a whole stride (two steps), any other from start to
+    end. Time increases to the right; the number below a pose is the fraction of the stride, or the time. Arrows are
+    ground reaction forces (one body weight: 0.4 of the model's height).
 
     poses: their number; None: nine, or five if the body is longer than tall. ghosts: number of pale poses between two
     poses. spacing [m]: distance between two poses; None keeps them apart, 0 superposes them. forces: whether to draw
@@ -54,16 +55,11 @@ def stick_figure(
     1
     """
     check_motion(solution)
-    if poses is not None and not (is_whole(poses, 2) and poses <= MOST_POSES):
-        raise ValueError(
-            f"stick_figure: poses must be a whole number of at least 2 and at most {MOST_POSES}, got {shown(poses)}"
-        )
-    if not (is_whole(ghosts) and ghosts <= MOST_POSES):
-        raise ValueError(
-            f"stick_figure: ghosts must be a whole number of at least 0 and at most {MOST_POSES}, got {shown(ghosts)}"
-        )
-    if spacing is not None and finite(spacing, "stick_figure: spacing [m]") < 0:
-        raise ValueError(f"stick_figure: spacing must not be negative, got {shown(spacing)} m")
+    if poses is not None:
+        whole(poses, "stick_figure: poses", 2, MOST_POSES)
+    whole(ghosts, "stick_figure: ghosts", 0, MOST_POSES)
+    if spacing is not None:
+        not_negative(spacing, "stick_figure: spacing [m]")
     truth(forces, "stick_figure: forces")
     picture_format(path)
     check_finite(solution, "stick_figure")
@@ -86,7 +82,7 @@ def stick_figure(
 class _Strip:
     """The poses and their positions in the picture, x = world x - `origin` + `along` [m], each (count)."""
 
-    def __init__(self, motion: Motion, poses: int, ghosts: int, spacing: float | None) -> None:
+    def __init__(self, motion: MotionLike, poses: int, ghosts: int, spacing: float | None) -> None:
         self.motion, self.model = motion, motion.model
         self.steps = 2 if motion.repeats and motion.mirror() is not None else 1
         self.total, self.reach, self.segments = motion.duration * self.steps, size(self.model), skeleton(self.model)
@@ -113,7 +109,7 @@ class _Strip:
         level = not self.ground and not getattr(motion, "rise", 0.0)
         self.grounded = bool(places[..., 2].min() > -0.05 * self.reach) and level
         # one step more than shown: the forces of the last pose are those of the first pose of the next stride
-        self.stretches, self.weight = unroll(motion, self.steps + 1), weight(self.model)
+        self.stretches = unroll(motion, self.steps + 1)
 
     def canvas(self, forces: bool) -> Figure:
         """The figure, as wide as the poses need, with ground and legend."""
@@ -192,11 +188,6 @@ class _Strip:
 
     def forces(self, axes: Axes, k: int) -> None:
         """Draws the ground reaction forces of a pose."""
-        time = float(self.times[k])
-        stretch = next((s for s in self.stretches if time < s.t[-1]), self.stretches[-1])
-        shift, newton = (self.along[k] - self.origin[k]) * X, FORCE_HEIGHT * self.reach / self.weight
-        found = [
-            (self.straight(p, time) + shift, newton * self.straight.turned(f, time))
-            for _, p, f in ground_forces(stretch, time, 0.01 * self.weight)
-        ]
-        Arrows(axes, "side", 0.011 * self.reach).draw(found)
+        found = force_arrows(self.model, self.stretches, self.straight, float(self.times[k]), self.reach)
+        shift = (self.along[k] - self.origin[k]) * X
+        Arrows(axes, "side", 0.011 * self.reach).draw([(start + shift, arrow) for start, arrow in found])

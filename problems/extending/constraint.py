@@ -1,4 +1,4 @@
-"""A constraint of your own is a frozen dataclass with the methods of `od.Constraint`. `rows` names its rows; `position`
+"""A constraint of your own is a frozen dataclass derived from `od.Constraint`. `rows` names its rows; `position`
 is phi(q), zero where the constraint holds; `jacobian` is G, `G qd = d(phi)/dt`; `hessian` is gamma = -(dG/dt) qd. All
 algorithms take it, and a phase too: `ocp.Phase(..., constraints=Rod(...))`. To load a solution with it from a file,
 give the class: `ocp.Solution.load(path, constraints=(Rod,))`.
@@ -14,7 +14,7 @@ import ocp_dyn as od
 
 
 @dataclass(frozen=True)
-class Rod:
+class Rod(od.Constraint):
     """A massless rod [m] from a body's origin to a point of the world: (|p - anchor|^2 - length^2) / 2 = 0."""
 
     body: str

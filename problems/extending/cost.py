@@ -1,7 +1,8 @@
-"""A cost of your own is a function, `ocp.Integral(function, weight, name)`, or a class with `weight` and `integrand`.
-`integrand(instant)` is integrated over the phase and multiplied by the weight. If it is a sum of squares,
-`residual(instant)` gives the vector that is squared: solvers for least squares need it. A cost of the first and the
-last state is `ocp.Terminal(function)` in `Problem(terminal=...)`.
+"""A cost of your own is a function, `ocp.Integral(function, weight, name)`, or a class derived from `ocp.Cost`.
+
+Its method `integrand(instant)` is integrated over the phase and multiplied by the weight. If it is a sum of squares,
+derive the class from `ocp.LeastSquares`: `residual(instant)` gives the vector that is squared, which solvers for least
+squares need. A cost of the first and the last state is `ocp.Terminal(function)` in `Problem(terminal=...)`.
 
     python -m problems.extending.cost
 """
@@ -16,7 +17,7 @@ from ocp_dyn import ocp
 
 
 @dataclass(frozen=True)
-class Sway:
+class Sway(ocp.LeastSquares):
     """Squared speed of a frame's origin [m^2/s^2]."""
 
     frame: str
@@ -24,9 +25,6 @@ class Sway:
 
     def residual(self, instant: ocp.Instant) -> Any:
         return od.point_velocity(instant.model, self.frame, instant.q, instant.qd)
-
-    def integrand(self, instant: ocp.Instant) -> Any:
-        return ca.sumsqr(self.residual(instant))
 
 
 def swing(objective: Any) -> ocp.Problem:

@@ -1,6 +1,6 @@
-"""A path constraint of your own is a function, `ocp.Path(function, lower, upper)`, or a class with `where` and `rows`.
-`rows(instant)` returns (expression, lower, upper). With `where = "node"` the instant has q and qd; with "interval" also
-qdd, tau and contact wrenches. `check(model, feet)` may raise KeyError or ValueError when the problem is made.
+"""A path constraint of your own is a function, `ocp.Path(function, lower, upper)`, or a class derived from
+`ocp.PathConstraint` with `where` and `rows`. `rows(instant)` returns (expression, lower, upper). With `where = "node"`
+the instant has q and qd; with "interval" also qdd, tau and contact wrenches. `check(model, feet)` raises errors early.
 
     python -m problems.extending.path_constraint
 """
@@ -15,7 +15,7 @@ from ocp_dyn import ocp
 
 
 @dataclass(frozen=True)
-class Corridor:
+class Corridor(ocp.PathConstraint):
     """The origin of a frame stays between two walls, |x| <= width [m]."""
 
     frame: str

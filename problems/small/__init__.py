@@ -1,7 +1,7 @@
 """Small optimal control problems to copy: one file of at most 40 lines each, with a picture.
 
-`python -m problems.small.NAME [--out DIR]` solves a problem in a fraction of a second, prints its cost, and writes
-NAME.png. Each problem shows one feature of the library:
+`python -m ocp_dyn.problems.small.NAME [--out DIR]` solves a problem in a fraction of a second, prints its cost, and
+writes NAME.png. Each problem shows one feature of the library:
 
 | NAME | problem | feature |
 |---|---|---|

@@ -10,7 +10,7 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.problems.small._picture import show
+from ocp_dyn.cli.examples import show
 
 
 def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[ca.SX, float, float]:

@@ -6,7 +6,7 @@ period T the force of the ground and the impulse of the landing together give th
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.problems.small._picture import show
+from ocp_dyn.cli.examples import show
 
 
 def hopper() -> od.Model:

@@ -10,7 +10,7 @@ import casadi as ca
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.problems.small._picture import show
+from ocp_dyn.cli.examples import show
 
 PADDLE, BALL, RESTITUTION, TIME = 1.0, 0.2, 0.8, 0.6
 

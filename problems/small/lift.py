@@ -8,7 +8,7 @@ import casadi as ca
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.problems.small._picture import show
+from ocp_dyn.cli.examples import show
 
 LENGTH, LIMITS = 0.4, {"upper": (-2.6, 1.0), "fore": (-2.6, 0.0), "hand": (-1.5, 0.5)}
 LOW, HIGH = ca.DM([0.6, -0.4]), ca.DM([0.6, 0.4])

@@ -9,7 +9,7 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.problems.small._picture import show
+from ocp_dyn.cli.examples import show
 
 LENGTH, START, END = 0.4, np.array([-2.4, 0.5]), np.array([-0.9, 0.5])
 BALL = ocp.Obstacle((0.65, 0, 0), radius=0.2)

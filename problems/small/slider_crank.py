@@ -10,7 +10,7 @@ import casadi as ca
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.problems.small._picture import show
+from ocp_dyn.cli.examples import show
 
 CRANK, ROD, TORQUE = 0.3, 1.0, 2.0
 

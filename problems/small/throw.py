@@ -8,7 +8,7 @@ import casadi as ca
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.problems.small._picture import show
+from ocp_dyn.cli.examples import show
 
 
 def arm() -> od.Model:
@@ -32,7 +32,7 @@ def distance(start: ocp.Instant, end: ocp.Instant) -> ca.SX:
 def problem(intervals: int = 80) -> ocp.Problem:
     swing = ocp.Phase("swing", intervals, (0.1, 1.0), objective=[ocp.TorqueSquared(1e-5)])
     rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd), 0, 0))
-    far = ocp.Terminal(distance, weight=-1, name="distance")  # a negative weight maximizes
+    far = ocp.Terminal(lambda start, end: -distance(start, end), name="distance")  # far costs less
     return ocp.Problem(arm(), [swing], boundary=[rest], terminal=[far], integrator="gauss:2")
 
 

@@ -1,1 +1,1 @@
-"""Parts of the benchmarks: clocks, models, functions of this library and of others, tables and figures."""
+"""Measurements of speed, size and iterations: one command each, `python -m scripts.bench.NAME`."""

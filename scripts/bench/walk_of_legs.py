@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -19,7 +19,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 
-from .robots import Array
+from .dynamics.robots import Array
 
 SOLES = ("left_sole_link", "right_sole_link")
 POSTURE = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, *(0.0, 0.0, -0.4, 0.8, -0.4, 0.0) * 2)
@@ -31,12 +31,11 @@ TRACKING, REGULAR, TORQUE = 5e5, 5.0, 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class TrackCenterOfMass:
+class TrackCenterOfMass(ocp.TrackingCost):
     """|center of mass - reference(s)|^2 [m^2]."""
 
     reference: Callable[[float], Array]
     weight: float = TRACKING
-    name: ClassVar[str] = "TrackCenterOfMass"
 
     def reference_size(self, model: od.Model) -> int:
         return 3
@@ -44,25 +43,18 @@ class TrackCenterOfMass:
     def residual(self, stage: ocp.Instant) -> Any:
         return od.center_of_mass(stage.model, stage.q) - stage.references[self]
 
-    def integrand(self, stage: ocp.Instant) -> Any:
-        return ca.sumsqr(self.residual(stage))
-
 
 @dataclass(frozen=True, eq=False)
-class StayNear:
+class StayNear(ocp.LeastSquares):
     """|weights (difference(posture, q), qd)|^2."""
 
     posture: Array
     weights: Array
     weight: float = REGULAR
-    name: ClassVar[str] = "StayNear"
 
     def residual(self, stage: ocp.Instant) -> Any:
         gap = stage.model.difference(DM(self.posture), stage.q)
         return DM(self.weights) * ca.vertcat(gap, stage.qd)
-
-    def integrand(self, stage: ocp.Instant) -> Any:
-        return ca.sumsqr(self.residual(stage))
 
 
 def legs(path: Path) -> od.Model:
@@ -73,26 +65,21 @@ def legs(path: Path) -> od.Model:
         name = robot.body_names[i - 1]
         if i > 1 and "leg" not in name:
             continue
-        I, X = robot.I[i], robot.X_tree[i]
-        mass = float(I.m)
+        I, mass = robot.I[i], float(robot.I[i].m)
         com = np.array(DM(I.h)).ravel() / mass
         cross = np.cross(com, np.eye(3)).T
         builder.add_body(
-            name,
-            robot.joints[i],
-            robot.body_names[parent - 1] if parent else "world",
-            origin=np.array(DM(X.r)).ravel(),
-            rotation=np.array(DM(X.E)).T,
-            mass=mass,
-            com=com,
-            inertia=np.array(DM(I.I)) + mass * cross @ cross,
-            joint_name=robot.joint_names[i - 1],
-        )
+            name, robot.joints[i], robot.body_names[parent - 1] if parent else "world", **_pose(robot.X_tree[i]),
+            mass=mass, com=com, inertia=np.array(DM(I.I)) + mass * cross @ cross, joint_name=robot.joint_names[i - 1],
+        )  # fmt: skip
     for name in SOLES:
         frame = robot.frame(name)
-        at = {"origin": np.array(DM(frame.X.r)).ravel(), "rotation": np.array(DM(frame.X.E)).T}
-        builder.add_frame(name, robot.body_names[frame.body - 1], **at)
+        builder.add_frame(name, robot.body_names[frame.body - 1], **_pose(frame.X))
     return builder.build()
+
+
+def _pose(X: Any) -> dict[str, Array]:
+    return {"origin": np.array(DM(X.r)).ravel(), "rotation": np.array(DM(X.E)).T}
 
 
 def standing(model: od.Model) -> Array:

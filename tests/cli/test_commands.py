@@ -6,7 +6,6 @@ import argparse
 import importlib
 import json
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,8 @@ needs_robots = pytest.mark.skipif(not od.robots.installed(), reason="example-rob
 
 URDF = """<robot name="arm">
   <link name="base"/>
-  <link name="upper"><inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <link name="upper"><inertial><mass value="2"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
   <link name="tip"/>
   <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
     <limit lower="-1" upper="2" effort="30" velocity="4"/></joint>
@@ -62,7 +62,7 @@ def test_info_as_json(arm, capsys):
 
 
 def test_info_shows_limits_of_a_floating_base(tmp_path, capsys):
-    """Those of its translations; entries of a quaternion are no coordinates of single dofs."""
+    """Coordinates of its translations; entries of a quaternion are no coordinates of single dofs."""
     builder = od.ModelBuilder("ball")
     lower = [-1, -2, -3, -0.5, -np.inf, -np.inf, -np.inf]
     builder.add_body("a", od.FloatingBase(), mass=1, inertia=(1, 1, 1), damping=0.5, lower=lower)
@@ -87,6 +87,7 @@ def test_info_shows_passive_torques(tmp_path, capsys):
     assert shown[0] == {"kind": "ExponentialTorque", "dof": one, "gain": 2.0, "slopes": [[other, -1.5]], "offset": 0.0}
 
 
+@pytest.mark.slow
 def test_names_of_models_and_json_files_are_taken(tmp_path, capsys):
     for name in MODELS:
         assert status("info", name) == 0
@@ -101,6 +102,7 @@ def test_names_of_models_and_json_files_are_taken(tmp_path, capsys):
 
 
 @needs_robots
+@pytest.mark.slow
 def test_a_robot_on_legs_floats_unless_told_otherwise(capsys):
     path = od.robots.path("solo12")
     for arguments, nv in ((("solo12",), 18), ((path,), 18), ((path, "--root", "fixed"), 12), (("z1",), 7)):
@@ -132,8 +134,8 @@ def test_check_lists_faults_in_the_form_of_editors(arm, tmp_path, capsys):
     assert status("check", bad) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"{bad}:3: link 'upper': mass must not be negative")
-    assert lines[1].startswith(f"{bad}:5: joint 'shoulder': lower limit -1.0 lies above upper limit -2.0")
-    assert lines[2].startswith(f"{bad}:5: note: joint 'shoulder' <limit>: velocity=\"0\"")
+    assert lines[1].startswith(f"{bad}:6: joint 'shoulder': lower limit -1.0 lies above upper limit -2.0")
+    assert lines[2].startswith(f"{bad}:6: note: joint 'shoulder' <limit>: velocity=\"0\"")
     assert lines[3:] == [f"{bad}: 2 faults, 1 note"]
     assert status("check", bad, "--json") == 1
     data = json.loads(capsys.readouterr().out)
@@ -164,6 +166,7 @@ def test_export_writes_c(tmp_path, capsys):
     assert {"notes.txt", "build/rod_ID.o"}.isdisjoint(data["files"])
 
 
+@pytest.mark.slow
 def test_every_function_that_is_offered_can_be_made():
     from argparse import Namespace
 
@@ -175,6 +178,7 @@ def test_every_function_that_is_offered_can_be_made():
 
 
 @needs_robots
+@pytest.mark.slow
 def test_robots_by_name_have_their_feet(tmp_path, capsys):
     assert status("export", "solo12", "--functions", "G", "--out", tmp_path / "solo", "--json") == 0
     assert "FL_FOOT.tx" in (tmp_path / "solo/solo.h").read_text()
@@ -217,6 +221,7 @@ def test_times_are_medians_per_call_and_per_state(monkeypatch, capsys):
         assert (row["compiled_us"], row["batch_us"]) == pytest.approx((2e3, 2.0))
 
 
+@pytest.mark.slow
 def test_show_draws_a_picture(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)  # no viewer
@@ -229,6 +234,7 @@ def test_show_draws_a_picture(tmp_path, capsys, monkeypatch):
     assert (tmp_path / "rod.svg").stat().st_size > 2000
 
 
+@pytest.mark.slow
 def test_show_opens_the_viewer(tmp_path, capsys, monkeypatch):
     pytest.importorskip("viser")
     from problems.small.rotor import problem
@@ -252,95 +258,76 @@ def test_show_opens_the_viewer(tmp_path, capsys, monkeypatch):
     assert "a motion has no single picture" in capsys.readouterr().err
 
 
-def by_option(words: list[str]) -> dict[str, list[str]]:
-    """The values of every option, and under "" the words before the first one."""
-    found: dict[str, list[str]] = {}
-    option = ""
-    for word in words:
-        if word.startswith("--"):
-            assert word not in found
-            option = word
-        found.setdefault(option, []).append(word)
-    return found
-
-
 def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
-    """The problems themselves have tests of their own."""
+    """With the options that the problem's own command would read. The problems themselves have tests of their own."""
     from ocp_dyn.cli import walk
+    from ocp_dyn.problems import human_walk, robot_trot, robot_walk
 
-    asked: list[tuple[str, list[str]]] = []
+    asked: list[tuple[str, argparse.Namespace]] = []
 
-    def run_problem(name: str, arguments: list[str], program: str) -> int:
-        asked.append((name, arguments))
-        print('title\n{"converged": true}')
+    def run_problem(name: str, options: argparse.Namespace, program: str) -> int:
+        asked.append((name, options))
         return 0
 
     monkeypatch.setattr(walk, "run_problem", run_problem)
     (tmp_path / "r.urdf").write_text("<robot/>")
-    out = ["--out", str(tmp_path)]
-    file = str(tmp_path / "r.urdf")
-    for given, problem, arguments in (
-        ([], "human_walk", []),
-        (["human", "--speed", "1.5", "--mass", "60"], "human_walk", ["--speed", "1.5", "--mass", "60.0"]),
-        (["talos", "--quick", "--quiet"], "robot_walk", ["talos", "--quick", "--quiet"]),
-        (["solo12"], "robot_trot", ["solo12"]),
-        ([file, "--feet", "a,b"], "robot_walk", [file, "--left-foot", "a", "--right-foot", "b"]),
-        ([file, "--feet", "a,b,c,d"], "robot_trot", [file, "--feet", "a", "b", "c", "d"]),
-        (["--mass", "60", "--sex", "female"], "human_walk", ["--mass", "60.0", "--sex", "female"]),
-        (["--slope", "-0.1", "--load", "0"], "human_walk", ["--slope", "-0.1", "--load", "0.0"]),
-        (["talos", "--lock", "a", "b", "--lock-light"], "robot_walk", ["talos", "--lock", "a", "b", "--lock-light"]),
-        (
-            ["talos", "--sole", "0.1", "0.05", "--double-support", "0.15", "--compile"],
-            "robot_walk",
-            ["talos", "--sole", "0.1", "0.05", "--double-support", "0.15", "--compile"],
-        ),
+    file, modules = str(tmp_path / "r.urdf"), {"human": human_walk, "robot": robot_walk, "trot": robot_trot}
+    human = "--toes --load 15 --lock knee_r=0.3 ankle_l --prosthesis ankle_r=500 --backward --slope -0.05"
+    human += " --step-length 0.6 0.7 --step-width 0.1 --step-time 0.5 0.6 --steps 2"
+    for given, problem, direct in (
+        ("", "human", ""),
+        ("human --speed 1.5 --mass 60", "human", "--speed 1.5 --mass 60"),
+        ("talos --quick --quiet", "robot", "talos --quick --quiet"),
+        ("solo12", "trot", "solo12"),
+        (f"{file} --feet a,b", "robot", f"{file} --left-foot a --right-foot b"),
+        (f"{file} --feet a,b,c,d", "trot", f"{file} --feet a b c d"),
+        ("--mass 60 --sex female", "human", "--mass 60 --sex female"),
+        ("--slope -0.1 --load 0", "human", "--slope -0.1 --load 0"),
+        ("talos --lock a b --lock-light", "robot", "talos --lock a b --lock-light"),
+        ("talos --sole 0.1 0.05 --double-support 0.15", "robot", "talos --sole 0.1 0.05 --double-support 0.15"),
+        (human, "human", human),
     ):
-        assert status("walk", *given, *out) == 0
+        assert status("walk", *given.split(), "--out", str(tmp_path)) == 0
         name, got = asked.pop()
-        assert name == problem
-        assert by_option(got) == by_option([*arguments, *out])
+        assert f"ocp_dyn.problems.{name}" == modules[problem].__name__
+        read = modules[problem].arguments().parse_args([*direct.split(), "--out", str(tmp_path)])
+        assert vars(got) == vars(read) | {"alone": False}
         assert f"report with pictures: {tmp_path}/report.md" in capsys.readouterr().out
-    assert status("walk", *out, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"converged": True, "files": [file]}
     assert status("walk", file, "--feet", "a,b,c") == 2
     monkeypatch.setattr(walk, "run_problem", lambda *_: 130)  # Ctrl-C: nothing is told about files that are not there
     capsys.readouterr()
     for more in ([], ["--json"]):
-        assert status("walk", *out, *more) == 130
+        assert status("walk", "--out", str(tmp_path), *more) == 130
         assert not capsys.readouterr().out
 
 
-def test_walk_has_every_option_of_its_problems(tmp_path, monkeypatch):
-    """All that a problem's own command takes, but for the grid; each is read there as it was given here."""
-    from ocp_dyn.cli import walk
+def test_walk_prints_one_object_that_names_the_files(tmp_path, monkeypatch, capsys):
+    from ocp_dyn.cli import examples, walk
+    from problems.small import rotor
+
+    def run_problem(name: str, options: argparse.Namespace, program: str) -> int:
+        return examples.finish(options, rotor.problem().solve(progress=False), dict, "a title")
+
+    monkeypatch.setattr(walk, "run_problem", run_problem)
+    monkeypatch.setattr(examples, "write", lambda *_, **__: None)
+    assert status("walk", "--out", str(tmp_path), "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["converged"], found["files"]) == (True, [str(tmp_path / "walk.npz")])
+
+
+def test_walk_has_every_option_of_its_problems():
+    """All that a problem's own command takes, but for the grid."""
+    from ocp_dyn.cli.options import make_parser
     from ocp_dyn.problems import human_walk, robot_trot, robot_walk
 
-    parsers: list[argparse.ArgumentParser] = []
-
-    def options_of(problem) -> argparse.ArgumentParser:
-        monkeypatch.setattr(problem, "asked", lambda arguments, *_: parsers.append(arguments) or sys.exit())
-        with pytest.raises(SystemExit):
-            problem.main([])
-        return parsers.pop()
-
-    left_out = {"--help", "--out", "--json", "--quiet", "--quick", "--speed", "--intervals", "--urdf"}
-    feet = {"--left-foot", "--right-foot"}
-    for problem, name in ((human_walk, "human_walk"), (robot_walk, "robot_walk"), (robot_trot, "robot_trot")):
-        parser = options_of(problem)
-        own = {text for action in parser._actions for text in action.option_strings if text.startswith("--")}
-        known = set(walk.WALKERS[name][1])
-        assert own - left_out - feet == known - ({"--feet"} if feet & own else set())
-    asked: list[list[str]] = []
-    monkeypatch.setattr(walk, "run_problem", lambda name, arguments, program: asked.append(arguments) or 130)
-    given = "--toes --load 15 --lock knee_r=0.3 ankle_l --prosthesis ankle_r=500 --backward --slope -0.05 --step-length 0.6 0.7"
-    given += " --step-width 0.1 --step-time 0.5 0.6 --steps 2 --compile"
-    status("walk", *given.split(), "--out", str(tmp_path))
-    read, direct = (options_of(human_walk).parse_args(words) for words in (asked[0], given.split()))
-    read.out = direct.out
-    assert vars(read) == vars(direct)
-    assert (read.lock, read.slope, read.steps) == (["knee_r=0.3", "ankle_l"], -0.05, 2)
+    (commands,) = (action.choices for action in make_parser()._actions if isinstance(action.choices, dict))
+    known = {text for action in commands["walk"]._actions for text in action.option_strings}
+    for problem in (human_walk, robot_walk, robot_trot):
+        own = {text for action in problem.arguments()._actions for text in action.option_strings}
+        assert own - {"--intervals", "--urdf", "--left-foot", "--right-foot"} <= known
 
 
+@pytest.mark.slow
 def test_plot_draws_a_saved_solution(tmp_path, capsys):
     from problems.small.rotor import problem
 
@@ -359,6 +346,7 @@ def test_plot_draws_a_saved_solution(tmp_path, capsys):
     assert status("plot", tmp_path / "no.npz") == 1
 
 
+@pytest.mark.slow
 def test_problems_are_listed_and_run(tmp_path, capsys):
     assert status("problems") == 0
     out = capsys.readouterr().out
@@ -382,13 +370,13 @@ def test_problems_are_listed_and_run(tmp_path, capsys):
     text = capsys.readouterr().out
     assert text.startswith("usage: ocp-dyn problems simplest_walker ")
     assert "python -m ocp_dyn.problems.simplest_walker" in text
-    assert importlib.import_module("ocp_dyn.problems._command").PROGRAM.get() == ""  # as before
+    assert importlib.import_module("ocp_dyn.cli.examples").PROGRAM.get() == ""  # as before
 
 
 def test_numbers_that_are_not_finite_are_null_in_json(capsys):
     from argparse import Namespace
 
-    from problems._command import finish
+    from ocp_dyn.cli.examples import finish
     from problems.small import rotor
 
     solution = rotor.problem().solve(progress=False)
@@ -403,14 +391,14 @@ def test_reports_list_the_bounds_that_decide(tmp_path, capsys, monkeypatch):
     """Ten of them, and how many more there are; a motion free of bounds says so."""
     from argparse import Namespace
 
-    from problems._command import finish
+    from ocp_dyn.cli.examples import finish
     from problems.small import rotor
 
     solution = rotor.problem().solve(progress=False)
-    monkeypatch.setattr("problems._command.FAILURES", ())
+    monkeypatch.setattr("ocp_dyn._base.display.FAILURES", ())
     for name in ("plot", "animate"):
         monkeypatch.setattr(od.ocp.Solution, name, lambda *_: None)
-    monkeypatch.setattr("problems._command.stick_figure", lambda *_: None)
+    monkeypatch.setattr("ocp_dyn.cli.examples.stick_figure", lambda *_: None)
     options = Namespace(out=tmp_path, json=True, quiet=True)
     one = od.ocp.DecidingBound("duration", "duration of turn", "upper", 0.9, "s", ("a", "b"), 3.0, 5.0, 2, 4.0, 0.1)
     for names, more in (("", ""), ("ab", ""), ("abcdefghijkl", "and 2 more that are worth less")):
@@ -430,7 +418,7 @@ def test_reports_list_the_bounds_that_decide(tmp_path, capsys, monkeypatch):
 
 def test_texts_are_written_in_utf_8_whatever_the_locale(tmp_path, monkeypatch):
     """A robot may have letters that the encoding of the locale has not."""
-    from problems._command import write
+    from ocp_dyn.cli.examples import write
 
     def write_text(self: Path, text: str, encoding: str | None = None) -> int:
         assert encoding == "utf-8"
@@ -516,6 +504,7 @@ def test_convert_writes_models_for_simulators(arm, tmp_path, capsys):
 
 
 @needs_robots
+@pytest.mark.slow
 def test_convert_gives_robots_their_feet(tmp_path, capsys):
     assert status("convert", "solo12", "--out", tmp_path / "solo.xml", "--json") == 0
     assert json.loads(capsys.readouterr().out)["shapes"] == ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]

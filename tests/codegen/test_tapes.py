@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import re
-import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache
 
@@ -16,14 +14,16 @@ import pytest
 from casadi import SX
 
 import ocp_dyn as od
-from ocp_dyn.codegen.machine_code.toolchain import find_compiler
-from ocp_dyn.codegen.tapes import library as libraries
-from ocp_dyn.codegen.tapes import tape as tapes
-from ocp_dyn.codegen.tapes.library import library
-from ocp_dyn.codegen.tapes.tape import OPERATIONS, Run, Tape, tape_of, work_array
+from ocp_dyn.codegen import tables as tapes
+from ocp_dyn.codegen.tables import OPERATIONS, Tape, TapeRun, tape_of, work_array
+from ocp_dyn.native.libraries import TABLES
 from tests.helpers import close
 
-pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(TABLES.obtain(wait=True)[0] is None, reason="no native library")
+
+
+def library():
+    return TABLES.obtain()[0].functions
 
 
 def by_tape(f, inputs, threads=1):
@@ -31,7 +31,7 @@ def by_tape(f, inputs, threads=1):
     made = tape_of(library(), f)
     outputs = [np.full((len(inputs[0]), f.nnz_out(j)), np.nan) for j in range(f.n_out())]
     calls = [(made, inputs, outputs)]
-    Run(library(), calls, [work_array(calls) for _ in range(threads)])()
+    TapeRun(library(), calls, [work_array(calls) for _ in range(threads)])()
     return outputs
 
 
@@ -74,6 +74,7 @@ def test_every_operation(name, rng):
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 20])
+@pytest.mark.slow
 def test_dynamics_of_any_number_of_states(count, rng):
     model = od.models.human()
     ID = od.function(od.inverse_dynamics, model)
@@ -163,7 +164,7 @@ def test_chains_have_the_results_of_their_steps(name, rng):
 
 
 def test_all_chains_of_the_library_are_tested():
-    listed = re.findall(r"^    CHAIN\((\w+),", (libraries.FOLDER / "tape.h").read_text(), re.MULTILINE)
+    listed = re.findall(r"^    CHAIN\((\w+),", (TABLES.folder / "tape.h").read_text(), re.MULTILINE)
     assert set(listed) == set(CHAINS)
 
 
@@ -175,6 +176,7 @@ def test_outputs_that_are_inputs_constants_or_equal(rng):
     agree(ca.Function("f", [x, SX.sym("idle")], outputs), [rng.normal(size=(9, 3)), np.zeros((9, 1))])
 
 
+@pytest.mark.slow
 def test_many_places_need_wide_indices(rng):
     """More than 65,535 numbers at a time."""
     x = SX.sym("x", 40_000)
@@ -184,6 +186,7 @@ def test_many_places_need_wide_indices(rng):
     agree(f, [rng.normal(size=(9, 40_000))])  # a batch of eight and one of four
 
 
+@pytest.mark.slow
 def test_a_long_function_of_many_windows(rng, monkeypatch):
     """The order of evaluation is found window by window."""
     monkeypatch.setattr(tapes, "WINDOW", 7)
@@ -193,6 +196,7 @@ def test_a_long_function_of_many_windows(rng, monkeypatch):
     agree(FD, [q, rng.normal(size=(3, model.nv)), rng.normal(size=(3, model.nv))], 1e-9)
 
 
+@pytest.mark.slow
 def test_instructions_out_of_the_text_are_those_told_one_by_one(monkeypatch):
     f = od.function(od.inverse_dynamics, od.models.human())
     rows, told = tapes._serialized(f), tapes._told(f)
@@ -221,6 +225,7 @@ def test_another_text_is_noticed(damage, monkeypatch, rng):
     assert np.array_equal(tapes.read(Text())[0][:, :2], tapes.read(f)[0][:, :2])
 
 
+@pytest.mark.slow
 def test_two_threads_share_the_batches(rng, monkeypatch):
     monkeypatch.setattr(tapes, "WORTH_A_THREAD", 0)
     model = od.models.human()
@@ -263,7 +268,7 @@ def test_a_tape_may_be_kept(rng):
     again, inputs, outputs = Tape(made.memory.copy()), [rng.normal(size=(3, 2))], [np.zeros((3, 2))]
     assert repr(again) == repr(made) == "Tape(2 operations, 2 inputs, 2 entries of outputs)"
     calls = [(again, inputs, outputs)]
-    run = Run(library(), calls, [work_array(calls)])
+    run = TapeRun(library(), calls, [work_array(calls)])
     for _ in range(2):
         inputs[0][:] = rng.normal(size=(3, 2))
         run()
@@ -291,50 +296,6 @@ def test_rows_beyond_the_outputs_stay_as_they_are(count, rng):
     room = np.full((count + 8, 7), -1.0)
     inputs, outputs = [rng.normal(size=(count, 7))], [room[:count]]
     calls = [(tape_of(library(), f), inputs, outputs)]
-    Run(library(), calls, [work_array(calls)])()
+    TapeRun(library(), calls, [work_array(calls)])()
     assert np.array_equal(room[:count], 2 * inputs[0])
     assert np.all(room[count:] == -1)
-
-
-@pytest.fixture
-def empty(tmp_path, monkeypatch):
-    """An empty cache, in a process that has not loaded the library."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(libraries, "_loaded", {})
-    monkeypatch.setattr(libraries, "_faults", {})
-    return tmp_path / "ocp_dyn"
-
-
-def test_the_library_is_built_once_and_mended(empty, monkeypatch):
-    assert library(build=False) is None
-    assert library() is library()
-    (path,) = empty.glob("*.so")
-    damaged = path.read_bytes()[:-1] + b"?"
-    path.unlink()  # the library in use keeps its file
-    path.write_bytes(damaged)
-    libraries._loaded.clear()
-    assert library(build=False) is None  # the damaged file is gone
-    assert library() is not None
-    monkeypatch.setattr(libraries, "find_compiler", lambda: None)
-    assert library() is None
-
-
-def test_threads_that_ask_at_once_build_one_library(empty):
-    with ThreadPoolExecutor(3) as pool:
-        assert len({id(found) for found in pool.map(lambda _: library(), range(3))}) == 1
-    assert len(list(empty.glob("*.so"))) == 1
-
-
-def test_a_build_aside_keeps_its_errors_to_itself(empty, monkeypatch):
-    def fails(*_):
-        raise RuntimeError("the compiler failed")
-
-    monkeypatch.setattr(libraries, "_built", fails)
-    libraries._try()
-    with pytest.raises(RuntimeError, match="the compiler failed"):
-        library()
-
-
-def test_the_build_aside_is_found_later(empty):
-    code = "from ocp_dyn.codegen.tapes.library import *; build_aside(); import time\nwhile library(False) is None: time.sleep(0.02)"
-    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0

@@ -10,7 +10,7 @@ from casadi import DM, SX
 import ocp_dyn as od
 from tests.helpers import State, add_random, close, evaluate, flat, mostly_slow, random_rotation, rate_of, symbols, tree
 
-TREES = ("floating", "floating_zyx", "spherical", "planar", "chain", "forest")
+TREES = ("chain", "forest", "mixed")
 some_trees = pytest.mark.parametrize("key", TREES)
 AXES = {
     **{kind: kind for kind in ("ball", "revolute", "fixed", "orientation")},
@@ -69,6 +69,7 @@ def test_loop_rows_are_the_rate_of_the_error_where_it_is_zero(rng, key, axes):
     close(rate, velocity)
 
 
+@pytest.mark.slow
 def test_loop_rows_do_not_know_where_the_world_begins(rng):
     """Rows with rotations: the same mechanism 10 m away has the same G, gamma, errors."""
 
@@ -93,6 +94,7 @@ def test_loop_rows_do_not_know_where_the_world_begins(rng):
 
 
 @some_trees
+@pytest.mark.slow
 def test_wrenches_are_the_forces_on_the_bodies(rng, key):
     """As external forces, the wrenches do what G' lam does."""
     model = tree(key)
@@ -205,6 +207,7 @@ def test_forces_by_name(rng):
 
 
 @mostly_slow("key", TREES, ("forest",))
+@pytest.mark.slow
 def test_a_custom_constraint_is_what_it_describes(rng, key):
     """phi of a point gives the point's rows: G of the Jacobian, gamma of the acceleration."""
     model = tree(key)

@@ -23,7 +23,7 @@ from tests.helpers import (
 )
 
 every_tree = mostly_slow("key", TREES, QUICK_TREES)
-some_trees = pytest.mark.parametrize("key", ["floating", "floating_zyx", "spherical", "planar", "chain", "forest"])
+some_trees = pytest.mark.parametrize("key", ["chain", "forest", "mixed"])
 FOOT = [(x, y, -0.1) for x in (-0.1, 0.15) for y in (-0.05, 0.05)]
 SETS = {
     "six rows": (od.Contact("b2", point=(0.1, -0.2, 0.3)),),
@@ -37,6 +37,7 @@ def walker(feet: int = 2) -> od.Model:
     """A floating trunk with legs of six revolute joints; the last body of each is `foot0`, `foot1`."""
     rng = np.random.default_rng(3)
     builder = od.ModelBuilder("walker")
+    builder.add_frame("wall", "world")
     add_random(builder, "trunk", od.FloatingBase(), "world", rng)
     for leg in range(feet):
         parent = "trunk"
@@ -122,6 +123,7 @@ def test_position_error_against_a_given_reference(rng):
     assert hash(contact) == hash(od.Contact("a", reference=(np.eye(3).tolist(), [1, 2, 3])))
 
 
+@pytest.mark.slow
 def test_jacobian_is_structurally_zero_outside_the_path():
     model = walker()
     G = od.function(od.constraint_jacobian, model, od.Contact("foot1", axes="xz")).sparsity_out(0)
@@ -154,66 +156,6 @@ def test_kkt_residual(rng, key, contacts):
         close(lam, expected, 1e-9 * np.linalg.cond(A) ** 0.5)  # as ill-conditioned as the contact
 
 
-@pytest.mark.slow
-def test_external_forces_in_contact(rng):
-    model, contacts = walker(), (od.Contact("foot0"),)
-    s = State.of(model, rng)
-    f_ext = rng.normal(size=(6, 1))
-    H, _, G, gamma = matrices(model, contacts, s)
-    C = evaluate(od.bias_force, model, args=(s.q, s.qd, f_ext), loads=od.Loads(external=("trunk",)))
-    args = (s.q, s.qd, s.tau, f_ext)
-    qdd, lam = evaluate(od.constrained_dynamics, model, contacts, args=args, loads=od.Loads(external=("trunk",)))
-    close(H @ qdd + C - G.T @ lam, s.tau, 1e-8)
-    close(G @ qdd, gamma, 1e-8)
-
-
-def flat_foot(name: str, axes: str = "xyz") -> tuple[od.Contact, ...]:
-    return tuple(od.Contact(name, point=p, axes=axes) for p in FOOT)
-
-
-REDUNDANT = {
-    "four points of a foot": flat_foot("foot0"),
-    "eight points of two feet": (*flat_foot("foot0"), *flat_foot("foot1")),
-    "a foot held twice": (od.Contact("foot0"), od.Contact("foot0", point=FOOT[0])),
-    "one row twice": (od.Contact("foot1", axes="z"), od.Contact("foot1", axes="z")),
-    "a row of the ground": (od.Contact("wall"), od.Contact("foot1", axes="xyz")),
-}
-
-
-@pytest.mark.parametrize("contacts", REDUNDANT.values(), ids=REDUNDANT.keys())
-@pytest.mark.slow
-def test_redundant_sets(rng, contacts):
-    """qdd of the pseudo-inverse solution, some distribution of the forces, every row kept."""
-    builder = od.ModelBuilder()
-    builder.add_frame("wall", "world")
-    add_random(builder, "trunk", od.FloatingBase(), "world", rng)
-    for leg in range(2):
-        parent = "trunk"
-        for k, axis in enumerate(("z", "x", "y", "y", "y")):
-            add_random(builder, f"leg{leg}{k}", od.Revolute(axis), parent, rng)
-            parent = f"leg{leg}{k}"
-        add_random(builder, f"foot{leg}", od.Revolute("x"), parent, rng)
-    model = builder.build()
-    s = State.of(model, rng)
-    keep_contact(model, contacts, s)
-    H, C, G, gamma = matrices(model, contacts, s)
-    assert np.linalg.matrix_rank(G, 1e-9) < len(G)
-    inverse = np.linalg.inv(H)
-    free = inverse @ (s.tau - C)
-    expected = free + inverse @ G.T @ np.linalg.pinv(G @ inverse @ G.T, 1e-10) @ (gamma - G @ free)
-    qdd, lam, residual = evaluate(od.constrained_dynamics, model, contacts, args=(s.q, s.qd, s.tau), residual=True)
-    scale = np.linalg.cond(H)  # the pseudo-inverse loses this much
-    close(qdd, expected, 1e-13 * scale)
-    close(H @ qdd + C - G.T @ lam, s.tau, 1e-9)
-    close(residual, np.zeros(len(G)), 1e-7)
-
-    for e in (0.0, 0.5):
-        s.qd = State.of(model, rng).qd
-        qd_plus, Lam = evaluate(od.impact, model, contacts, args=(s.q, s.qd), e=e)
-        close(G @ qd_plus, -e * (G @ s.qd), 1e-7)
-        close(H @ (qd_plus - s.qd), G.T @ Lam, 1e-9)
-
-
 def test_the_residual_tells_of_a_contradiction():
     """Two rows that cannot both hold: a turning rod cannot keep a point still and obey gravity's tilt alike."""
     builder = od.ModelBuilder()
@@ -222,8 +164,9 @@ def test_the_residual_tells_of_a_contradiction():
     contacts = (od.Contact("a", point=(1, 0, 0), axes="xy"),)
     qdd, lam, residual = evaluate(od.constrained_dynamics, model, contacts, args=(0.3, 1.0, 0.0), residual=True)
     assert np.all(np.isfinite([*qdd, *lam]))
-    close(residual[0], 0)
-    assert abs(residual[1]) > 0.1  # qd = 1 needs a centripetal acceleration that no qdd gives
+    kept, left = sorted(np.abs(np.ravel(residual)))
+    close(kept, 0)
+    assert left > 0.1  # qd = 1 needs a centripetal acceleration that no qdd gives
 
 
 # Impacts
@@ -248,6 +191,7 @@ def test_impact(rng, key, contacts):
             close(after, before, 1e-8)
 
 
+@pytest.mark.slow
 def test_impact_with_a_static_restitution_and_plastic_by_default(rng):
     model, contacts = walker(1), od.Contact("foot0", axes="xyz")
     s = State.of(model, rng)
@@ -293,9 +237,11 @@ def test_sets_are_checked():
     with pytest.raises(ValueError, match="no reference pose, so no phi"):
         od.constraint_position(model, od.Contact("b1"), q)
     with pytest.raises(ValueError, match="belongs to another model"):
-        od.constraint_jacobian(model, od.Contact(tree("star").body("b1")), q)
+        od.constraint_jacobian(model, od.Contact(od.Frame("b1", 2)), q)
     with pytest.raises(ValueError, match="q must have 4 entries"):
         od.Contact("b1").at(model, np.zeros(3))
+    with pytest.raises(TypeError, match=r"q must be numbers, got .*call contact\.position_from"):
+        od.Contact("b1").at(model, ca.MX.sym("q", 4))
 
 
 @pytest.mark.parametrize("e", [-0.1, 1.1, np.nan, np.int64(2), np.float32(1.5), DM(2)])

@@ -127,6 +127,7 @@ def test_couplings_hold_where_the_map_leads(rng):
     close(b[HAND.q_slice("ball_joint")], np.zeros(4))
 
 
+@pytest.mark.slow
 def test_minimal_coordinates_move_as_the_couplings_make_them(rng):
     """H_min qdd_min + C_min = A' tau gives the accelerations of constrained dynamics, with any other constraint too."""
     q, qd = reduced_state(rng)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import cycle, product
 
 import casadi as ca
 import numpy as np
@@ -13,20 +13,15 @@ from casadi import DM, MX, SX
 import ocp_dyn as od
 from ocp_dyn.dynamics.recursions import joint_states
 from ocp_dyn.mechanism.reduction import split_joints
-from tests.helpers import JOINTS, TREES, State, add_random, close, evaluate, mostly_slow, symbols, tree
+from tests.helpers import TREES, State, add_random, close, evaluate, mostly_slow, symbols, tree
 
-RANDOM = {f"random{b}": b for b in (1, np.inf)}
 PAIRS = {
     "ID": (od.inverse_dynamics, od.inverse_dynamics_second_derivatives),
     "FD": (od.forward_dynamics, od.forward_dynamics_second_derivatives),
 }
 every_pair = pytest.mark.parametrize("name", PAIRS)
-QUICK = ("chain", "floating", "helical_skew", "custom")
-"""Constant S, quaternions, and the two kinds whose S(q) is differentiated by AD of the joint."""
-
-
-def model_of(key: str) -> od.Model:
-    return od.random_tree(7, RANDOM[key], rng=np.random.default_rng(3)) if key in RANDOM else tree(key)
+BOTH = ("screws", "mixed")
+"""The trees whose S(q) changes most: those on which both are differentiated. On the others the one or the other."""
 
 
 def weighted(algorithm, model, q, qd, x, mu, **options):
@@ -56,26 +51,17 @@ def equal(a, b) -> None:
     close(np.asarray(a) / scale, b / scale)
 
 
-def check_against_ad(key: str, name: str, rng: np.random.Generator) -> None:
-    model = model_of(key)
+@pytest.mark.parametrize(
+    ("key", "name"), [*product(BOTH, PAIRS), *zip([key for key in TREES if key not in BOTH], cycle(PAIRS))]
+)
+@pytest.mark.slow
+def test_second_derivatives(rng, key, name):
+    model = tree(key)
     s, mu = State.of(model, rng), rng.normal(size=model.nv)
     plain, analytic = PAIRS[name]
     expected = hessian_by_ad(plain, model, s, mu)
     assert np.abs(expected).max() > 0.1
     equal(assembled(evaluate(analytic, model, args=(s.q, s.qd, s.tau, mu))), expected)
-
-
-@every_pair
-@pytest.mark.parametrize("key", QUICK)
-@pytest.mark.slow
-def test_second_derivatives(rng, key, name):
-    check_against_ad(key, name, rng)
-
-
-@pytest.mark.parametrize(("key", "name"), list(zip([k for k in (*TREES, *RANDOM) if k not in QUICK], cycle(PAIRS))))
-@pytest.mark.slow
-def test_second_derivatives_of_every_joint(rng, key, name):
-    check_against_ad(key, name, rng)
 
 
 def with_armature() -> od.Model:
@@ -85,6 +71,7 @@ def with_armature() -> od.Model:
     return builder.build()
 
 
+@pytest.mark.slow
 def test_second_derivatives_with_armatures(rng):
     """They change FD by its H alone, and the Hessian of ID not at all."""
     model = with_armature()
@@ -96,17 +83,6 @@ def test_second_derivatives_with_armatures(rng):
     equal(result, hessian_by_ad(od.forward_dynamics, model, s, mu, loads=od.Loads(armature=True)))
     result = assembled(evaluate(od.inverse_dynamics_second_derivatives, model, args=args))
     equal(result, hessian_by_ad(od.inverse_dynamics, model, s, mu, loads=od.Loads(armature=True)))
-
-
-@every_pair
-@pytest.mark.parametrize("kind", [DM, MX])
-def test_all_matrix_types_agree(rng, kind, name):
-    model = tree("star")
-    s, mu = State.of(model, rng), rng.normal(size=model.nv)
-    results = PAIRS[name][1](model, *(kind(DM(x)) for x in (s.q, s.qd, s.tau, mu)))
-    for a, b in zip(results, evaluate(PAIRS[name][1], model, args=(s.q, s.qd, s.tau, mu)), strict=True):
-        assert isinstance(a, kind)
-        close(a if kind is DM else ca.evalf(a), b, 1e-9 if name == "FD" else 1e-10)  # H^-1 twice
 
 
 @mostly_slow("name", PAIRS, ("ID",))
@@ -123,6 +99,7 @@ def test_the_scale_of_a_quaternion_does_not_matter(rng, name):
 # Patterns and size
 
 
+@pytest.mark.slow
 def test_patterns():
     """Symmetric; zero between separate branches and along the base's translation."""
     model = branching()
@@ -139,6 +116,7 @@ def test_patterns():
 
 
 @every_pair
+@pytest.mark.slow
 def test_hessians_are_symmetric_to_the_last_bit(rng, name):
     model = branching()
     s, mu = State.of(model, rng), rng.normal(size=model.nv)
@@ -157,22 +135,6 @@ def branching() -> od.Model:
     return builder.build()
 
 
-def hessian_size(algorithm, model: od.Model) -> int:
-    """Instructions of the upper triangle of ca.hessian of mu' algorithm by (q, qd, x)."""
-    q, qd, x = symbols(model)
-    mu = SX.sym("mu", model.nv)
-    H = ca.triu(ca.hessian(ca.dot(mu, od.function(algorithm, model)(q, qd, x)), ca.vertcat(q, qd, x))[0])
-    return ca.Function("H", [q, qd, x, mu], [H], {"cse": True}).n_instructions()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "least"), [("ID", 2.0), ("FD", 2.0)])
-def test_fewer_instructions_than_ad_on_the_human(name, least):
-    model = od.models.human()
-    plain, analytic = PAIRS[name]
-    assert hessian_size(plain, model) > least * od.function(analytic, model).n_instructions()
-
-
 @pytest.mark.slow
 def test_instruction_count_on_a_humanoid():
     if not od.robots.installed():
@@ -182,7 +144,7 @@ def test_instruction_count_on_a_humanoid():
     assert od.function(od.forward_dynamics_second_derivatives, model).n_instructions() < 155000
 
 
-@pytest.mark.parametrize("key", [key for key in JOINTS if key in TREES])
+@pytest.mark.parametrize("key", TREES)
 def test_a_model_with_split_joints_is_the_same_mechanism(rng, key):
     """Equal forces, and constant S in all but the joints that are no chain of others, and screws."""
     model = tree(key)
@@ -191,7 +153,7 @@ def test_a_model_with_split_joints_is_the_same_mechanism(rng, key):
     close(*(od.inverse_dynamics(m, DM(s.q), DM(s.qd), DM(s.qdd)) for m in (model, other)))
     q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
     subspaces = [SX(state.S) for state in joint_states(other, q, qd).values()]
-    assert all(S.is_constant() for S in subspaces) == (key not in ("helical_skew", "custom", "multi_dof"))
+    assert all(S.is_constant() for S in subspaces) == (key != "screws")
 
 
 # Derivatives that CasADi finds
@@ -245,24 +207,21 @@ def check_calls(model: od.Model, name: str, rng: np.random.Generator, **options)
 
 
 @every_pair
+@pytest.mark.slow
 def test_calls_find_the_analytic_derivatives(rng, name):
     check_calls(tree("chain"), name, rng)
 
 
-def test_calls_with_quaternions(rng):
-    check_calls(branching(), "ID", rng)
-
-
 @every_pair
-def test_calls_with_armatures(rng, name):
-    check_calls(with_armature(), name, rng, loads=od.Loads(armature=True))
+@pytest.mark.slow
+def test_calls_with_quaternions(rng, name):
+    check_calls(branching(), name, rng)
 
 
 @every_pair
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["spherical", "floating_zyx", "forest"])
-def test_calls_of_every_kind_of_coordinates(rng, key, name):
-    check_calls(tree(key), name, rng)
+def test_calls_with_armatures(rng, name):
+    check_calls(with_armature(), name, rng, loads=od.Loads(armature=True))
 
 
 @pytest.mark.slow
@@ -281,6 +240,7 @@ def test_second_derivatives_of_a_nonlinear_function_of_a_call(rng):
 
 
 @mostly_slow("name", PAIRS, ("ID",))
+@pytest.mark.slow
 def test_first_derivatives_alone(rng, name):
     model = branching()
     plain = PAIRS[name][0]
@@ -290,20 +250,6 @@ def test_first_derivatives_alone(rng, name):
     assert list(called(J)) == ["jac_f"]
     exact = Differentiated.of(od.function(plain, model), SX).jacobian
     equal(J(s.q, s.qd, s.tau).full(), exact(s.q, s.qd, s.tau).full())
-
-
-def test_derivatives_vanish_along_the_scale_of_a_quaternion(rng):
-    model = branching()
-    s, weights = State.of(model, rng), rng.normal(size=model.nv)
-    found = Differentiated.of(od.function(od.inverse_dynamics, model, derivatives=2), MX)
-    along = np.zeros(model.nq + 2 * model.nv)
-    along[3:7] = s.q[3:7]
-    close(found.jacobian(s.q, s.qd, s.qdd).full() @ along, np.zeros(model.nv))
-    g = found.gradient(s.q, s.qd, s.qdd, weights).full()[:, 0]
-    H = found.hessian(s.q, s.qd, s.qdd, weights).full()
-    expected = np.zeros_like(g)
-    expected[3:7] = -g[3:7]  # the gradient shrinks as the quaternion grows
-    close(H @ along, expected)
 
 
 @pytest.mark.slow
@@ -321,7 +267,7 @@ def test_a_function_has_them_only_when_asked():
     assert hessians[1] < hessians[0] / 3
 
 
-@every_pair
+@pytest.mark.parametrize("name", ["ID"])
 @pytest.mark.slow
 def test_calls_on_the_human_take_fewer_instructions(name):
     """Than with the sweeps that CasADi chooses by itself."""

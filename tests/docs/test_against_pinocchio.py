@@ -80,7 +80,8 @@ def expected(row: Row, ours: dict) -> np.ndarray:
         order = [layout.model.joint_names.index(name) for name in layout.joints]
         return T @ np.hstack([found[:, 10 * k : 10 * k + 10] for k in order])
     simple = {"=": lambda: found, "to_q": lambda: np.array(layout.to_q(found)), "T M T'": lambda: T @ found @ T.T,
-              "joints": lambda: T @ found @ T.T, "rotations": lambda: T @ found @ T.T, "M T'": lambda: found @ T.T, "swap": lambda: found[SWAP],
+              "joints": lambda: T @ found @ T.T, "rotations": lambda: T @ found @ T.T, "M T'": lambda: found @ T.T,
+              "swap": lambda: found[SWAP],
               "swap, M T'": lambda: found[SWAP] @ T.T}  # fmt: skip
     return simple[row.relation]()
 

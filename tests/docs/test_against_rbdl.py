@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from scripts.reference.case import Case
+from scripts.checks.reference.case import Case
 from tests.docs.pages import rows
 from tests.helpers import DATA
 
-MODELS = ("root_floating_base", "root_spherical", "root_euler_zyx")
+MODELS = ("root_floating_base", "root_euler_zyx")
 RECORDED = [row for row in rows("coming_from/rbdl.md") if row.relation]
 
 

@@ -44,6 +44,7 @@ def spaces():
 
 
 @pytest.mark.parametrize("page", PAGES)
+@pytest.mark.slow
 def test_the_calls_of_the_table(page, spaces):
     found = rows(page)
     name = page.split("/")[-1].removesuffix(".md")

@@ -26,6 +26,7 @@ def words(figure):
     return " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
 
 
+@pytest.mark.slow
 def test_drawings_name_what_they_show(drawings):
     assert "qd[3:6], body axes" in words(drawings.base_velocity())
     assert "X_{tree}" in words(drawings.link_frames())
@@ -36,6 +37,7 @@ def test_drawings_name_what_they_show(drawings):
     assert len(titles) == len(drawings.JOINTS)
 
 
+@pytest.mark.slow
 def test_the_human_stands_on_the_ground(drawings, monkeypatch):
     drawn = []
     kept = drawings.Scene.frame
@@ -63,7 +65,7 @@ def test_code_is_shown_without_docstring_and_decorator():
 
     shown = loaded("theory_pages").code(od.bias_force, od.gravity_force).data
     assert shown.count("```python") == 2
-    assert "@boundary" not in shown
+    assert "@checks_arguments" not in shown
     assert '"""' not in shown
     assert "    return inverse_dynamics(model, q, qd, model.rest(q), f_ext, loads=loads)" in shown
     assert shown.startswith("```python\ndef bias_force(")

@@ -1,4 +1,5 @@
-"""Compliant contact: the law against plain NumPy, its generalized force against virtual work, a ball that is dropped."""
+"""Compliant contact: the law against plain NumPy, its generalized force against virtual work, a ball that is
+dropped."""
 
 from __future__ import annotations
 
@@ -11,12 +12,13 @@ from ocp_dyn.dynamics.compliant import SLIP_CORNER
 
 
 def numpy_force(sphere, depth, rate, slip):
-    """The law as the sources print it, but for the rounded corner of friction."""
+    """The law as the sources print it, but for two rounded corners."""
     k = 0.5 * sphere.stiffness ** (2 / 3)
     hertz = 4 / 3 * k * np.sqrt(sphere.radius * k) * np.sqrt(depth**2 + sphere.smoothing) ** 1.5
     hertz *= 0.5 + 0.5 * np.tanh(sphere.depth_smoothing * depth)
     c = sphere.dissipation
-    normal = hertz * (1 + 1.5 * c * rate) * (0.5 + 0.5 * np.tanh(sphere.rate_smoothing * (rate + 2 / (3 * c))))
+    sharpness = 2 * sphere.rate_smoothing
+    normal = hertz * 1.5 * c * np.logaddexp(0, sharpness * (rate + 2 / (3 * c))) / sharpness
     v = np.sqrt(slip @ slip + sphere.smoothing)
     s = v / sphere.transition_velocity
     least = 2 / (1 / s + 1 + np.sqrt((1 / s - 1) ** 2 + (SLIP_CORNER / s) ** 2))  # min(s, 1), rounded
@@ -36,6 +38,37 @@ def test_the_law_is_that_of_the_sources(depth, rate):
         expected, along = numpy_force(sphere, depth, rate, np.array(slip))
         assert float(normal) == pytest.approx(expected, rel=1e-12, abs=1e-15)
         assert np.allclose(np.array(ca.DM(friction).full()).ravel(), along, rtol=1e-12, atol=1e-15)
+
+
+RATES = (-1e3, -3.0, -0.5, -0.37, -1 / 3, -0.3, -0.1, 0.0, 0.4, 3.0, 1e3)
+
+
+@pytest.mark.parametrize("depth", [0.01, 0.0, -0.05])
+def test_a_sphere_that_leaves_is_never_pulled(depth):
+    """Between all rates the force does not fall, and its derivatives are those of a smooth function."""
+    sphere = od.HuntCrossleySphere("ball")
+    d, v = ca.SX.sym("d"), ca.SX.sym("v")
+    force = sphere.normal_force(d, v)
+    slope = ca.gradient(force, v)
+    f = ca.Function("f", [d, v], [force, slope, ca.gradient(slope, v)])
+    found = [[float(x) for x in f(depth, rate)] for rate in RATES]
+    assert np.isfinite(found).all()
+    assert all(force >= 0 and slope >= 0 and bend >= 0 for force, slope, bend in found)
+    assert all(np.diff([force for force, _, _ in found]) >= 0)
+    assert found[0][0] == 0 < found[3][0]
+    h = 1e-4
+    for rate in (-0.5, -1 / 3, -0.3, 0.02, 0.1):
+        below, here, above = (f(depth, rate + k * h) for k in (-1, 0, 1))
+        scale = float(f(depth, 1.0)[1])
+        assert float(above[0] - below[0]) / (2 * h) == pytest.approx(float(here[1]), abs=1e-5 * scale)
+        assert float(above[1] - below[1]) / (2 * h) == pytest.approx(float(here[2]), abs=1e-3 * scale)
+
+
+@pytest.mark.parametrize("rate", [-0.15, -0.05, 0.0, 0.3, 2.0])
+def test_usual_contact_is_that_of_opensim(rate):
+    sphere = od.HuntCrossleySphere("ball")
+    published = float(sphere.normal_force(0.01, 0.0)) * (1 + 3 * rate) * (1 + np.tanh(50 * (rate + 1 / 3))) / 2
+    assert float(sphere.normal_force(0.01, rate)) == pytest.approx(published, rel=1e-6)
 
 
 def test_friction_is_that_of_the_sharp_law_away_from_its_corner():

@@ -7,11 +7,9 @@ from functools import cache
 import casadi as ca
 import numpy as np
 import pytest
-from casadi import DM, MX, SX
+from casadi import DM, SX
 
 import ocp_dyn as od
-from ocp_dyn.dynamics.rnea_crba_aba import factor
-from ocp_dyn.spatial_algebra.linalg import ancestors
 from tests.helpers import (
     QUICK_TREES,
     TREES,
@@ -21,14 +19,13 @@ from tests.helpers import (
     evaluate,
     flat,
     mostly_slow,
-    random_rotation,
     rate_of,
     symbols,
     tree,
 )
 
-RANDOM = {f"random{b}": b for b in (1, 1.5, np.inf)}
-every_tree = mostly_slow("key", (*TREES, *RANDOM), (*QUICK_TREES, *RANDOM))
+RANDOM = {"random1.5": 1.5}
+every_tree = mostly_slow("key", [*TREES, *RANDOM], QUICK_TREES)
 
 
 @cache
@@ -120,21 +117,6 @@ def test_ways_to_the_accelerations_are_checked():
 
 
 @every_tree
-def test_the_factor_keeps_the_branch_pattern(rng, key):
-    model = model_of(key)
-    q = model.random_q(rng)
-    H = od.mass_matrix(model, DM(q))
-    F = factor(model, H)
-    L = np.eye(model.nv)
-    for i, row in enumerate(F.L):
-        for j, value in row.items():
-            L[i, j] = float(value)
-    close(L.T @ np.diag([float(d) for d in F.d]) @ L, H)
-    for i, row in enumerate(F.L):
-        assert set(row) <= set(ancestors(model.dof_parent, i))
-
-
-@every_tree
 @pytest.mark.slow
 def test_energy(rng, key):
     """T = 1/2 qd' H qd, and the power balance d(T + V)/dt = qd' tau."""
@@ -146,18 +128,6 @@ def test_energy(rng, key):
     E = od.kinetic_energy(model, q, qd) + od.potential_energy(model, q)
     power = ca.dot(qd, od.inverse_dynamics(model, q, qd, qdd))
     close(*ca.Function("f", [q, qd, qdd], [rate_of(E, model, q, qd, qdd), power])(s.q, s.qd, s.qdd))
-
-
-@every_tree
-def test_the_bias_holds_no_power_of_its_own(rng, key):
-    """d(H)/dt - 2 C is power-free: qd' dH/dt qd = 2 qd' (C - tau_g)."""
-    model = model_of(key)
-    s = State.of(model, rng)
-    q, qd, _ = symbols(model)
-    H_rate = rate_of(ca.densify(od.mass_matrix(model, q)), model, q, qd)
-    coriolis = od.bias_force(model, q, qd) - od.gravity_force(model, q)
-    f = ca.Function("f", [q, qd], [ca.bilin(H_rate, qd, qd), 2 * ca.dot(qd, coriolis)])
-    close(*f(s.q, s.qd))
 
 
 @every_tree
@@ -205,28 +175,6 @@ def test_external_forces_are_checked():
         od.forward_dynamics(model, q, v, v, loads=od.Loads(external=("b1",)))
     with pytest.raises(KeyError, match="no frame 'hand'"):
         od.bias_force(model, q, v, DM(6, 1), loads=od.Loads(external=("hand",)))
-
-
-@pytest.mark.parametrize("kind", [DM, MX])
-def test_all_matrix_types_agree(rng, kind):
-    """The same source on DM and MX as on SX, without a Function between."""
-    model = od.random_tree(5, rng=np.random.default_rng(2))
-    s = State.of(model, rng)
-    q, qd, x = kind(DM(s.q)), kind(DM(s.qd)), kind(DM(s.tau))
-
-    def value(y: object) -> object:
-        return y if kind is DM else ca.evalf(y)
-
-    for algorithm, args in (
-        (od.inverse_dynamics, (q, qd, x)),
-        (od.forward_dynamics, (q, qd, x)),
-        (od.forward_dynamics_crba, (q, qd, x)),
-        (od.gravity_force, (q,)),
-    ):
-        result = algorithm(model, *args)
-        assert isinstance(result, kind)
-        close(value(result), evaluate(algorithm, model, args=(s.q, s.qd, s.tau)[: len(args)]), 1e-11)
-    close(value(od.mass_matrix(model, q)), od.function(od.mass_matrix, model)(s.q))
 
 
 def test_massless_bodies_in_between_do_no_harm(rng):
@@ -341,19 +289,6 @@ def test_pinocchio_agrees_on_random_trees(rng, branching):
     H = np.triu(pin.crba(theirs, data, q))
     H = H + np.triu(H, 1).T
     close(od.function(od.mass_matrix, model)(s.q), H[np.ix_(iv, iv)])
-
-
-def test_the_joint_frame_orientation_does_not_matter(rng):
-    """One mechanism described with a turned joint frame: the same motion, the same mass matrix."""
-    R, Q = random_rotation(rng), random_rotation(rng)
-    axis, com, I = rng.normal(size=3), rng.normal(size=3), np.diag([0.1, 0.2, 0.25])
-    a, b = od.ModelBuilder(), od.ModelBuilder()
-    a.add_body("x", od.Revolute(axis), rotation=R, mass=1.5, com=com, inertia=I)
-    b.add_body("x", od.Revolute(Q.T @ axis), rotation=R @ Q, mass=1.5, com=Q.T @ com, inertia=Q.T @ I @ Q)
-    s = State.of(a.build(), rng)
-    for algorithm in (od.inverse_dynamics, od.forward_dynamics):
-        args = (s.q, s.qd, s.tau)
-        close(evaluate(algorithm, a.build(), args=args), evaluate(algorithm, b.build(), args=args))
 
 
 def test_symbolic_sizes_are_checked():

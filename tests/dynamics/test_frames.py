@@ -56,7 +56,8 @@ def test_velocity_jacobian_and_acceleration(rng, key):
 
 
 def test_the_local_classical_acceleration_is_that_of_an_accelerometer(rng):
-    """Axes of the frame, acceleration of its origin; and the spatial accelerations are one vector in three references."""
+    """Axes of the frame, acceleration of its origin; and the spatial accelerations are one vector in three
+    references."""
     model, s = framed("forest"), State.of(tree("forest"), rng)
     args = (model, "tip", s.q, s.qd, s.qdd)
     R, p = od.pose(model, "tip", s.q)

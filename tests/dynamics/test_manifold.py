@@ -1,4 +1,5 @@
-"""Steps on the configuration manifold and their Jacobians, on every joint, against finite differences and identities."""
+"""Steps on the configuration manifold and their Jacobians, on every joint, against finite differences and
+identities."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from casadi import DM, MX, SX
 
 import ocp_dyn as od
 from ocp_dyn.joints import Joint
-from tests.helpers import JOINTS, TREES, close, evaluate, flat, tree
+from tests.helpers import JOINTS, QUICK_TREES, TREES, close, evaluate, flat, mostly_slow, tree
 
-every_tree = pytest.mark.parametrize("key", TREES)
+every_tree = mostly_slow("key", TREES, QUICK_TREES)
 SIZES = [0.0, 1e-9, 1e-3, 0.4, 1.0]
 
 

@@ -14,7 +14,6 @@ from ocp_dyn.constrained_motion import SOLVERS
 from tests.helpers import (
     JOINTS,
     State,
-    add_random,
     close,
     evaluate,
     flat,
@@ -55,7 +54,7 @@ def test_passive_force_is_the_formula():
     close(tau, [-3.0 - 0.7 * 0.02 - 0.5 * np.tanh(2.0)])
     close(od.passive_force(model, DM(1.4), DM(0.02), slip_speed=1.0), [-3.0 - 0.7 * 0.02 - 0.5 * np.tanh(0.02)])
     close(flat(od.spring_energy(model, DM(1.4))), [1.5])
-    with pytest.raises(ValueError, match="slip_speed must be positive"):
+    with pytest.raises(ValueError, match=r"slip_speed .* must be positive"):
         od.passive_force(model, DM(1.4), DM(0.02), slip_speed=0)
 
 
@@ -154,20 +153,6 @@ def test_joint_data_survive_a_file(tmp_path):
     assert np.array_equal(old.dofs.rest, MODEL.neutral())
 
 
-def test_random_models_of_one_dof_add_up(rng):
-    """An armature of one joint changes one entry of H."""
-    builder = od.ModelBuilder()
-    for k in range(3):
-        add_random(builder, f"b{k}", od.Revolute(rng.normal(size=3)), f"b{k - 1}" if k else "world", rng)
-    builder.add_body("last", od.Prismatic("y"), "b2", mass=1, armature=2.5)
-    model = builder.build()
-    q = model.random_q(rng)
-    change = evaluate(od.mass_matrix, model, args=(q,), loads=od.Loads(armature=True)) - evaluate(
-        od.mass_matrix, model, args=(q,)
-    )
-    close(change, np.diag([0, 0, 0, 2.5]))
-
-
 @mostly_slow("solver", SOLVERS, ("range", "aba"))
 def test_constrained_motion_holds_with_all_of_it(solver, rng):
     """(H + A) qdd + C - tau_p = tau + G' lam, G qdd = gamma, by every solver; impacts with A; constrained ID."""
@@ -190,6 +175,7 @@ def test_constrained_motion_holds_with_all_of_it(solver, rng):
     close(H @ (qd_plus - s.qd), G.T @ Lam, 1e-8 if solver == "proximal" else 1e-9)
 
 
+@pytest.mark.slow
 def test_constrained_equations_and_inverse_dynamics_hold_with_all_of_it(rng):
     s = State.of(MODEL, rng)
     feet = (od.Contact("b6"),)

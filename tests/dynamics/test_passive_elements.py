@@ -14,7 +14,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import formulations as fm
-from ocp_dyn.dynamics.passive import passive_derivatives
+from ocp_dyn.dynamics.passive_torques import passive_derivatives
 from ocp_dyn.mechanism.reduction import variants
 from tests.dynamics.test_passive import model_of
 from tests.helpers import State, close, evaluate, flat, rate_of, symbols
@@ -23,11 +23,13 @@ PASSIVE = od.Loads(passive=True)
 
 
 def with_elements(bare: od.Model, seed: int = 3) -> od.Model:
-    """On every dof whose coordinate is an entry of q: an exponential of several coordinates, and springs to both sides."""
+    """On every dof whose coordinate is an entry of q: an exponential of several coordinates, and springs to both
+    sides."""
     rng = np.random.default_rng(seed)
     free = [f"{name}.{label}" if label else name
             for name, joint in zip(bare.joint_names, bare.joints[1:], strict=True)
-            for label, entry in zip(joint.qd_labels, joint.coordinates(), strict=True) if entry is not None]  # fmt: skip
+            for label, entry in zip(joint.qd_labels, joint.coordinates(),
+                strict=True) if entry is not None]  # fmt: skip
     elements: list[od.ExponentialTorque | od.OneSidedSpring] = []
     for dof in free:
         others = rng.choice(free, size=3, replace=False)
@@ -46,7 +48,8 @@ MODEL = with_elements(BARE)
 
 
 def formula(model: od.Model, q: np.ndarray) -> np.ndarray:
-    """The sum of the elements in plain Python, by names of q and qd; the names of coordinates are equal in these joints."""
+    """The sum of the elements in plain Python, by names of q and qd; the names of coordinates are equal in these
+    joints."""
     at = dict(zip(model.q_names, q, strict=True))
     total = np.zeros(model.nv)
     for e in model.passive:
@@ -105,6 +108,7 @@ def test_derivatives_by_differences_and_only_where_there_are_couplings(rng):
 
 
 @pytest.mark.parametrize("kind", ["ID", "FD"])
+@pytest.mark.slow
 def test_analytic_derivatives_are_those_of_differentiation(rng, kind):
     s = State.of(MODEL, rng)
     plain, analytic = {
@@ -120,6 +124,7 @@ def test_analytic_derivatives_are_those_of_differentiation(rng, kind):
     close(sum(block for block in found) @ direction, flat(wanted), 1e-9)
 
 
+@pytest.mark.slow
 def test_forward_dynamics_inverts_inverse_dynamics(rng):
     s = State.of(MODEL, rng)
     tau = evaluate(od.inverse_dynamics, MODEL, args=(s.q, s.qd, s.qdd), loads=PASSIVE)
@@ -237,8 +242,10 @@ def test_symbolic_models_have_them():
     ("stiffness .* must not be negative", lambda: od.OneSidedSpring("a", -1, 0)),
     ("smoothing .* must be positive", lambda: od.OneSidedSpring("a", 1, 0, 0)),
     ("side must be one of above, below, got 'up'", lambda: od.OneSidedSpring("a", 1, 0, side="up")),
-    (r"'b4_joint.wx' is no rate of one entry of q", lambda: BARE.with_passive([od.OneSidedSpring("b4_joint.wx", 1, 0)])),
-    (r"no dof 'b9_joint' .*did you mean", lambda: BARE.with_passive([od.ExponentialTorque("b1_joint", 1, {"b9_joint": 1})])),
+    (r"'b4_joint.wx' is no rate of one entry of q", lambda: BARE.with_passive([od.OneSidedSpring("b4_joint.wx", 1,
+        0)])),
+    (r"no dof 'b9_joint' .*did you mean", lambda: BARE.with_passive([od.ExponentialTorque("b1_joint", 1,
+        {"b9_joint": 1})])),
 ])  # fmt: skip
 def test_wrong_values_are_refused(message, make):
     with pytest.raises(ValueError, match=message):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
 import pytest
-from casadi import DM, SX
+from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn.dynamics.regressor import PARAMETERS
-from tests.helpers import TREES, State, close, evaluate, flat, tree
+from tests.helpers import QUICK_TREES, TREES, State, close, evaluate, flat, mostly_slow, tree
 
 
-@pytest.mark.parametrize("key", TREES)
+@mostly_slow("key", TREES, QUICK_TREES)
 @pytest.mark.slow
 def test_inverse_dynamics_is_linear_in_the_parameters(rng, key):
     model = tree(key)
@@ -23,7 +22,7 @@ def test_inverse_dynamics_is_linear_in_the_parameters(rng, key):
     close(od.inverse_dynamics_regressor(model, *(DM(x) for x in args)), Y)
 
 
-@pytest.mark.parametrize("key", TREES)
+@mostly_slow("key", TREES, QUICK_TREES)
 def test_energies_are_linear_in_the_parameters(rng, key):
     """On every joint; the regressors hold for other inertias too."""
     model = tree(key)
@@ -107,12 +106,3 @@ def test_pinocchio_agrees(rng):
     s = State.of(model, rng)
     expected = pin.computeJointTorqueRegressor(theirs, theirs.createData(), s.q, s.qd, s.qdd)
     close(evaluate(od.inverse_dynamics_regressor, model, args=(s.q, s.qd, s.qdd)), expected)
-
-
-def test_symbols_in_the_state(rng):
-    model = tree("star")
-    q, qd, qdd = (SX.sym(n, k) for n, k in (("q", model.nq), ("qd", model.nv), ("qdd", model.nv)))
-    s = State.of(model, rng)
-    f = ca.Function("f", [qd, qdd], [od.inverse_dynamics_regressor(model, DM(s.q), qd, qdd)])
-    close(f(s.qd, s.qdd), evaluate(od.inverse_dynamics_regressor, model, args=(s.q, s.qd, s.qdd)))
-    assert isinstance(od.inverse_dynamics_regressor(model, q, qd, qdd), SX)

@@ -28,7 +28,8 @@ class Closed:
     start: tuple[float, ...]
 
     def assembled(self) -> tuple[np.ndarray, od.formulations.IndependentCoordinates]:
-        """A closed position and a choice of coordinates there; neither depends on pose and inertias, so they are kept."""
+        """A closed position and a choice of coordinates there; neither depends on pose and inertias, so they are
+        kept."""
         key = (self.model.name, od.constraints.constraint_rows(self.loops))
         if key not in ASSEMBLED:
             q = od.assemble_q(self.model, self.loops, self.start)
@@ -114,7 +115,8 @@ def slider_crank(rng: np.random.Generator, by_line: bool = False) -> Closed:
     add(builder, "coupler", od.Revolute("z"), "crank", (0.4, 0, 0), rng)
     if by_line:
         along = np.column_stack([I3[1], I3[2], I3[0]])
-        loop = od.Loop("base", "coupler", ((0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 1, 0)), (along, (0, 0.1, 0)), (I3, (1, 0, 0)),
+        loop = od.Loop("base", "coupler", ((0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 1, 0)), (along, (0, 0.1, 0)),
+                       (I3, (1, 0, 0)),
                        sliding=True)  # fmt: skip
         return Closed(builder.build(), (loop,), 1, (0.8, -1.2))
     add(builder, "slider", od.Prismatic("x"), "base", (0, 0.1, 0), rng)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
 import pytest
-from casadi import DM, MX, SX
+from casadi import DM, SX
 
 import ocp_dyn as od
 from ocp_dyn.formulations.cut_joints import closing_rows
@@ -19,8 +18,8 @@ every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
 
 
 def accelerations(closed, at, **options) -> list[np.ndarray]:
-    """(qdd, lam) by a Function of closed_chain_dynamics."""
-    return [flat(x) for x in od.function(b.closed_chain_dynamics, closed.model, closed.loops, **options)(*at)]
+    """(qdd, lam) of closed_chain_dynamics."""
+    return [flat(x) for x in b.closed_chain_dynamics(closed.model, closed.loops, *at, **options)]
 
 
 def same_motion(closed, at, got, expected, tolerance: float = 1e-10) -> None:
@@ -134,7 +133,7 @@ def test_penalties_converge_to_multipliers(rng, name):
 
 
 def test_baumgarte_terms(rng):
-    """Those of `od.Baumgarte` with omega = 1/T, xi = 1, in the two methods that take them."""
+    """Terms of `od.Baumgarte` with omega = 1/T, xi = 1, in the two methods that take them."""
     closed = six_bar(rng, XY)
     model, loops = closed.model, closed.loops
     q, qd, tau = closed.state(rng)
@@ -177,21 +176,6 @@ def test_scales(rng, length, mass):
     expected = flat(b.closed_chain_dynamics(closed.model, closed.loops, *at)[0])
     for options in ({}, {"method": "independent", "independent": choices[1]}):
         close(b.closed_chain_dynamics(scaled, loops, *at, **options)[0], expected, 1e-9)
-
-
-@pytest.mark.parametrize("method", ["multipliers", "penalty", "independent"])
-def test_SX_MX_and_DM_agree(rng, method):
-    closed = four_bar(rng, "revolute")
-    at = closed.state(rng)
-    options = {"method": method}
-    if method == "independent":
-        options["independent"] = b.independent_coordinates(closed.model, closed.loops, at[0])
-    numbers = b.closed_chain_dynamics(closed.model, closed.loops, *at, **options)
-    for kind in (SX, MX):
-        x = [kind.sym(name, 3) for name in ("q", "qd", "tau")]
-        f = ca.Function("f", x, list(b.closed_chain_dynamics(closed.model, closed.loops, *x, **options)))
-        for got, expected in zip(f.call(list(at)), numbers, strict=True):
-            close(got, expected, 1e-8 if method == "penalty" else 1e-10)  # alpha times rounding
 
 
 def test_parameters_of_model_and_loop(rng):

@@ -11,7 +11,7 @@ from ocp_dyn.formulations.joint_coordinates import dual_basis, euler_angles, mat
 from ocp_dyn.joints import EULER_ORDERS
 from ocp_dyn.spatial_algebra.rotations import matrix_quaternion
 from tests.formulations.test_natural import MODEL, NATURAL, TAKEN, planar_tree
-from tests.helpers import QUICK_TREES, State, close, flat, mostly_slow, random_rotation, tree, turn, turns
+from tests.helpers import State, close, flat, random_rotation, tree, turn, turns
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ def assert_round_trips(model: od.Model, natural: fm.NaturalCoordinates, rng: np.
     close(fm.qd_from_natural(model, natural, x, xd), qd)
 
 
-@mostly_slow("key", TAKEN, QUICK_TREES)
+@pytest.mark.parametrize("key", TAKEN)
 def test_q_and_qd_come_back(rng, key):
     model = tree(key)
     natural = fm.natural(model)

@@ -30,12 +30,14 @@ def motion(h: float, **options: Any) -> Trajectory:
 
 
 @pytest.mark.parametrize(("method", "order"), [("euler", 1), ("heun", 2), ("rk4", 4)])
+@pytest.mark.slow
 def test_the_error_falls_with_the_order_of_the_scheme(method: str, order: int) -> None:
     exact = motion(1e-4).qd[-1]
     errors = [np.abs(motion(h, method=method).qd[-1] - exact).max() for h in (5e-3, 2.5e-3)]
     assert errors[0] / errors[1] == pytest.approx(2**order, rel=0.35)
 
 
+@pytest.mark.slow
 def test_quaternions_stay_of_unit_length_and_energy_is_kept() -> None:
     found = motion(1e-3, duration=0.5)
     assert found.t[-1] == pytest.approx(0.5)
@@ -47,6 +49,7 @@ def test_quaternions_stay_of_unit_length_and_energy_is_kept() -> None:
         assert np.allclose(np.linalg.norm(found.q[:, end - 4 : end], axis=1), 1.0, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_every_keeps_some_of_the_same_states() -> None:
     all_states, some = motion(1e-3, duration=1.2), motion(1e-3, duration=1.2, every=7)
     assert len(some.t) == 172
@@ -55,6 +58,7 @@ def test_every_keeps_some_of_the_same_states() -> None:
     assert np.allclose(some.t, all_states.t[: 7 * 171 + 1 : 7])
 
 
+@pytest.mark.slow
 def test_torques_may_be_numbers_or_a_function_of_the_state() -> None:
     damping = RNG.uniform(0.1, 1.0, TREE.nv)
     held = motion(1e-3, tau=lambda q, qd: -ca.DM(damping) * qd)

@@ -11,8 +11,8 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import formulations as fm
-from ocp_dyn.formulations.natural_equations import Equations, Scales
-from ocp_dyn.formulations.simulation.trapezoidal_rule import Motion, Rule
+from ocp_dyn.formulations.natural_equations import NaturalEquations, Scales
+from ocp_dyn.formulations.simulation.trapezoidal_rule import MotionSample, Rule
 from tests.helpers import State, close, flat, tree
 
 
@@ -56,7 +56,7 @@ def tumbling(key="chain"):
 # Accuracy
 
 
-@pytest.mark.parametrize("key", ["chain", "spherical", "planar"])
+@pytest.mark.parametrize("key", ["chain", "spherical"])
 @pytest.mark.slow
 def test_errors_fall_with_the_square_of_the_step(key):
     model, natural, s, (x, xd) = tumbling(key)
@@ -75,6 +75,7 @@ def test_errors_fall_with_the_square_of_the_step(key):
     [({}, 3e-5), ({"method": "penalty", "alpha": 1e11}, 2e-4), ({"method": "penalty", "project": False}, 1e-2)],
     ids=["augmented", "penalty, projected", "penalty"],
 )
+@pytest.mark.slow
 def test_a_row_of_four_bars_follows_its_exact_motion(options, limit):
     """It passes a singular position at 0.6 s, where all bars are in one line, and then two each turn."""
     made, natural = row(2)
@@ -102,6 +103,7 @@ def test_augmented_iterations_reduce_constraint_errors():
     assert projected < 1e-12
 
 
+@pytest.mark.slow
 def test_projections_bring_velocities_and_accelerations_to_the_constraints():
     model, natural, s, _ = tumbling()
     for method, alpha in (("augmented", None), ("penalty", 1e9)):
@@ -116,6 +118,7 @@ def test_projections_bring_velocities_and_accelerations_to_the_constraints():
     assert loose.velocity_errors.max() > 1e-4
 
 
+@pytest.mark.slow
 def test_accelerations_and_forces_are_those_of_the_equations_of_motion():
     model, natural, s, _ = tumbling("spherical")
     motion = fm.trapezoidal_motion(model, natural, s.q, s.qd, h=1e-3, duration=0.1, tolerance=1e-12)
@@ -135,9 +138,9 @@ def test_energy_is_kept_and_is_that_of_joint_space():
 
 @pytest.mark.slow
 def test_long_runs_stay_on_the_constraints():
-    """Eighty seconds of five bars, which tumble; without projections the velocity errors are 1e-2."""
+    """Twenty seconds of five bars, which tumble; without projections the velocity errors are 1e-2."""
     model = od.models.five_bar_pendulum()
-    motion = fm.trapezoidal_motion(model, fm.natural(model), np.zeros(5), h=8e-3, duration=80.0, every=100)
+    motion = fm.trapezoidal_motion(model, fm.natural(model), np.zeros(5), h=8e-3, duration=20.0, every=100)
     assert motion.position_errors.max() < 1e-10
     assert motion.velocity_errors.max() < 1e-10
     assert np.abs(motion.energy - motion.energy[0]).max() < 0.05 * abs(motion.energy[0])
@@ -162,6 +165,7 @@ def test_five_bars_as_in_the_book():
     assert run(1e6).position_errors.max() < 3e-4
 
 
+@pytest.mark.slow
 def test_bricards_mechanism_as_in_the_book():
     """Example 8.7: its energy error is 0.03 %, with two iterations a step."""
     made, h = od.models.bricard(), 0.03
@@ -182,8 +186,8 @@ def test_the_quasi_tangent_is_the_tangent_up_to_the_errors_of_the_constraints(rn
     natural = fm.natural(model)
     h, alpha = 0.01, 1e7
     e, tau = ca.SX.sym("e", natural.n), ca.SX(rng.normal(size=model.nv))
-    rule = Rule.of(Equations(model, natural, tau, None, od.Loads()), ca.DM(h), "penalty", alpha, 1e-4, False)
-    start = Motion(ca.SX(natural.x), ca.SX(natural.n, 1), ca.SX(natural.n, 1))
+    rule = Rule.of(NaturalEquations(model, natural, tau, None, od.Loads()), ca.DM(h), "penalty", alpha, 1e-4, False)
+    start = MotionSample(ca.SX(natural.x), ca.SX(natural.n, 1), ca.SX(natural.n, 1))
     there = rule.corrected(start, e)
     Phi_x = rule.equations.Phi_x(there.x)
     residual = rule.equations.M @ there.xdd - rule.equations.Q(there.x, there.xd) + Phi_x.T @ rule.penalty_force(there)
@@ -220,26 +224,9 @@ def test_steps_are_those_of_the_simulation_and_of_c():
 
 
 @pytest.mark.slow
-def test_numbers_and_expressions_agree(rng):
-    model, natural, s, _ = tumbling()
-    x, xd = at(model, natural, s.q, s.qd)
-    xdd, lam = fm.natural_forward_dynamics(model, natural, x, xd, ca.DM(s.tau))
-    given = [x, xd, xdd, lam, ca.DM(s.tau), ca.DM(0.01)]
-    for options in ({}, {"method": "penalty", "project": False}):
-        direct = fm.trapezoidal_step(model, natural, *given, **options)
-        symbols = [ca.MX.sym("z", *y.shape) for y in given]
-        mx = ca.Function("f", symbols, list(fm.trapezoidal_step(model, natural, *symbols, **options)))
-        sx = od.function(fm.trapezoidal_step, model, natural, **options)
-        for y, by_mx, by_sx in zip(direct, mx(*given), sx(*given), strict=True):
-            assert isinstance(y, ca.DM)
-            close(by_mx, flat(y))
-            close(by_sx, flat(y))
-
-
-@pytest.mark.parametrize("units", [(1e-3, 1e-6), (1e3, 1e5)], ids=["millimeters", "kilometers"])
-def test_motions_are_the_same_in_other_units(units):
+def test_motions_are_the_same_in_other_units():
     """Gravity is zero, because it would set another time."""
-    length, mass = units
+    length, mass = 1e-3, 1e-6
 
     def run(length, mass, **options):
         made, natural = row(2, length, mass)
@@ -261,7 +248,7 @@ def test_motions_are_the_same_in_other_units(units):
 
 
 def test_springs_count_in_the_energy():
-    """Of the motion and of its trajectory, which takes one loop as well as several."""
+    """Display of the motion, and of its trajectory, which takes one loop as well as several."""
     builder = od.ModelBuilder("spring")
     bar = {"mass": 1.0, "com": (0, 0, -0.5), "inertia": (0.1, 0.1, 0.01)}
     builder.add_body("bar", od.Revolute("y"), stiffness=20.0, rest=0.3, **bar)
@@ -269,7 +256,8 @@ def test_springs_count_in_the_energy():
     motion = fm.trapezoidal_motion(
         model, fm.natural(model), [1.0], [0.0], h=0.005, duration=0.5, loads=od.Loads(passive=True)
     )
-    np.testing.assert_allclose(motion.trajectory().energy - motion.energy, motion.trajectory().energy[0] - motion.energy[0],
+    np.testing.assert_allclose(motion.trajectory().energy - motion.energy,
+                               motion.trajectory().energy[0] - motion.energy[0],
                                atol=1e-9)  # fmt: skip
     assert np.ptp(motion.energy) < 5e-3  # of the order h^2
     assert np.ptp(10 * (motion.q - 0.3) ** 2) > 1
@@ -321,6 +309,7 @@ def test_given_steps_take_torques_at_their_start():
         close(step(*columns, 1 + motion.t[k] * 100 + motion.q[k], 0.01)[0], motion.x[k + 1])
 
 
+@pytest.mark.slow
 def test_torques_may_depend_on_time_and_state():
     """The squeezer's spring is a function of q; against the published solution at 0.03 s, at 2e-5 s a step."""
     made = od.models.squeezer()
@@ -366,6 +355,7 @@ def test_fewer_instants_are_kept_and_progress_is_told():
     assert motion.trajectory().duration == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_a_step_that_does_not_converge_tells_time_row_and_remedy():
     """Half a second in one step of a fast tree; the motion so far is not lost."""
     model, natural, s, _ = tumbling()
@@ -405,6 +395,7 @@ def test_one_step_between_instants_that_does_not_converge_is_an_error():
     assert raised.value.motion.t[-1] == pytest.approx(0.02)
 
 
+@pytest.mark.slow
 def test_starts_must_keep_the_constraints(rng):
     made, natural = row(2)
     options = {"h": 0.01, "duration": 0.1}
@@ -417,6 +408,7 @@ def test_starts_must_keep_the_constraints(rng):
     close(motion.x[-1], fm.trapezoidal_motion(made.model, natural, made.q, made.qd, **options).x[-1])
 
 
+@pytest.mark.slow
 def test_small_velocities_must_keep_the_constraints_too():
     """An error of 1e-5 of the largest velocity, which is a micrometer per second."""
     made, natural = row(2)

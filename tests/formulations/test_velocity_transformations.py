@@ -7,7 +7,7 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 import pytest
-from casadi import DM, MX, SX
+from casadi import DM, SX
 
 import ocp_dyn as od
 from ocp_dyn.dynamics.kinematics import point_acceleration_6d, point_velocity_6d
@@ -34,9 +34,7 @@ ALGORITHMS = (
 )  # fmt: skip
 MODELS = {
     "human": od.models.human(),
-    "biped": od.models.five_link_biped(),
     "compass": od.models.compass_walker(),
-    "chain": od.models.chain(6),
     "random": od.random_tree(9, 2.0, rng=np.random.default_rng(2)),
 }
 ALL = od.Loads(passive=True, armature=True)
@@ -123,9 +121,9 @@ def test_springs_dampers_and_rotors(rng):
     check(model, State.of(model, rng), loads=ALL)
 
 
-@mostly_slow("scale", [(1e-3, 1e-9), (1e3, 1e9), (2e3, 3e-5)], [(2e3, 3e-5)])
-def test_scales_from_millimeters_to_kilometers(rng, scale):
-    length, mass = scale
+@pytest.mark.slow
+def test_scales(rng):
+    length, mass = 2e3, 3e-5
     model = tree("forest").scale(length, mass).with_gravity((0.3 * length, 0, -9.8 * length))
     s = State.of(model, rng)
     by_q, by_v = model.lengths
@@ -160,7 +158,7 @@ def test_a_fast_mechanism_keeps_its_accelerations(rng):
 # The pattern of R
 
 
-@mostly_slow("key", TREES, ("forest", "star", "floating", "prismatic_skew"))
+@mostly_slow("key", TREES, ("forest", "star"))
 def test_R_is_zero_where_a_dof_does_not_move_a_body(rng, key):
     """Nonzeros stand in the supporting columns only, and rows of translations hold no angular half."""
     model = tree(key)
@@ -192,21 +190,7 @@ def test_planar_mechanisms_stay_planar():
 # Kinds of numbers, parameters
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_SX_MX_and_DM_agree(rng, algorithm):
-    model = tree("forest")
-    s = State.of(model, rng)
-    names = od.function(algorithm, model).name_in()
-    values = [DM(getattr(s, name)) for name in names]
-    numbers = algorithm(model, *values)
-    for kind in (SX, MX):
-        x = [kind.sym(name, len(flat(v))) for name, v in zip(names, values, strict=True)]
-        results = algorithm(model, *x)
-        f = ca.Function("f", x, list(results) if isinstance(results, tuple) else [results])
-        for got, expected in zip(f.call(values), numbers if isinstance(numbers, tuple) else (numbers,), strict=True):
-            close(got, expected)
-
-
+@pytest.mark.slow
 def test_inertias_gravity_and_lengths_as_inputs(rng):
     model = MODELS["random"]
     body, joint = model.body_names[4], model.joint_names[3]

@@ -1,4 +1,5 @@
-"""A pendulum swings up with a weak motor: the same problem in CasADi's Opti and in rockit, with the library's dynamics."""
+"""A pendulum swings up with a weak motor: the same problem in CasADi's Opti and in rockit, with the library's
+dynamics."""
 
 from __future__ import annotations
 

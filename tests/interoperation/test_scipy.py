@@ -12,6 +12,7 @@ from tests.interoperation.tumbling import satellite, simulated
 pytest.importorskip("scipy")
 
 
+@pytest.mark.slow
 def test_energy_and_momentum_of_a_tumbling_satellite():
     """Both are conserved, and the quaternion keeps its length, although SciPy knows nothing of quaternions."""
     model = satellite()

@@ -42,7 +42,8 @@ def mex(folder: Path) -> Path:
     sources = [folder / "simulink" / name for name in re.findall(r"'([^']+)'", listed)]
     made = folder / "simulink" / f"sfun_{prefix}.so"
     include = (f"-I{folder}", f"-I{STANDIN}", "-DMATLAB_MEX_FILE")
-    run(CC, *STRICT, "-O1", *include, "-shared", "-fPIC", folder / "simulink" / f"sfun_{prefix}.c", *sources, "-o", made, "-lm", "-Wl,-z,defs")  # fmt: skip
+    run(CC, *STRICT, "-O1", *include, "-shared", "-fPIC", folder / "simulink" / f"sfun_{prefix}.c", *sources, "-o",
+        made, "-lm", "-Wl,-z,defs")  # fmt: skip
     return made
 
 
@@ -64,6 +65,7 @@ def run_block(library: ctypes.CDLL, f: ca.Function, values: list[np.ndarray], dt
 
 
 @mostly_slow("kind", ("sparse", "dense", "single"), ("sparse", "dense"))
+@pytest.mark.slow
 def test_blocks_compute_what_python_does(rng, tmp_path, kind):
     """Dense, sparse, constant, empty and matrix arguments; two blocks of one library in turn."""
     precision, lanes = ("single", 4) if kind == "single" else ("double", 1)
@@ -77,6 +79,7 @@ def test_blocks_compute_what_python_does(rng, tmp_path, kind):
             close(got, wanted, tolerance)
 
 
+@pytest.mark.slow
 def test_wrong_parameters(tmp_path, capfd):
     library = ctypes.CDLL(str(mex(od.codegen.export([ID, H], tmp_path / "robot"))))
     nothing = (ctypes.c_void_p * 16)()
@@ -96,6 +99,7 @@ def test_derivatives_are_no_blocks(tmp_path):
     assert "jac_H" in (folder / "simulink" / "build_sfun_robot.m").read_text()
 
 
+@pytest.mark.slow
 def test_no_state_and_no_globals(tmp_path):
     folder = od.codegen.export(FUNCTIONS, tmp_path / "robot")
     made = folder / "o"

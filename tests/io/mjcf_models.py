@@ -20,8 +20,10 @@ def machine():
     b = od.ModelBuilder("machine", gravity=(0.3, -0.2, -1.62))
     b.add_body("base", od.FloatingBase(), mass=3, inertia=(0.1, 0.1, 0.1))
     b.add_body("a", od.Revolute("y"), "base", origin=(0.1, 0, 0), mass=1, inertia=(0.1, 0.2, 0.1), lower=-1, upper=2,
-               effort=(-5, np.inf), velocity=3, damping=0.1, friction=0.2, stiffness=3, rest=0.3, armature=0.01)  # fmt: skip
-    b.add_body("b", od.Revolute("y"), "base", origin=(-0.1, 0, 0), rotation=turns("z", [0.4]), mass=1, inertia=(0.1, 0.2, 0.1), lower=0.5,
+               effort=(-5, np.inf), velocity=3, damping=0.1, friction=0.2, stiffness=3, rest=0.3,
+               armature=0.01)  # fmt: skip
+    b.add_body("b", od.Revolute("y"), "base", origin=(-0.1, 0, 0), rotation=turns("z", [0.4]), mass=1,
+               inertia=(0.1, 0.2, 0.1), lower=0.5,
                upper=0.5, effort=0)  # fmt: skip
     b.add_body("c", od.Revolute("y"), "a", origin=(0, 0, -0.3), mass=1, inertia=(0.1, 0.2, 0.1), upper=1)
     b.add_body("s", od.Spherical(), "c", origin=(0, 0, -0.3), mass=1, inertia=(0.1, 0.2, 0.15), effort=[(-4, 2)] * 3,

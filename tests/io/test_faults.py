@@ -118,7 +118,10 @@ def test_faults_of_the_whole_file(tmp_path, body, line, text):
     ]
 
 
-COUPLED = "joint 'k' mimics joint 'j': load with mimic=\"couple\" to have the coupling as a constraint, or with mimic=\"free\""
+COUPLED = (
+    "joint 'k' mimics joint 'j': load with mimic=\"couple\" to have the coupling as a constraint, or with "
+    'mimic="free"'
+)
 
 
 def test_notes_are_no_faults(tmp_path):
@@ -176,11 +179,11 @@ def test_missing_meshes_are_noted(tmp_path):
     ]
 
 
-ROBOTS = ("solo12", "panda", "talos_arm")
+ROBOTS = ("solo12", "panda", "talos_arm", "romeo_full", "anymal_c")
 
 
 @pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
-@mostly_slow("name", [name for k, name in enumerate(od.robots.names()) if k % 3 == 0 or name in ROBOTS], ROBOTS)
+@mostly_slow("name", ROBOTS, ROBOTS[:3])
 def test_files_without_faults_load_and_others_do_not(name):
     found = [fault for fault in file_faults(od.robots.path(name)) if fault.severe]
     if not found:

@@ -77,10 +77,14 @@ def test_a_robot_in_pinocchio(rng):
     pin = pytest.importorskip("pinocchio")
     text = """<robot name="r"><link name="base"><inertial><origin xyz="0.1 0 0.2" rpy="0.1 0.2 0.3"/><mass value="3"/>
       <inertia ixx="0.1" iyy="0.12" izz="0.15" ixy="0.01" ixz="0" iyz="0"/></inertial></link>
-      <link name="b"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-      <link name="a"><inertial><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-      <joint name="zz" type="continuous"><parent link="base"/><child link="b"/><origin xyz="0 1 0"/><axis xyz="1 0 0"/></joint>
-      <joint name="aa" type="continuous"><parent link="base"/><child link="a"/><origin xyz="0 -1 0"/><axis xyz="0 1 1"/></joint>
+      <link name="b"><inertial>
+        <mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <link name="a"><inertial>
+        <mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="zz" type="continuous"><parent link="base"/><child link="b"/>
+        <origin xyz="0 1 0"/><axis xyz="1 0 0"/></joint>
+      <joint name="aa" type="continuous"><parent link="base"/><child link="a"/>
+        <origin xyz="0 -1 0"/><axis xyz="0 1 1"/></joint>
       </robot>"""
     model = od.parse_urdf(text, root=od.FloatingBase())
     theirs = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
@@ -97,11 +101,11 @@ def robot(path):
     return od.load_urdf(od.robots.folder() / path, root=od.FloatingBase(), mimic="free", inertia="keep")
 
 
-QUICK = [path for k, path in enumerate(ORDERS) if k % 6 == 0 or ORDERS[path]["continuous"]]
+SOME = [path for k, path in enumerate(ORDERS) if k % 6 == 0 or ORDERS[path]["continuous"]]
 
 
 @needs_robots
-@mostly_slow("path", ORDERS, QUICK)
+@mostly_slow("path", SOME, SOME[::3])
 def test_recorded_orders_of_robots(path):
     model = robot(path)
     theirs = Layout(model, "pinocchio")
@@ -115,7 +119,7 @@ def test_recorded_orders_of_robots(path):
 
 
 @needs_robots
-@mostly_slow("path", ORDERS, QUICK)
+@mostly_slow("path", SOME, SOME[::3])
 def test_robots_in_pinocchio(path, rng):
     pin = pytest.importorskip("pinocchio")
     model, theirs = robot(path), pin.buildModelFromUrdf(str(od.robots.folder() / path), pin.JointModelFreeFlyer())
@@ -130,7 +134,7 @@ def test_robots_in_pinocchio(path, rng):
 
 
 @needs_robots
-@mostly_slow("path", ORDERS, QUICK)
+@mostly_slow("path", SOME, SOME[::3])
 def test_orders_of_robots_in_mujoco(path):
     mujoco = pytest.importorskip("mujoco")
     root = ElementTree.parse(od.robots.folder() / path).getroot()
@@ -240,7 +244,8 @@ def test_a_robot_in_mujoco(rng):
     mujoco = pytest.importorskip("mujoco")
     xml = """<mujoco><compiler angle="radian"/><worldbody><body name="base"><freejoint/>
       <inertial pos="0.1 0 0.2" mass="3" diaginertia="0.1 0.12 0.15"/>
-      <body name="head" pos="0 0.3 0.4"><joint type="ball"/><inertial pos="0 0.1 0.2" mass="1" diaginertia="0.05 0.06 0.07"/>
+      <body name="head" pos="0 0.3 0.4"><joint type="ball"/>
+          <inertial pos="0 0.1 0.2" mass="1" diaginertia="0.05 0.06 0.07"/>
       </body></body></worldbody></mujoco>"""
     theirs = mujoco.MjModel.from_xml_string(xml)
     builder = od.ModelBuilder()

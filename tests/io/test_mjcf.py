@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.io.simulators._common import balanced
-from tests.helpers import TREES, mostly_slow, random_rotation, tree
+from ocp_dyn.io.simulators._common import balance_moments
+from tests.helpers import ALL_TREES, mostly_slow, random_rotation, tree
 from tests.io.mjcf_models import loaded, machine
 
 mujoco = pytest.importorskip("mujoco")
@@ -52,12 +52,13 @@ def same_dynamics(model, theirs, rng):
     return data
 
 
-@mostly_slow("key", [key for key in TREES if key not in LACKING], ["euler_xyz", "universal", "forest", "star"])
+@mostly_slow("key", [key for key in ALL_TREES if key not in LACKING], ["euler_xyz", "universal", "forest", "star"])
 def test_trees_of_every_joint(key, rng):
     model = tree(key)
     same_dynamics(model, loaded(model), rng)
 
 
+@pytest.mark.slow
 def test_human(rng):
     model = od.models.human()
     with pytest.raises(od.ModelError, match=r"nonlinear passive torques.*drop=\('passive',\)"):
@@ -142,6 +143,7 @@ def test_motors_push_their_own_dofs(rng):
         near(data.qfrc_actuator, layout.to_tau(q, own))
 
 
+@pytest.mark.slow
 def test_bases_that_a_free_joint_cannot_be(rng):
     def base(**options):
         b = od.ModelBuilder()
@@ -183,6 +185,7 @@ def test_balls_have_one_number_for_three_axes(options, word):
         od.io.mjcf_text(b.build())
 
 
+@pytest.mark.slow
 def test_equalities(rng):
     model = machine()
     loops = [od.Loop("b", "c", "ball"), od.Loop("base", "s", label="tie"), od.Loop("b", "s", "revolute"),
@@ -205,7 +208,7 @@ LOOPS = {"ball": "ball", "fixed": "fixed", "revolute": "revolute",
 
 @pytest.mark.parametrize("axes", LOOPS.values(), ids=LOOPS)
 def test_loops_hold_what_ours_hold(axes, rng):
-    """Where the loop is closed, the rows of MuJoCo span those of G, for loops between turned frames."""
+    """The rows of MuJoCo in a closed position span those of G, for loops between turned frames."""
     model = machine().with_limits(lower=-np.inf, upper=np.inf)
     q = model.random_q(rng)
     first = random_rotation(rng), rng.normal(size=3)
@@ -237,6 +240,7 @@ def test_a_four_bar_swings_as_ours(rng):
     near(data.qacc, layout.to_qdd(q, qd, wanted), 2e-2)
 
 
+@pytest.mark.slow
 def test_planar_loops_on_legs_of_a_floating_base():
     """The plane of a loop moves with the base; the row across it is held by the legs all the same."""
     chain = od.models.heel_spring_biped()
@@ -309,7 +313,7 @@ def test_bodies_on_which_nothing_has_inertia():
 
 def test_balanced_moments_hold_after_rounding(rng):
     for moments in [*rng.uniform(size=(100, 3)), (0, 0, 1), (-1, -1, -1), (0.1, 0.2, 0.3)]:
-        low, middle, high = np.sort(balanced(np.array(moments, dtype=float)))
+        low, middle, high = np.sort(balance_moments(np.array(moments, dtype=float)))
         assert low > 0
         assert low + middle >= high
         assert high == max(*moments, 1e-14)
@@ -343,7 +347,7 @@ def test_inertias_that_no_body_has(rng):
 
 
 def test_layouts_of_all_written_joints():
-    assert {key for key in TREES if key not in LACKING} == {key for key in TREES if _has_layout(key)}
+    assert {key for key in ALL_TREES if key not in LACKING} == {key for key in ALL_TREES if _has_layout(key)}
 
 
 def _has_layout(key):
@@ -351,3 +355,14 @@ def _has_layout(key):
         return bool(od.Layout(tree(key), "mujoco").joints)
     except ValueError:
         return False
+
+
+def test_joints_that_move_nothing_are_named_and_rotors_count():
+    """A joint without any inertia, one with a rotor alone, and one with a body."""
+    builder = od.ModelBuilder()
+    builder.add_body("body", od.Revolute("y"), mass=1, com=(0, 0, -0.3), inertia=(0.1, 0.1, 0.1))
+    builder.add_body("rotor", od.Revolute("x"), "body", armature=0.1)
+    builder.add_body("idle", od.Universal("x", "y"), "body")
+    with pytest.raises(od.ModelError, match="moved by idle_joint") as error:
+        od.io.mjcf_text(builder.build())
+    assert "rotor" not in str(error.value).split(":")[1]

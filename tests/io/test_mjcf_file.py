@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn.io.simulators._common import Names, xml_text
 from tests.helpers import random_rotation
 from tests.io.mjcf_models import loaded, machine
 
@@ -37,7 +38,8 @@ def test_shapes_touch_the_ground_only(rng):
     assert theirs.geom("sole").size.tolist() == [0.1, 0.2, 0.3]
     assert theirs.geom("base").size[:2].tolist() == [0.1, 0.2]
     collide = {(a, b): bool((theirs.geom(a).contype & theirs.geom(b).conaffinity).item()
-               or (theirs.geom(b).contype & theirs.geom(a).conaffinity).item()) for a in names for b in names}  # fmt: skip
+               or (theirs.geom(b).contype & theirs.geom(a).conaffinity).item())
+            for a in names for b in names}  # fmt: skip
     assert all(hit == ((a in ("ground", "world")) != (b in ("ground", "world"))) for (a, b), hit in collide.items())
     assert theirs.geom("sole").friction.tolist() == theirs.geom("ground").friction.tolist() == [0.7, 0.01, 0.001]
     assert theirs.geom("sole").solref.tolist() == [0.005, 1]
@@ -70,6 +72,7 @@ def test_sticks_are_between_joints():
 
 
 @needs_robots
+@pytest.mark.slow
 def test_meshes_of_the_robot():
     model = od.robots.load("solo12")
     text = od.io.mjcf_text(model, visuals="meshes")
@@ -83,17 +86,19 @@ def test_meshes_of_the_robot():
 
 
 def test_names_stay_valid_and_unique(rng):
-    b = od.ModelBuilder('a "model" <1> -- --- \x00')
-    b.add_body("a\x01", od.Euler("xyz"), joint_name="j & k", mass=1, inertia=(1, 1, 1))
-    b.add_body("a\x02", od.Revolute("x"), "a\x01", mass=1, inertia=(1, 1, 1))
-    b.add_body("-----", od.Revolute("x"), "a\x01", mass=1, com=(0, 0, 1))  # a comment names it: it is a point
-    b.add_body("world2", od.Revolute("x"), "a\x01", joint_name="j & k.rx", mass=1, inertia=(1, 1, 1))
-    b.add_frame("f\n\u00e9", "world")
+    b = od.ModelBuilder('a "model" <1> -- ---')
+    b.add_body("a_", od.Euler("xyz"), joint_name="j & k", mass=1, inertia=(1, 1, 1))
+    b.add_body("a__2", od.Revolute("x"), "a_", mass=1, inertia=(1, 1, 1))
+    b.add_body("-----", od.Revolute("x"), "a_", mass=1, com=(0, 0, 1))  # a comment names it: it is a point
+    b.add_body("world2", od.Revolute("x"), "a_", joint_name="j & k.rx", mass=1, inertia=(1, 1, 1))
+    b.add_frame("f_\u00e9", "world")
     assert "- - - - -" in ElementTree.canonicalize(od.io.mjcf_text(b.build()), with_comments=True)
     theirs = loaded(b.build())
     assert [theirs.body(k).name for k in range(1, 5)] == ["a_", "a__2", "-----", "world2"]
-    assert [theirs.joint(k).name for k in range(3, 6)] == ["a__joint", "-----_joint", "j & k.rx_2"]
+    assert [theirs.joint(k).name for k in range(3, 6)] == ["a__2_joint", "-----_joint", "j & k.rx_2"]
     assert theirs.site(0).name == "f_\u00e9"
+    names = Names("a_")  # of meshes, which come from files
+    assert [names.new("a\x01"), names.new("a\n")] == ["a__2", "a__3"]
 
 
 def test_names_of_shapes_beside_the_plane():
@@ -124,9 +129,11 @@ WRONG = [
     ({"friction": (1, 2)}, "friction must be 1 or 3"), ({"friction": -1}, "friction"), ({"solimp": (1, 2)}, "solimp"),
     ({"friction": (1, 0, -1)}, "friction must not be negative"), ({"solref": (-100, 1)}, "both positive"),
     ({"solref": (0, 1)}, "both positive"), ({"keyframes": {"up": [np.nan] * 15}}, "keyframe 'up': q must hold finite"),
-    ({"solref": (np.nan, 1)}, "solref"), ({"visuals": "mesh"}, "did you mean 'meshes'"), ({"drop": ("pasive",)}, "passive"),
+    ({"solref": (np.nan, 1)}, "solref"), ({"visuals": "mesh"}, "did you mean 'meshes'"),
+    ({"drop": ("pasive",)}, "passive"),
     ({"ground": 1}, "ground"), ({"balance": None}, "balance"), ({"keyframes": [1]}, "keyframes"),
-    ({"keyframes": {1: 2}}, "keyframes"), ({"constraints": "loop"}, "constraints"), ({"time_step": 1}, "did you mean 'timestep'"),
+    ({"keyframes": {1: 2}}, "keyframes"), ({"constraints": "loop"}, "constraints"),
+    ({"time_step": 1}, "did you mean 'timestep'"),
 ]  # fmt: skip
 
 
@@ -139,7 +146,8 @@ def test_wrong_options(options, text):
 @pytest.mark.parametrize(("make", "text"), [
     (lambda: od.io.Box("a", (1, 0, 1)), "half_sizes"), (lambda: od.io.Ball("a", -1), "radius"),
     (lambda: od.io.Ball("", 1), "frame"), (lambda: od.io.Cylinder("a", 1, np.inf), "half_length"),
-    (lambda: od.io.Box("a", (1, 1, 1), rotation=2 * np.eye(3)), "orthonormal"), (lambda: od.io.Ball("a", 1, (1, 2)), "center"),
+    (lambda: od.io.Box("a", (1, 1, 1), rotation=2 * np.eye(3)), "orthonormal"),
+    (lambda: od.io.Ball("a", 1, (1, 2)), "center"),
     (lambda: od.io.Ball("a", raduis=1), "did you mean 'radius'"), (lambda: od.io.Ball("a", 1, name=""), "name"),
 ])  # fmt: skip
 def test_wrong_shapes(make, text):
@@ -191,3 +199,16 @@ def test_frames_may_be_given_themselves(tmp_path):
     od.io.write_mjcf(machine(), tmp_path / "x.xml", [shape])
     assert (tmp_path / "x.xml").read_text() == od.io.mjcf_text(machine(), [shape])
     assert mujoco.MjModel.from_xml_path(str(tmp_path / "x.xml")).nq == machine().nq
+
+
+def test_files_are_written_as_python_writes_them_but_to_any_depth():
+    root = ElementTree.fromstring(od.io.mjcf_text(machine()))
+    root.insert(1, ElementTree.Comment(" a < b & c "))
+    root[0].set("note", 'quotes " and < & \n')
+    text = xml_text(root)
+    ElementTree.indent(root)
+    assert text.removeprefix('<?xml version="1.0" encoding="utf-8"?>\n') == ElementTree.tostring(root, "unicode") + "\n"
+    deepest = chain = ElementTree.Element("body")
+    for _ in range(3000):
+        deepest = ElementTree.SubElement(deepest, "body")
+    assert xml_text(chain).count("</body>") == 3000

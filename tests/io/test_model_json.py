@@ -88,6 +88,7 @@ def test_round_trip_of_every_kind_of_joint():
             assert_same(model, model_from_dict(json.loads(json.dumps(model_to_dict(model), allow_nan=False))))
 
 
+@pytest.mark.slow
 def test_axes_come_back_to_the_last_bit():
     rng = np.random.default_rng(0)
     data = model_to_dict(small_model())

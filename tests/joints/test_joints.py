@@ -266,6 +266,8 @@ def test_a_joint_made_of_another_s_axis_is_the_same_joint(rng):
 def test_quaternions_cannot_be_emulated():
     with pytest.raises(od.ModelError, match=r"body 'a': it cannot be emulated: Spherical.*not a chain"):
         od.ModelBuilder().add_body("a", od.Spherical(), emulate=True)
+    with pytest.raises(TypeError, match="body 'a': emulate must be True or False"):
+        od.ModelBuilder().add_body("a", od.Universal("x", "y"), emulate=np.zeros(2))
 
 
 def test_a_fixed_joint_does_nothing():

@@ -47,6 +47,11 @@ def test_springs_pull_to_their_rest_and_damp():
         (lambda m: m.with_springs({"elbow": 1.0}), KeyError, "no dof 'elbow'; dofs are: "),
         (lambda m: m.with_springs({m.qd_names[0]: -1.0}), ValueError, "stiffness of .* must"),
         (lambda m: m.with_springs([1.0]), TypeError, "a dict of values by names of dofs"),
+        (
+            lambda m: m.with_springs({LAST: 1.0}, rest={m.qd_names[0]: 0.2}),
+            od.ModelError,
+            "has no spring: name it in stiff",
+        ),
     ],
 )
 def test_what_no_model_can_have_is_refused(change, error, message):

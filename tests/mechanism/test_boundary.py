@@ -8,8 +8,8 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.casadi_functions.registry import REGISTRY
-from ocp_dyn.mechanism.boundary import boundary
+from ocp_dyn.functions.registry import REGISTRY
+from ocp_dyn.mechanism.boundary import checks_arguments
 from ocp_dyn.models import pendulum
 from tests.helpers import OF_CLOSED_CHAINS, add_random, close
 
@@ -248,7 +248,7 @@ def test_a_quaternion_of_zeros_is_told():
 
 
 def test_what_functions_check_themselves_and_what_python_tells_pass():
-    at = boundary(several=("tau",), own=("q",))(lambda model, q, tau, f_ext=None: (q, tau))
+    at = checks_arguments(several=("tau",), own=("q",))(lambda model, q, tau, f_ext=None: (q, tau))
     assert at(MODEL, "own", V)[0] == "own"
     assert at(MODEL, "own", ca.DM(2, 5))[1].shape == (2, 5)
     assert at(MODEL, "own", tau=V, f_ext=None)
@@ -304,14 +304,20 @@ def test_a_path_is_a_name_and_no_open_file(path):
         (lambda: ocp.StepMap(abs, abs, abs, n=10**9), "n must be at least 1 and at most 200"),
         (lambda: ocp.StepMap(abs, abs, abs, n=1, steps=10**9), "steps must be at least 1 and at most 100000"),
         (lambda: od.codegen.emit(None, "f"), "emit needs a casadi.Function"),
-        (lambda: od.codegen.generate([od.function(od.mass_matrix, MODEL)], "p", precision=[]), "precision is 'double'"),
+        (
+            lambda: od.codegen.generate([od.function(od.mass_matrix, MODEL)], "p", precision=[]),
+            "precision must be one of double, single",
+        ),
         (lambda: od.codegen.generate([od.function(od.mass_matrix, MODEL)], "p", derivatives=3), "derivatives must be"),
         (
             lambda: od.codegen.generate([od.function(od.mass_matrix, MODEL)], "p", lanes=ca.SX.sym("x")),
             "lanes in double",
         ),
         (lambda: od.codegen.compile([od.function(od.mass_matrix, MODEL)], keys=[3]), "keys must be texts"),
-        (lambda: od.codegen.compile([od.function(od.mass_matrix, MODEL)], threads=10**9), "threads must be a positive"),
+        (
+            lambda: od.codegen.compile([od.function(od.mass_matrix, MODEL)], threads=10**9),
+            "threads, unless None, must be at least 1 and at most 4096",
+        ),
     ],
 )
 def test_the_other_rooms_refuse_in_words(call, message):

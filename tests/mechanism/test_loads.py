@@ -14,6 +14,7 @@ from tests.dynamics.test_passive import MODEL
 from tests.helpers import State, close, evaluate, flat
 
 
+@pytest.mark.slow
 def test_equal_loads_are_one() -> None:
     assert od.Loads() == NO_LOADS
     assert od.Loads(external=["b1"]) == od.Loads(external=("b1",))

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.cheapest_equivalent import cheapest_equivalent
-from ocp_dyn.codegen.kernels.emit import emit
-from ocp_dyn.codegen.kernels.values import COMMUTATIVE, CONSTANT, INPUT, values_of
+from ocp_dyn.codegen.text.emit import emit
+from ocp_dyn.codegen.text.values import COMMUTATIVE, CONSTANT, INPUT, values_of
+from ocp_dyn.functions.cheapest_equivalent import cheapest_equivalent
 from ocp_dyn.joints import FloatingBase, Prismatic, Revolute
 from ocp_dyn.mechanism.signs import with_equal_signs
 from ocp_dyn.models import human
@@ -123,13 +123,15 @@ def test_trees_in_general_position(rng, algorithm, scale, reversed_joints):
 
 @pytest.mark.parametrize("joints", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_counts_do_not_depend_on_frames(joints):
-    """Legs about coordinate axes take as many operations, to a hundredth, if all frames of the file lie askew to the axes."""
+    """Legs about coordinate axes take as many operations, to a hundredth, if all frames of the file lie askew to the
+    axes."""
     models = [mirrored(np.random.default_rng(7), joints, about="xzy", askew=askew) for askew in (False, True)]
     a, b = (emit(od.function(od.mass_matrix, model), "f").statements for model in models)
     assert abs(a - b) < 0.01 * a
 
 
 @pytest.mark.parametrize("heavier", [0.0, 1e-6])
+@pytest.mark.slow
 def test_physics_stays(rng, heavier):
     """The masses of limbs that differ by a millionth stay different; all results are those of the model as given."""
     model = mirrored(rng, 2, heavier=heavier, reversed_joints=(1,))
@@ -160,6 +162,7 @@ def legs(left=LEG, right=LEG, kinds_left=Revolute, kinds_right=Revolute):
 
 
 @pytest.mark.parametrize("kind", [Revolute, Prismatic])
+@pytest.mark.slow
 def test_half_turns_change_no_number(rng, kind):
     """The right leg gets the axes of the left one, and no number of the model is rounded."""
     model = legs(LEG, "x y -z -y -z", kind, kind)
@@ -199,7 +202,8 @@ def test_frames_stay_where_turning_does_not_pay(model):
 
 
 def test_fingers_go_with_their_hands():
-    """The left fingers are made equal, then the right hand is, with its fingers: all end with the axes of one finger."""
+    """The left fingers are made equal, then the right hand is, with its fingers: all end with the axes of one
+    finger."""
     builder = od.ModelBuilder("hands")
     builder.add_body("base", FloatingBase(), mass=5, inertia=(1, 2, 2))
     for side in "lr":
@@ -220,12 +224,14 @@ def test_no_pairs_no_change(rng):
     assert with_equal_signs(model) is model
 
 
+@pytest.mark.slow
 def test_human_limbs():
     model = human()
     assert share_in_pairs(od.function(od.mass_matrix, model), model) > 0.99
 
 
 @pytest.mark.parametrize("right", [LEG, "x -y -z y z"])
+@pytest.mark.slow
 def test_a_joint_that_turns_the_other_way_hides_no_pairs(right):
     packing = emit(od.function(od.inverse_dynamics, legs(LEG, right)), "f", pack=True).packing
     assert packing is not None

@@ -11,7 +11,20 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from tests.helpers import JOINTS, TREES, State, add_random, close, evaluate, random_inertia, random_rotation, tree
+from tests.helpers import (
+    ALL_TREES,
+    JOINTS,
+    MIXED,
+    SIMILAR,
+    TREES,
+    State,
+    add_random,
+    close,
+    evaluate,
+    random_inertia,
+    random_rotation,
+    tree,
+)
 
 
 def build(**body) -> od.Model:
@@ -223,15 +236,19 @@ def test_printing():
 
 
 def test_one_limit_for_several_entries_leaves_out_quaternions():
-    """For the model and for a joint; not for speeds, nor where entries are named or all values are given."""
+    """For the model and for a joint; not for speeds, nor where an entry is named."""
     model = tree("floating")
     quaternion = np.array([name.rpartition(".")[2] in ("qx", "qy", "qz", "qw") for name in model.q_names])
     assert quaternion.any()
     for limited in (model.with_limits(upper=1.5), model.with_limits(upper=dict.fromkeys(model.joint_names, 1.5))):
         assert np.all(limited.dofs.q_upper[~quaternion] == 1.5)
         assert np.all(limited.dofs.q_upper[quaternion] == np.inf)
-    limited = model.with_limits(lower=-1.0, upper=np.full(model.nq, 2.0), velocity=3.0)
-    assert np.all(limited.dofs.q_upper == 2.0)
+    with pytest.raises(
+        od.ModelError, match="lower limit would limit qx, qy, qz, qw, which are components of a unit quat"
+    ):
+        od.ModelBuilder().add_body("ball", od.Spherical(), mass=1, lower=[-1] * 4)
+    limited = model.with_limits(lower=-1.0, upper=np.where(quaternion, np.inf, 2.0), velocity=3.0)
+    assert np.all(limited.dofs.q_upper[~quaternion] == 2.0)
     assert np.all(limited.dofs.qd_max == 3.0)
     assert np.all(limited.dofs.q_lower[quaternion] == -np.inf)
     entry = model.q_names[int(np.argmax(quaternion))]
@@ -267,6 +284,10 @@ def test_constants_are_structurally_sparse():
 
 
 # The manifold
+
+
+def test_the_trees_of_tests_hold_all_kinds_of_joints():
+    assert {kind for key in TREES for kind in (ALL_TREES | MIXED)[key][0]} >= set(JOINTS) - set(SIMILAR)
 
 
 @pytest.mark.parametrize("key", TREES)
@@ -321,6 +342,7 @@ def test_a_builder_goes_on_without_touching_what_it_built(rng):
     close(second.mass - mass, 3.0 + float(second.I[2].m))
 
 
+@pytest.mark.slow
 def test_pickling(rng):
     model, contact = pickle.loads(pickle.dumps((m := tree("forest"), od.Contact(m.body("b3")))))
     s = State.of(m, rng)

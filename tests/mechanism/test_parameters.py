@@ -8,9 +8,9 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.description import describe
 from ocp_dyn.constrained_motion import constrained_equations
 from ocp_dyn.dynamics.regressor import inertial_parameters
+from ocp_dyn.functions.description import describe
 from ocp_dyn.mechanism.parameters import (
     CONSTRAINT_PARAMETERS,
     MODEL_PARAMETERS,
@@ -106,6 +106,7 @@ def test_the_model_s_own_numbers_change_nothing(rng):
     close(flat(ID(s.q, s.qd, s.qdd, *values)), evaluate(od.inverse_dynamics, MODEL, args=(s.q, s.qd, s.qdd)))
 
 
+@pytest.mark.slow
 def test_a_payload_is_a_body_fixed_to_the_frame(rng):
     m, c, I = 0.8, np.array([0.1, -0.2, 0.3]), random_inertia(rng, 0.8)
     builder_value = np.concatenate([[m], m * c, six(I + m * (c @ c * np.eye(3) - np.outer(c, c)))])
@@ -133,6 +134,7 @@ def test_torque_is_linear_in_the_ten_parameters(rng):
     assert not ca.depends_on(Y, pi)
 
 
+@pytest.mark.slow
 def test_derivatives_by_every_parameter_are_finite_and_equal_to_differences(rng):
     s = State.of(MODEL, rng)
     names = tuple(n for n in ALL if n != "inertia:b1")
@@ -140,7 +142,12 @@ def test_derivatives_by_every_parameter_are_finite_and_equal_to_differences(rng)
     x = [SX.sym(n, FD.size1_in(k)) for k, n in enumerate(FD.name_in())]
     J = ca.Function("J", x, [ca.jacobian(FD(*x), ca.vertcat(*x[3:]))])
     sizes = [parameter_size(n) for n in names]
-    p = rng.uniform(0.5, 1.0, sum(sizes))
+    m, c, I = 0.8, rng.uniform(0.1, 0.3, 3), random_inertia(rng, 0.8)
+    bodies = {
+        "inertia_com:b2": six(I),
+        "payload:tool": [m, *(m * c), *six(I + m * (c @ c * np.eye(3) - np.outer(c, c)))],
+    }
+    p = np.concatenate([bodies.get(n, rng.uniform(0.5, 1.0, size)) for n, size in zip(names, sizes, strict=True)])
 
     def at(values):
         return [s.q, s.qd, s.tau, *np.split(values, np.cumsum(sizes)[:-1])]
@@ -326,6 +333,7 @@ def test_points_need_constraints_and_keep_to_their_set():
 # What the rest of the library makes of symbols
 
 
+@pytest.mark.slow
 def test_labels_say_what_a_parameter_holds(tmp_path):
     names = ("gravity", "inertia:b1", "mass:b2", "point:b3")
     f = od.function(od.constrained_dynamics, MODEL, constraints()[:1], parameters=names)

@@ -72,12 +72,14 @@ def test_elements_are_added_or_replaced() -> None:
     assert LEG.with_passive([spring]).passive == (*LEG.passive, spring)
     assert LEG.with_passive([spring], replace_all=True).passive == (spring,)
     for same in (LEG.with_gravity((0, 0, 1)), LEG.with_limits(lower=-1.0), LEG.with_frame("f", "foot"),
-                 LEG.with_inertia("foot", 2.0), od.with_parameters(LEG, {"mass:foot": 3.0}), od.reduce(LEG)):  # fmt: skip
+                 LEG.with_inertia("foot", 2.0), od.with_parameters(LEG, {"mass:foot": 3.0}),
+                 od.reduce(LEG)):  # fmt: skip
         assert same.passive == LEG.passive
 
 
 def test_a_scaled_model_stretches_as_far_relative_to_its_size() -> None:
-    """Slopes of lengths, starts of springs on them; torques of the tissue stay, forces of springs grow as linear ones."""
+    """Slopes of lengths, starts of springs on them; torques of the tissue stay, forces of springs grow as linear
+    ones."""
     large = LEG.scale(length=2.0)
     q, doubled = np.array([0.3, -0.2, 0.5, 0.4, -0.6]), np.array([0.3, -0.2, 0.5, 0.8, -0.6])
     before, after = torques(LEG, q), torques(large, doubled)

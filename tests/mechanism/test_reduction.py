@@ -1,26 +1,15 @@
-"""Reduced models: every joint-space quantity and every pose as before, on random trees and on robots; fewer operations."""
+"""Reduced models: every joint-space quantity and every pose as before, on random trees and on robots; fewer
+operations."""
 
 import casadi as ca
 import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.cheapest_equivalent import cheapest_equivalent
+from ocp_dyn.functions.cheapest_equivalent import cheapest_equivalent
 from ocp_dyn.mechanism.reduction import reduce, variants
-from ocp_dyn.models import chain, human
-from tests.helpers import close, mostly_slow
-
-KINDS = [
-    od.Revolute((1, 2, -3)),
-    od.Revolute("-x"),
-    od.Prismatic((0.3, 1, 0)),
-    od.Translation(),
-    od.Planar(),
-    od.Spherical(),
-    od.Euler("yxz"),
-    od.FloatingBase(),
-    od.FloatingBase("euler_zyx"),
-]
+from ocp_dyn.models import chain, human, pendulum
+from tests.helpers import TREES, close, mostly_slow, tree
 
 
 def state(model, rng):
@@ -41,15 +30,12 @@ def compare(model, reduced, rng, tolerance=1e-11):
         close(od.function(algorithm, reduced, reduce=False)(*arguments), expected, tolerance)
 
 
-@pytest.mark.parametrize(
-    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])], ids=str
-)
-@mostly_slow("branching", (1.0, 2.0), (2.0,))
-def test_joint_space_quantities_stay(kind, branching, rng):
-    model = od.random_tree(6, branching, [kind, od.Revolute((0.2, 1, 0.3))], rng)
-    compare(model, reduce(model), rng, 1e-9)  # forward dynamics of random trees is not well conditioned
+@mostly_slow("key", TREES, ("mixed",))
+def test_joint_space_quantities_stay(key, rng):
+    compare(tree(key), reduce(tree(key)), rng, 1e-9)  # forward dynamics of random trees is not well conditioned
 
 
+@pytest.mark.slow
 def test_frames_keep_their_poses(rng):
     model = human()
     reduced = reduce(model)
@@ -66,7 +52,7 @@ def test_frames_keep_their_poses(rng):
 
 
 def test_small_products_of_inertia_stay():
-    """Of a body of 0.1 g, products of inertia are far below 1 kg m^2 and no rounding: they alone make these torques."""
+    """Products of inertia of a body of 0.1 g are far below 1 kg m^2 and no rounding: they alone make these torques."""
     builder = od.ModelBuilder(gravity=(0, 0, 0))
     I = np.diag([3e-7, 4e-7, 5e-7]) + 5e-11 * (1 - np.eye(3))
     builder.add_body("ball", od.Spherical(), mass=1e-4, inertia=I)
@@ -123,8 +109,10 @@ def instructions(algorithm, model):
 
 
 @mostly_slow("make", (chain, human, od.models.five_link_biped), (chain, od.models.five_link_biped))
+@pytest.mark.slow
 def test_fewer_operations(make):
-    """Never more than the model itself, but for a few of ABA's on plain chains; well fewer where forces are computed."""
+    """Never more than the model itself, but for a few of ABA's on plain chains; well fewer where forces are
+    computed."""
     model = make(20) if make is chain else make()
     for algorithm, share in (
         (od.inverse_dynamics, 0.95),
@@ -138,12 +126,11 @@ def test_fewer_operations(make):
         )
 
 
-@pytest.mark.parametrize("kind", [od.FloatingBase(), od.FloatingBase("euler_zyx"), od.Planar(), od.Euler("yxz"),
-                                  od.Universal("x", "z")], ids=str)  # fmt: skip
+@pytest.mark.parametrize("key", ["mixed", "bases"])
 @pytest.mark.slow
-def test_joints_taken_apart(kind, rng):
+def test_joints_taken_apart(key, rng):
     """The same q, qd, names of the moved bodies, poses of frames and quantities; constant motion subspaces."""
-    model = od.random_tree(5, 1.5, [kind, od.Revolute((0.2, 1, 0.3))], rng)
+    model = tree(key)
     q = model.random_q(rng)
     for apart in variants(model):
         assert (apart.nq, apart.nv) == (model.nq, model.nv)
@@ -159,11 +146,16 @@ def test_joints_taken_apart(kind, rng):
 
 
 def test_frames_of_other_models_are_refused():
-    model, other = human(), human()
+    """But those of an equal model are as good as the model's own."""
+    model, other = pendulum(2), pendulum(2)
+    q = ca.DM([0.3, 0.4])
+    assert model.frame("tip") is not other.frame("tip")
+    close(od.pose(reduce(model), other.frame("tip"), q)[1], od.pose(model, "tip", q)[1])
     with pytest.raises(ValueError, match="belongs to another model"):
-        od.pose(reduce(model), other.frame("sole_l"), ca.DM(model.neutral()))
+        od.pose(reduce(model), pendulum(2, length=2.0).frame("tip"), q)
 
 
+@pytest.mark.slow
 def test_lightest_by_what_must_hold_on_it():
     """Taken apart where only frames count; bodies kept for locked joints; untouched for what may ask for anything."""
     model = human()
@@ -175,13 +167,17 @@ def test_lightest_by_what_must_hold_on_it():
     assert cheapest_equivalent(model, ((foot, lock),)).joint_names == model.joint_names
     assert cheapest_equivalent(model, split=False).joint_names == model.joint_names
 
-    class Own:
+    class Own(od.Constraint):
         rows = ("own",)
 
         def position(self, model, q):
             return q[0]
 
-        jacobian = hessian = position
+        def jacobian(self, model, q):
+            return q[0]
+
+        def hessian(self, model, q, qd):
+            return q[0]
 
     assert cheapest_equivalent(model, (Own(),)) is model
     gravity = ca.SX.sym("c", 3)

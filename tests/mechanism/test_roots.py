@@ -9,7 +9,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.constrained_motion.inverse import actuated_dofs
+from ocp_dyn.constrained_motion.inverse_dynamics import actuated_dofs
 from ocp_dyn.joints import EULER_ORDERS
 from ocp_dyn.ocp.statement.objectives import base_size
 from ocp_dyn.spatial_algebra.rotations import rotation_about

@@ -7,14 +7,15 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import models
-from ocp_dyn._types import Array
+from ocp_dyn._base.types import Array
 from ocp_dyn.mechanism import Model
 from ocp_dyn.models.human_body import THICKNESS
 from ocp_dyn.symmetry.mirror import mirror_map
 from tests.helpers import close, evaluate
 
 PEOPLE = [
-    (73.0, 1.741, "male"), (61.9, 1.735, "female"), (58.3, 1.55, "female"), (101.7, 1.98, "male"), (20.0, 2.3, "female"),
+    (73.0, 1.741, "male"), (61.9, 1.735, "female"), (58.3, 1.55, "female"), (101.7, 1.98, "male"),
+    (20.0, 2.3, "female"),
     (250.0, 1.0, "male"),
 ]  # fmt: skip
 
@@ -53,7 +54,8 @@ def test_every_body_has_mass_and_inertia(person: tuple[float, float, str]) -> No
     assert model.mass == pytest.approx(person[0], rel=1e-12)
     for i in range(1, 41):
         m, h, I = spatial_inertia(model, [model.body_names[i - 1]],
-                                  evaluate(od.point_position, model, model.body_names[i - 1], args=[model.neutral()]))  # fmt: skip
+                                  evaluate(od.point_position, model, model.body_names[i - 1],
+                                      args=[model.neutral()]))  # fmt: skip
         c = h / m
         values = np.linalg.eigvalsh(I - m * (c @ c * np.eye(3) - np.outer(c, c)))
         size = m * person[1] ** 2
@@ -84,6 +86,7 @@ def test_segments_are_those_of_the_tables(segment: str) -> None:
         close(got, expected, 1e-13)
 
 
+@pytest.mark.slow
 def test_dimensions() -> None:
     model, size = models.human_body(), models.human_dimensions()
     place = {name: evaluate(od.point_position, model, name, args=[model.neutral()]) for name in model.frames}
@@ -115,6 +118,7 @@ def test_bad_input() -> None:
 
 
 @pytest.mark.parametrize(("mass", "height", "sex"), [(73.0, 1.741, "male"), (58.0, 1.62, "female")])
+@pytest.mark.slow
 def test_straight_toes_leave_the_human_as_it_is(mass: float, height: float, sex: str) -> None:
     """Mass matrix of all other dofs, in general position; bent toes move their frame only."""
     plain = models.human(mass, height, sex)  # type: ignore[arg-type]

@@ -67,6 +67,7 @@ def test_lumbar_stops_are_the_published_ones_where_the_ranges_are() -> None:
     close(torque(lumbar__ry=65)["lumbar.ry"], -0.25, 1e-5)
 
 
+@pytest.mark.slow
 def test_both_sides_mirror_each_other_and_size_scales_all() -> None:
     ocp.mirror_map(TISSUE)
     small = od.models.passive_tissue(50, 1.6, "female")
@@ -92,6 +93,7 @@ def test_impossible_people_are_refused() -> None:
         od.models.passive_tissue(73, 1.741, "male", toe=3)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_people_have_tissue_unless_it_is_left_out() -> None:
     bare = od.models.human(tissue=False)
     assert bare.passive == ()

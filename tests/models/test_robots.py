@@ -14,6 +14,7 @@ from tests.helpers import mostly_slow
 
 needs_robots = pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 NAMES = od.robots.names()
+QUICK = ["bolt", "go1", "solo12", "panda", "hector", "double_pendulum"]
 
 
 def test_names_are_those_of_the_table_by_kind():
@@ -26,7 +27,7 @@ def test_names_are_those_of_the_table_by_kind():
 
 
 @needs_robots
-@mostly_slow("name", NAMES, ("bolt", "go1", "solo12", "panda", "hector", "double_pendulum"))
+@mostly_slow("name", [robot.name for robot in ROBOTS if robot.feet] + QUICK[3:], QUICK)
 def test_robots_load_on_their_root_with_feet_on_one_height(name, recwarn):
     model, robot = od.robots.load(name), od.robots.describe(name)
     assert not recwarn
@@ -85,6 +86,8 @@ def test_a_missing_package_is_named_with_its_installation(monkeypatch, tmp_path)
     assert not od.robots.installed()
     with pytest.raises(ModuleNotFoundError, match=r'pip install "ocp_dyn\[robots\]"'):
         od.robots.load("talos")
+    with pytest.raises(KeyError, match="no robot 'tallos': did you mean 'talos'"):
+        od.robots.path("tallos")
     (tmp_path / "share/example-robot-data/robots").mkdir(parents=True)  # an older version, of another package manager
     monkeypatch.setenv("CMAKE_PREFIX_PATH", str(tmp_path))
     assert od.robots.folder() == tmp_path / "share/example-robot-data/robots"

@@ -46,7 +46,8 @@ def test_lengthening_muscles_keep_their_torque():
 
 
 def test_curves_are_smooth_and_positive():
-    """Second derivatives by the speed and the angle are those of finite differences everywhere, so no corner is left."""
+    """Second derivatives by the speed and the angle are those of finite differences everywhere, so no corner is
+    left."""
     q, w = ca.SX.sym("q"), ca.SX.sym("w")
     torque = CURVE(q, w)
     f = ca.Function("f", [q, w], [torque, ca.gradient(torque, ca.vertcat(q, w)), *ca.hessian(torque, ca.vertcat(q, w))])

@@ -11,7 +11,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import models
-from ocp_dyn._types import Array
+from ocp_dyn._base.types import Array
 from ocp_dyn.models import ClosedChain
 from ocp_dyn.models.placed_bodies import box_inertia, rod_inertia, wheel_inertia
 from tests.helpers import close, evaluate, flat
@@ -171,7 +171,8 @@ def test_wheels_stand_on_the_ground(name: str) -> None:
 
 
 def stiffness_along(chain: ClosedChain, held: Array) -> float:
-    """Second derivative of the springs' energy at q = 0 along the velocity v with G v = 0 and held v = (0, ..., 0, 1)."""
+    """Second derivative of the springs' energy at q = 0 along the velocity v with G v = 0 and held v = (0, ..., 0,
+    1)."""
     rows = np.vstack([evaluate(od.constraint_jacobian, chain.model, chain.loops, args=[chain.q]), held])
     v, *_ = np.linalg.lstsq(rows, np.eye(len(rows))[-1], rcond=1e-12)
     np.testing.assert_allclose(rows @ v, np.eye(len(rows))[-1], atol=1e-12)

@@ -1,4 +1,4 @@
-"""What joints do by themselves in optimal control: springs, losses and rotors in the equations, wherever these are used."""
+"""Passive forces of joints in optimal control: springs, losses and rotors in the equations, wherever these are used."""
 
 import json
 import math
@@ -13,16 +13,17 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.mechanism.loads import JOINT_LOADS, SLIP_SPEED
+from ocp_dyn.mechanism.loads import JOINT_LOADS
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.equations import Equations, equations_of
-from ocp_dyn.ocp.workflows.solve import prepare
+from ocp_dyn.ocp.workflows.attempt import prepare
 from tests.dynamics.test_passive import MODEL as LINEAR
 from tests.dynamics.test_passive_elements import with_elements
 from tests.helpers import close, mostly_slow
 
 MODEL = with_elements(LINEAR)
-"""Every kind of joint, every dof with a spring, damping, friction and a rotor, and with tissue where it has an angle."""
+"""Every kind of joint, every dof with a spring, damping, friction and a rotor, and with tissue where it has an
+angle."""
 
 FORMS = (
     {"form": "implicit"},
@@ -56,7 +57,8 @@ def fastest(model: od.Model, **options: Any) -> ocp.Problem:
 
 
 def bang_bang(rate: Callable[[float, float, float], float]) -> float:
-    """Time of the one switched motion from rest to rest over one radian: Newton on the two times, Runge-Kutta between."""
+    """Time of the one switched motion from rest to rest over one radian: Newton on the two times, Runge-Kutta
+    between."""
 
     def f(x: np.ndarray, tau: float) -> np.ndarray:
         return np.array([x[1], rate(x[0], x[1], tau)])
@@ -90,7 +92,7 @@ def loaded_time() -> float:
     return bang_bang(rotor_rate)
 
 
-@pytest.mark.parametrize("options", FORMS)
+@mostly_slow("options", FORMS, (FORMS[0],))
 def test_the_fastest_swing_of_a_loaded_rotor(options: dict[str, Any], loaded_time: float) -> None:
     """Minimum time against a dense integration with one switch; the equations hold between the nodes too."""
     solution = fastest(rotor(**LOADED), loads=SMOOTH, **options).solve(progress=False)
@@ -110,9 +112,10 @@ TISSUE = (
 )
 
 
-@mostly_slow("options", FORMS, (FORMS[0], FORMS[3]))
+@mostly_slow("options", FORMS[::4], FORMS[:1])
 def test_the_fastest_swing_against_tissue(options: dict[str, Any], tmp_path: Any) -> None:
-    """An exponential, a constant torque and a spring from 0.6 rad on, against a dense integration; a file keeps them."""
+    """An exponential, a constant torque and a spring from 0.6 rad on, against a dense integration; a file keeps
+    them."""
 
     def rate(q: float, qd: float, tau: float) -> float:
         z = (q - 0.6) / 0.05
@@ -128,7 +131,7 @@ def test_the_fastest_swing_against_tissue(options: dict[str, Any], tmp_path: Any
     assert replace(solution, loads=NO_PASSIVE).defects().angle > 5e-4
 
 
-@mostly_slow("options", FORMS, FORMS[:4:3])
+@pytest.mark.parametrize("options", FORMS[:4:3])
 def test_a_switch_by_name_leaves_them_out(options: dict[str, Any]) -> None:
     """sqrt(2) s without; armature 3 makes the inertia four times as large, and the time twice."""
     plain = 2**0.5
@@ -157,7 +160,7 @@ def sizes(problem: ocp.Problem) -> list[tuple[Any, ...]]:
     _, program = prepare(problem)
     return [
         (
-            *(f.n_instructions() for f in (b.values_function, b.first_function, b.second_function, b.gauss_function)),
+            *(b.derivatives.function(level).n_instructions() for level in ("values", "first", "second", "gauss")),
             b.jacobian_pattern.nnz(),
             b.hessian_pattern.nnz(),
         )
@@ -165,7 +168,7 @@ def sizes(problem: ocp.Problem) -> list[tuple[Any, ...]]:
     ]
 
 
-@mostly_slow("options", FORMS, FORMS[1:4:2])
+@pytest.mark.parametrize("options", FORMS[1:4:2])
 def test_nothing_grows_without_data(options: dict[str, Any]) -> None:
     """The blocks of a model without data are those that the switches give; damping adds a few operations a dof."""
     phase = ocp.Phase("swing", 3, 1.0, objective=(ocp.TorqueSquared(),))
@@ -192,13 +195,9 @@ def tree(**options: Any) -> ocp.Problem:
     )
 
 
-EULER = {"form": "explicit", "integrator": "euler"}
-
-
-@mostly_slow("options", (FORMS[0], EULER), FORMS[:1])
-def test_derivatives_hold_what_joints_do(options: dict[str, Any], rng: np.random.Generator) -> None:
+def test_derivatives_hold_what_joints_do(rng: np.random.Generator) -> None:
     """Jacobian and Hessian by differences of step 1e-5, in random directions."""
-    t, program = prepare(tree(**options))
+    t, program = prepare(tree())
     e, p, n, m = program.evaluator, t.program.values, program.n, program.row_lower.size
     x, lam, d = t.program.start + 0.1 * rng.normal(size=n), rng.normal(size=m), rng.normal(size=n)
 
@@ -215,15 +214,14 @@ def test_derivatives_hold_what_joints_do(options: dict[str, Any], rng: np.random
     close(W @ d, (gradient(x + h * d) - gradient(x - h * d)) / (2 * h), 1e-5)
 
 
-@mostly_slow("symbols", (False, True), (True,))
 @pytest.mark.slow
-def test_equations_are_those_of_the_library(symbols: bool, rng: np.random.Generator) -> None:
-    """Every method against the algorithms with `JOINT_LOADS`, on numbers, and with a mass as a symbol."""
+def test_equations_are_those_of_the_library(rng: np.random.Generator) -> None:
+    """Every method against the algorithms with `JOINT_LOADS`, with a mass as a symbol."""
     both, foot = {"loads": JOINT_LOADS}, (od.Contact("b6", axes="xz"),)
     q, qd, x = DM(MODEL.random_q(rng)), DM(rng.normal(size=MODEL.nv)), DM(rng.normal(size=MODEL.nv))
     mass = ca.SX.sym("mass")
-    equations = Equations(od.with_parameters(MODEL, {"mass:b6": mass}) if symbols else MODEL)
-    Q, QD, X = (ca.SX(column) if symbols else column for column in (q, qd, x))
+    equations = Equations(od.with_parameters(MODEL, {"mass:b6": mass}))
+    Q, QD, X = (ca.SX(column) for column in (q, qd, x))
 
     def equal(found: Any, known: Any) -> None:
         value = ca.Function("f", [mass], [ca.densify(ca.SX(found))])(MODEL.I[MODEL.frame("b6").body].m)
@@ -247,7 +245,7 @@ def test_equations_are_those_of_the_library(symbols: bool, rng: np.random.Genera
     H, G = (np.array(x.full()) for x in (known_mass, od.constraint_jacobian(MODEL, foot, q)))
     change = np.array([0.3, -0.2])
     step = np.linalg.solve(H, G.T) @ np.linalg.solve(G @ np.linalg.solve(H, G.T), change)
-    equal(equations.least_step(foot, Q, ca.SX(DM(change)) if symbols else DM(change)), step)
+    equal(equations.least_step(foot, Q, ca.SX(DM(change))), step)
 
 
 def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
@@ -260,13 +258,11 @@ def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("held", [(), (od.Contact("b6", axes="xz"),)], ids=["free", "on a foot"])
-@mostly_slow("loads", (JOINT_LOADS, od.Loads()), (JOINT_LOADS,), ids=["all", "none"])
-def test_derivatives_are_those_of_the_accelerations(
-    held: tuple[Any, ...], loads: od.Loads, rng: np.random.Generator
-) -> None:
+@pytest.mark.slow
+def test_derivatives_are_those_of_the_accelerations(held: tuple[Any, ...], rng: np.random.Generator) -> None:
     """By differences of `forward_dynamics` along tangents of q and along qd, with a slip speed of their own."""
     nv, h = MODEL.nv, 1e-6
-    equations = Equations(MODEL, replace(loads, slip_speed=0.5))
+    equations = Equations(MODEL, replace(JOINT_LOADS, slip_speed=0.5))
     q, qd, tau = DM(MODEL.random_q(rng)), DM(rng.normal(size=nv)), DM(rng.normal(size=nv))
     found = equations.forward_derivatives(held, q, qd, tau)
     for d in rng.normal(size=(1, nv)):
@@ -456,6 +452,7 @@ def test_a_spring_on_the_root_holds_the_motion_to_its_place() -> None:
 # Files
 
 
+@pytest.mark.slow
 def test_solutions_remember(tmp_path: Any) -> None:
     problem = fastest(rotor(**LOADED))
     for loads in (SMOOTH, NO_PASSIVE, NO_ROTORS):
@@ -466,8 +463,8 @@ def test_solutions_remember(tmp_path: Any) -> None:
     with np.load(tmp_path / "motion.npz") as file:
         arrays = dict(file)
     about = json.loads(str(arrays["about"]))
-    for key in ("passive", "armature", "slip_speed"):
-        del about[key]
-    np.savez(tmp_path / "old.npz", **arrays | {"about": np.array(json.dumps(about))})
-    old = ocp.Solution.load(tmp_path / "old.npz")
-    assert old.loads == od.Loads(slip_speed=SLIP_SPEED)
+    for key in ("passive", "armature", "slip_speed"):  # without them the equations of motion are not known
+        lacking = {name: value for name, value in about.items() if name != key}
+        np.savez(tmp_path / "lacking.npz", **arrays | {"about": np.array(json.dumps(lacking))})
+        with pytest.raises(od.ModelError, match=f"the entry '{key}' is missing"):
+            ocp.Solution.load(tmp_path / "lacking.npz", verify=False)

@@ -1,7 +1,6 @@
 """Problems: published results, two forms of one problem, the physics of solutions, files, errors."""
 
 import dataclasses
-import json
 
 import casadi as ca
 import numpy as np
@@ -58,35 +57,6 @@ def test_a_minimum_time_swing_is_bang_bang():
         assert solution.cost["time"] == pytest.approx(solution.duration)
 
 
-@pytest.mark.slow
-def test_solutions_survive_a_file(tmp_path):
-    solution = five_link.problem("explicit", 20).solve(progress=False)
-    path = solution.save(tmp_path / "step.npz")
-    again = ocp.Solution.load(path)
-    assert [p.name for p in tmp_path.iterdir()] == ["step.npz"]
-    assert again.objective == solution.objective
-    assert np.array_equal(again.q, solution.q)
-    assert np.array_equal(again.tau, solution.tau)
-    assert again.stats == solution.stats
-    assert again.defects().angle == pytest.approx(solution.defects().angle, rel=1e-6)
-    np.savez(tmp_path / "other.npz", q=np.zeros(3))
-    with pytest.raises(ValueError, match="not a solution file"):
-        ocp.Solution.load(tmp_path / "other.npz")
-
-
-@pytest.mark.slow
-def test_a_solution_starts_the_next_problem():
-    first = five_link.problem("explicit", 20).solve(progress=False)
-    again = five_link.problem("explicit", 20).solve(progress=False, guess=first, mu_init=1e-6)
-    assert again.objective == pytest.approx(first.objective, rel=1e-6)
-    assert again.stats["iterations"] < first.stats["iterations"]
-    finer = five_link.problem("explicit", 30)
-    carried = finer.solve(progress=False, guess=first, mu_init=1e-3)
-    scratch = finer.solve(progress=False)
-    assert carried.objective == pytest.approx(scratch.objective, rel=1e-6)
-    assert carried.stats["iterations"] < scratch.stats["iterations"]
-
-
 def test_what_did_not_converge_says_so():
     solution = five_link.problem("explicit", 20).solve(progress=False, max_iterations=2)
     assert not solution.converged
@@ -109,16 +79,8 @@ def test_problems_are_checked():
         ocp.Problem(model, [phase, phase])
     with pytest.raises(ValueError, match="2 phases need 1 transitions"):
         ocp.Problem(model, [phase, ocp.Phase("next", 5, 1.0)], transitions=[ocp.Impact(), ocp.Impact()])
-    with pytest.raises(ValueError, match="form must be one of implicit, explicit"):
-        ocp.Problem(model, [phase], form="collocation")
-    with pytest.raises(ValueError, match="integrator must be one of euler, heun, rk4"):
-        ocp.Problem(model, [phase], integrator="rk5")
     with pytest.raises(ValueError, match="only a Periodic problem"):
         ocp.Problem(model, [phase], per_distance=True)
-    with pytest.raises(ValueError, match="posture must have nq = 2"):
-        ocp.Problem(model, [phase], posture=np.zeros(3))
-    with pytest.raises(KeyError, match="no joint 'ankle'"):
-        ocp.Problem(model, [phase], unactuated=("ankle",))
     with pytest.raises(KeyError, match="no frame 'foot'"):
         ocp.Problem(model, [ocp.Phase("stand", 5, 1.0, (ocp.Foothold(od.Contact("foot")),))])
     with pytest.raises(ValueError, match="intervals must be at least 1"):
@@ -135,13 +97,6 @@ def test_actuation():
     assert ocp.Problem(human(), [ocp.Phase("fall", 5, 0.1)]).actuated == list(range(6, 29))
     assert ocp.Problem(pendulum(2), [ocp.Phase("fall", 5, 0.1)]).actuated == [0, 1]
     assert ocp.Problem(pendulum(2), [ocp.Phase("fall", 5, 0.1)], unactuated=("joint2",)).actuated == [0]
-
-
-@pytest.mark.slow
-def test_problems_have_a_command_line(capsys):
-    assert five_link.main(["--intervals", "20", "--json", "--quiet"]) == 0
-    last = capsys.readouterr().out.strip().splitlines()[-1]
-    assert json.loads(last)["objective"] == pytest.approx(470, abs=5)
 
 
 def test_wrong_options_are_told_before_anything_is_solved(tmp_path, capsys):

@@ -42,8 +42,9 @@ def test_sitting_down():
 
 @pytest.mark.slow
 def test_a_turn():
-    """Twelve strides of 30 degrees close the circle; both feet step on their own side of it, and the body leans inwards."""
-    problem = turn.problem(still=True, intervals=turn.QUICK)
+    """Twelve strides of 30 degrees close the circle; both feet step on their own side of it, and the body leans
+    inwards."""
+    problem = turn.problem(still=True, intervals=(1, 1, 3, 3))
     assert problem.phases[2].path[-1].facing == "pelvis"
     solution = problem.solve(progress=False)
     assert solution.converged
@@ -70,9 +71,10 @@ def test_a_push_and_a_step():
     np.testing.assert_allclose(heels, 0.0, atol=1e-7)  # the push finds both feet flat
 
 
+@pytest.mark.slow
 def test_velocity_after_a_push():
-    """The feet stay, and the work of the impulse, its product with the mean velocity of the pushed point, is the kinetic
-    energy: `2 T = p' v` for a body at rest before."""
+    """The feet stay, and the work of the impulse, its product with the mean velocity of the pushed point, is the
+    kinetic energy: `2 T = p' v` for a body at rest before."""
     problem = push_recovery.problem(20.0, "left", still=True)
     model, q = problem.model, DM(problem.posture)
     qd = push_recovery.velocity_after(model, q, "left")

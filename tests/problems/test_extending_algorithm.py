@@ -8,8 +8,8 @@ import casadi as ca
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.description import describe
-from ocp_dyn.casadi_functions.quantities import QUANTITIES
+from ocp_dyn.functions.description import describe
+from ocp_dyn.functions.quantities import QUANTITIES
 from tests.helpers import State, close, tree
 
 MODEL, LOADS = tree("chain"), od.Loads()
@@ -104,7 +104,8 @@ REFUSED = [
     (TypeError, "quantities are od.Quantity.*, got 'J'", lambda: od.Signature.parse("q -> E", "J")),
     (ValueError, r"the quantity p has rows already; leave out \[3\]", lambda: od.Signature.parse(
         "p[3] -> E", od.Quantity("p", rows=3))),
-    (ValueError, "output E\\[3\\]: the size of an output follows from the algorithm; write E", lambda: od.Signature.parse("q -> E[3]")),
+    (ValueError, "output E\\[3\\]: the size of an output follows from the algorithm; write E",
+        lambda: od.Signature.parse("q -> E[3]")),
     (ValueError, "'q-d' in a signature is no name", lambda: od.Signature.parse("q-d -> E")),
     (KeyError, "input 'qdot' has no known size; .*qdot.3.: did you mean 'q", lambda: od.Signature.parse("qdot -> E")),
     (ValueError, "a signature reads", lambda: od.Signature.parse(": q -> E")),

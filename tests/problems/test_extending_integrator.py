@@ -57,8 +57,8 @@ def test_a_file_holds_the_tableau(tmp_path: Any) -> None:
     assert replace(fall("rk4", "explicit", 6), integrator=found).scheme.order == 2
     for wrong in ({"A": [[0]], "b": [1]}, {"name": "x", "A": [[0]], "b": [2]}):
         bad = replace(solution, stats=solution.stats | {"integrator": wrong})
-        with pytest.raises(od.ModelError, match=r"fall.npz is not a solution file.*'stats': "):
-            ocp.Solution.load(bad.save(tmp_path / "fall.npz"))
+        with pytest.raises(ValueError, match="'stats': 'integrator': "):
+            bad.save(tmp_path / "fall.npz")
 
 
 def test_contacts_are_held_by_an_own_scheme() -> None:
@@ -76,7 +76,7 @@ def test_contacts_are_held_by_an_own_scheme() -> None:
         (KUTTA | {"b": [np.nan, 1, 0]}, "Scheme 'own': b must be 3 finite numbers"),
         (KUTTA | {"c": [0, 0.4, 1]}, r"c must be the row sums of A, \[0.0, 0.5, 1.0\], got \[0, 0.4, 1\]"),
         (KUTTA | {"order": 4}, "Scheme 'own' has the order 3, got order=4: leave it out, or check A and b"),
-        (KUTTA | {"order": 1.5}, "order must be a whole number, at least 1, or left out, got 1.5"),
+        (KUTTA | {"order": 1.5}, "order, 0 if it is left out, must be at least 0, a whole number, got 1.5"),
         (
             {"A": [[0, 0], [2, 0]], "b": [0.75, 0.25]},
             r"fractions c of the step must lie between 0 and 1, got \[0.0, 2.0",

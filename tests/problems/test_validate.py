@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.walking import WalkCase as Case
 from problems import validate
-from problems._validation_report import draw_speeds, write_report
-from problems.validate import Body, Case
 
 UNITS = ("hip flexion from trunk", "knee flexion", "ankle dorsiflexion", "vertical force", "forward force", "hip power")
 
@@ -44,7 +44,8 @@ class Solved(SimpleNamespace):
 
 
 def maker(fails=(), never=()):
-    """A maker of problems: the first try fails at the speeds `fails`, all tries at `never`. calls: (speed, slope, start)."""
+    """A maker of problems: the first try fails at the speeds `fails`, all tries at `never`. calls: (speed, slope,
+    start)."""
     calls = []
 
     def make(speed):
@@ -63,19 +64,19 @@ def maker(fails=(), never=()):
 
 
 def test_cases_begin_in_the_middle_and_slopes_come_last():
-    found = validate.cases((0.7, 1.3, 2.0), (-0.08, 0.0, 0.08), (0.8, 1.3))
+    found = od.walking.walk_cases((0.7, 1.3, 2.0), (-0.08, 0.0, 0.08), (0.8, 1.3))
     assert found[0] == Case(1.3)
     assert set(found[:3]) == {Case(0.7), Case(1.3), Case(2.0)}
     assert set(found[3:]) == {Case(v, s) for v in (0.8, 1.3) for s in (-0.08, 0.08)}
     assert found[3].speed == 1.3
-    assert validate.cases((1.0,), (0.08,), (1.3,)) == [Case(1.3, 0.08)]
+    assert od.walking.walk_cases((1.0,), (0.08,), (1.3,)) == [Case(1.3, 0.08)]
     assert (Case(1.3).name, Case(0.8, -0.08).name) == ("walk_1.30", "walk_0.80_slope_-8")
     assert (Case(1.3).title, Case(0.8, 0.08).title) == ("1.30 m/s", "0.80 m/s, slope +8 %")
 
 
 def test_bands_are_those_of_the_speed_on_level_ground():
     def names(*of, subject=None):
-        return [r.name for r in validate.references(gait(*of), subject)]
+        return [r.name for r in od.walking.fitting_references(gait(*of), subject)]
 
     assert names(1.3) == ["Winter 1991", "Schwartz 2008, free"]
     assert names(0.7) == ["Schwartz 2008, slow"]
@@ -88,7 +89,7 @@ def test_bands_are_those_of_the_speed_on_level_ground():
 
 def test_a_walk_that_is_not_found_starts_once_more_from_the_nearest_one():
     make, calls = maker(fails={2.0}, never={0.7})
-    found = list(validate.walks([Case(1.3), Case(1.1), Case(2.0), Case(0.7), Case(1.3, 0.08)], make))
+    found = list(od.walking.validated_walks([Case(1.3), Case(1.1), Case(2.0), Case(0.7), Case(1.3, 0.08)], make))
     assert calls == [(1.3, 0.0, None), (1.1, 0.0, None), (2.0, 0.0, None), (2.0, 0.0, 1.3), (0.7, 0.0, None),
                      (0.7, 0.0, 1.1), (1.3, 0.08, None)]  # fmt: skip
     assert [w.solution.converged for w in found] == [True, True, True, False, True]
@@ -96,7 +97,7 @@ def test_a_walk_that_is_not_found_starts_once_more_from_the_nearest_one():
     assert found[3].gait is None
     assert len(found[0].comparisons) == 2
     assert {e.figure for e in found[4].gait.expected()} == {"stride_frequency_Hz", "metabolic_cost_J_per_kg_m"}
-    numbers = validate.numbers(found)
+    numbers = od.walking.validation_numbers(found)
     assert (numbers["walks"], numbers["converged"]) == (5, 4)
     assert numbers["walk_2.00"]["own_guess"] is False
     assert "figures" not in numbers["walk_0.70"]
@@ -106,20 +107,21 @@ def test_a_walk_that_is_not_found_starts_once_more_from_the_nearest_one():
 
 def test_the_preferred_speed_is_that_of_the_least_cost_per_distance():
     make, _ = maker(never={0.7})
-    found = list(validate.walks([Case(v) for v in (1.6, 0.7, 1.0, 1.3, 2.0)] + [Case(1.3, 0.08)], make))
-    assert validate.preferred_speed(found) == pytest.approx(1.2)
-    assert validate.numbers(found)["speed_of_least_metabolic_cost_m_per_s"] == pytest.approx(1.2)
-    assert validate.preferred_speed(found[:1]) is None
-    assert validate.preferred_speed([w for w in found if w.case.speed >= 1.3]) is None  # the slowest is the cheapest
+    found = list(od.walking.validated_walks([Case(v) for v in (1.6, 0.7, 1.0, 1.3, 2.0)] + [Case(1.3, 0.08)], make))
+    assert od.walking.preferred_speed(found) == pytest.approx(1.2)
+    assert od.walking.validation_numbers(found)["speed_of_least_metabolic_cost_m_per_s"] == pytest.approx(1.2)
+    assert od.walking.preferred_speed(found[:1]) is None
+    assert od.walking.preferred_speed([w for w in found if w.case.speed >= 1.3]) is None  # the slowest is the cheapest
 
 
+@pytest.mark.slow
 def test_the_report_has_all_walks_tables_and_sources(tmp_path):
     make, _ = maker(never={0.7})
-    found = list(validate.walks([Case(1.3), Case(2.0), Case(0.7), Case(1.3, 0.08)], make))
-    write_report(found, Body(), None, tmp_path / "report.md", 1.234)
+    found = list(od.walking.validated_walks([Case(1.3), Case(2.0), Case(0.7), Case(1.3, 0.08), Case(1.0)], make))
+    od.walking.write_validation(found, tmp_path / "report.md", "male, 73 kg, 1.741 m")
     text = (tmp_path / "report.md").read_text()
     assert "| 0.70 m/s | no: Infeasible_Problem_Detected | 7 |" in text
-    assert "least at **1.23 m/s**" in text
+    assert "least at **1.20 m/s**" in text
     assert "### Winter 1991, adults at their natural cadence" in text
     winter = found[0].comparisons[0]["knee flexion"]
     assert f"| knee flexion [degrees] | {winter.rmse:.2g}, -, {winter.within:.0f} % |" in text
@@ -128,7 +130,7 @@ def test_the_report_has_all_walks_tables_and_sources(tmp_path):
     assert "0.9; 0.894; +1 %" in text
     assert "- van der Zee et al., Scientific Data 9 (2022)" in text
     assert "- D. A. Winter" in text
-    draw_speeds(found, tmp_path / "speeds.png")
+    od.walking.plot_validation(found, tmp_path / "speeds.png")
     assert (tmp_path / "speeds.png").stat().st_size > 20_000
 
 
@@ -142,6 +144,7 @@ percent,knee flexion mean,knee flexion sd
 """ + "\n".join(f"{k},{20 + 10 * np.sin(k / 16)},5" for k in range(0, 100, 5))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_subject_walks_with_her_body_and_speed(tmp_path, monkeypatch, capsys):
     path = tmp_path / "subject.csv"
     path.write_text(SUBJECT)
@@ -156,7 +159,7 @@ def test_a_subject_walks_with_her_body_and_speed(tmp_path, monkeypatch, capsys):
     out = tmp_path / "out"
     assert validate.main(["--data", str(path), "--out", str(out), "--json"]) == 0
     assert calls == [(1.25, 0.0, None)]
-    assert bodies[-1] == Body(61.0, 1.66, "female")
+    assert bodies[-1] == {"mass": 61.0, "height": 1.66, "sex": "female"}
     assert (out / "walk_1.25.png").read_text() == "subject 7, Winter 1991, Schwartz 2008, free"
     assert "Held beside the subject **subject 7**" in (out / "report.md").read_text()
     printed = capsys.readouterr()
@@ -164,7 +167,7 @@ def test_a_subject_walks_with_her_body_and_speed(tmp_path, monkeypatch, capsys):
     assert json.loads(printed.out.splitlines()[-1])["walk_1.25"]["curves"]["subject 7"]["knee_flexion_rmse"] > 10
     assert "1/1  1.25 m/s: 7 iterations" in printed.err
     assert validate.main(["--data", str(path), "--speeds", "1.0", "--slopes", "0", "--mass", "70", "--quiet"]) == 0
-    assert (calls[-1], bodies[-1].mass) == ((1.0, 0.0, None), 70.0)
+    assert (calls[-1], bodies[-1]["mass"]) == ((1.0, 0.0, None), 70.0)
 
 
 @pytest.mark.parametrize(
@@ -196,6 +199,7 @@ def test_the_status_tells_whether_all_walks_were_found(monkeypatch, capsys):
     assert "NOT FOUND, Infeasible_Problem_Detected" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_reports_what_was_found(monkeypatch, tmp_path):
     stopped = Solved(case=(1.1, 0.0), converged=False, status="Interrupted", stats={"iterations": 1})
     make = SimpleNamespace(solve=lambda **_: stopped)
@@ -205,7 +209,11 @@ def test_an_interrupted_run_reports_what_was_found(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_walk_is_solved_and_held_beside_measurements(tmp_path, capsys):
+def test_a_walk_is_held_beside_measurements(motions, monkeypatch, tmp_path, capsys):
+    slope = validate.problem(1.3, quick=True).parameters[-1]
+    assert (slope.name, slope.value) == ("slope", 0.0)
+    found = SimpleNamespace(solve=lambda **_: motions["human walk"])
+    monkeypatch.setattr(validate, "problem", lambda speed, body, quick: found)
     code = validate.main(["--quick", "--speeds", "1.3", "--slopes", "0", "--out", str(tmp_path), "--json", "--quiet"])
     assert code == 0
     numbers = json.loads(capsys.readouterr().out.splitlines()[-1])["walk_1.30"]

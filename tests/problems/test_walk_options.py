@@ -8,9 +8,15 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.guess.tracks import tracks_of
+from ocp_dyn.cli.examples import bounds_of
+from ocp_dyn.ocp.guess.foot_tracks import tracks_of
 from ocp_dyn.ocp.transcription.transcribe import transcribe
-from problems import _steps, _walker, human_walk, many_steps, push_recovery, stairs, turn
+from ocp_dyn.walking import alterations
+from ocp_dyn.walking.effort_costs import CALF
+from ocp_dyn.walking.human_feet import TOE_OUT
+from ocp_dyn.walking.person import STILL
+from ocp_dyn.walking.steps import BACKWARD
+from problems import human_walk, many_steps, push_recovery, stairs, turn
 
 QUICK = {"intervals": human_walk.QUICK, "still": True}
 COARSE = {"intervals": (1, 1, 3, 3), "still": True}
@@ -21,6 +27,7 @@ def body():
     return od.models.human()
 
 
+@pytest.mark.slow
 def test_a_locked_joint_makes_a_stride_of_two_steps():
     walk = human_walk.problem(locked="ankle_r", **QUICK)
     assert "ankle_r" not in walk.model.joint_names
@@ -38,7 +45,7 @@ def test_a_locked_joint_makes_a_stride_of_two_steps():
 
 
 def test_a_locked_joint_keeps_its_angle(body):
-    bent = _walker.locked_at(body, {"knee_r": 0.3})
+    bent = alterations.locked_at(body, {"knee_r": 0.3})
     thigh, shank = (od.pose(bent, name, ca.DM(bent.neutral()))[0] for name in ("thigh_r", "shank_r"))
     assert float(ca.acos((thigh.T @ shank)[0, 0])) == pytest.approx(0.3)
 
@@ -51,14 +58,15 @@ def test_a_prosthetic_joint_has_a_spring_and_no_muscles(body):
     assert walk.resolved.unactuated == ("root", "ankle_r")
     assert not any("ankle_r" in element.coordinates for element in walk.model.passive)
     assert not walk.periodic.mirror
-    usual = _walker.with_prosthesis(body, "ankle_l").dofs
+    usual = alterations.with_prosthesis(body, "ankle_l").dofs
     assert usual.stiffness[body.qd_names.index("ankle_l")] == pytest.approx(5.5 * 73)
-    assert [tendon.dof for tendon in human_walk.tendons(walk.model)] == ["ankle_l"]
-    assert human_walk.tissue(walk.model)[k] == 1e3
+    assert [tendon.dof for tendon in od.walking.achilles_tendons(walk.model)] == ["ankle_l"]
+    assert od.walking.tissue_strength(walk.model)[k] == 1e3
 
 
+@pytest.mark.slow
 def test_a_load_sits_on_the_back(body):
-    loaded = _walker.with_backpack(body, 15.0, 1.741)
+    loaded = alterations.with_backpack(body, 15.0, 1.741)
     before, after = (np.array(od.center_of_mass(m, ca.DM(m.neutral()))).ravel() * m.mass for m in (body, loaded))
     lumbar = np.array(od.point_position(body, "torso", ca.DM(body.neutral()))).ravel()
     assert loaded.mass == pytest.approx(88.0)
@@ -68,7 +76,7 @@ def test_a_load_sits_on_the_back(body):
     x, y, z = (
         1.741 * np.array([-0.12, 0.0, 0.14]) + lumbar - np.array(od.point_position(body, "pelvis", turned)).ravel()
     )
-    a, b, c = _walker.BACKPACK_SIZE
+    a, b, c = alterations.BACKPACK_SIZE
     added = 15.0 * np.array([y * y + z * z + (b * b + c * c) / 12, x * x + z * z + (a * a + c * c) / 12])
     assert np.diag(H - H0)[:2] == pytest.approx(added)
     walk = human_walk.problem(load=15.0, **QUICK)
@@ -81,17 +89,18 @@ def test_a_model_of_the_user_keeps_its_own_strength(body):
     walk = human_walk.problem(model=weak, intervals=human_walk.QUICK)
     whole = human_walk.problem(intervals=human_walk.QUICK)
     left, right = (walk.model.dofs.tau_max[body.qd_names.index(f"ankle_{side}")] for side in "lr")
-    assert left == pytest.approx(human_walk.CALF * 73)
+    assert left == pytest.approx(CALF * 73)
     assert right / left == pytest.approx(50.0 / body.dofs.tau_max[body.qd_names.index("ankle_l")])
     assert not walk.periodic.mirror  # its ankles differ in nothing but strength
     same = human_walk.problem(model=body, intervals=human_walk.QUICK)
     assert same.model.dofs.tau_max == pytest.approx(whole.model.dofs.tau_max)
 
 
+@pytest.mark.slow
 def test_a_step_has_the_length_width_and_time_that_are_asked_for():
     walk = human_walk.problem(1.0, step_length=0.5, step_width=(0.1, 0.2), **QUICK)
     assert walk.periodic.step_length == (0.5, 0.5)
-    spread = _steps.spread(od.models.human_dimensions())
+    spread = od.walking.person().spread
     flat = walk.phases[2].footholds[0]
     assert [-2 * y - spread for y in flat.y] == pytest.approx([0.2, 0.1])
     timed = human_walk.problem(1.0, step_time=(0.5, 0.6), step_length=(0.55, 0.9), **QUICK)
@@ -110,6 +119,7 @@ def test_a_step_has_the_length_width_and_time_that_are_asked_for():
     assert fixed.phases[4].footholds[0].root.x == (0.5, 0.5)
 
 
+@pytest.mark.slow
 def test_every_step_of_several_takes_the_time_that_is_asked_for():
     assert not human_walk.problem(1.0, step_time=0.6, **QUICK).boundary  # the time follows from length and speed
     stride = human_walk.problem(1.0, steps=2, step_time=(0.5, 0.6), **QUICK)
@@ -130,13 +140,13 @@ def test_every_step_of_several_takes_the_time_that_is_asked_for():
 @pytest.mark.parametrize("backward", [False, True])
 def test_steps_far_from_the_first_keep_length_and_width(backward):
     walk = human_walk.problem(1.0, steps=4, step_width=(0.1, 0.2), step_length=(0.5, 0.6), backward=backward, **QUICK)
-    spread, rows = _steps.spread(od.models.human_dimensions()), []
+    spread, rows = od.walking.person().spread, []
     for phase in walk.phases:
         if not any(isinstance(p, ocp.Path) for p in phase.path):
             continue
         on, off = phase.footholds
         side = 1.0 if on.name.endswith("_l") else -1.0
-        yaws = {on: side * _steps.TOE_OUT, off: -side * _steps.TOE_OUT}
+        yaws = {on: side * TOE_OUT, off: -side * TOE_OUT}
         middles = {on: (-1.0 if backward else 1.0, side * 0.3), off: (0.0, 0.0)}  # a step of 1 m, 0.3 m wide
         places = {}
         for f, (x, y) in middles.items():
@@ -152,7 +162,7 @@ def test_steps_far_from_the_first_keep_length_and_width(backward):
 
 def test_backward_everything_comes_the_other_way_round():
     walk = human_walk.problem(1.0, backward=True, **QUICK)
-    assert [phase.name for phase in walk.phases] == list(_steps.BACKWARD)
+    assert [phase.name for phase in walk.phases] == list(BACKWARD)
     assert [phase.intervals for phase in walk.phases] == [2, 2, 6, 6]
     assert walk.periodic.speed == -1.0
     assert walk.periodic.step_length == (-3.0, -0.05)
@@ -164,6 +174,7 @@ def test_backward_everything_comes_the_other_way_round():
     ]
 
 
+@pytest.mark.slow
 def test_a_guess_backward_lifts_the_heel_over_the_toes_and_the_toes_over_the_heel():
     walk = human_walk.problem(1.0, backward=True, **QUICK)
     tracks = tracks_of(walk.guess, transcribe(walk), [0.03, 0.06, 0.2, 0.3])
@@ -247,14 +258,16 @@ def test_a_problem_moves_to_a_body_of_the_same_joints(body):
     with pytest.raises(
         ValueError, match=r"TorqueRateSquared scale.*JointAngleSquared.* The model 'human_male' has nv = 18"
     ):
-        dataclasses.replace(walk, model=body.lock_joints(human_walk.UPPER))
+        dataclasses.replace(walk, model=body.lock_joints(STILL))
 
 
 def test_options_of_the_command():
     assert human_walk._values(["ankle_r", "knee_r=0.3"]) == {"ankle_r": None, "knee_r": 0.3}
     with pytest.raises(ValueError, match="after = stands a number"):
         human_walk._values(["knee_r=bent"])
-    assert [human_walk._range(x) for x in (None, [0.5], [0.4, 0.6])] == [None, 0.5, (0.4, 0.6)]
+    assert [bounds_of(x) for x in (None, [0.5], [0.4, 0.6])] == [None, 0.5, (0.4, 0.6)]
+    with pytest.raises(ValueError, match="an option of one number, got 2"):
+        bounds_of([0.4, 0.6], 1)
 
 
 def test_many_steps_go_from_standing_to_standing():
@@ -262,7 +275,7 @@ def test_many_steps_go_from_standing_to_standing():
     assert [phase.name for phase in walk.phases[:5]] == ["stand_1", "push_off_1", "flat_1", "heel_off_1", "loading_2"]
     assert [phase.name for phase in walk.phases[-3:]] == ["swing_4", "landing_4", "stop_4"]
     first, last = ({f.name: f.x[0] for f in walk.phases[k].footholds} for k in (0, -1))
-    way = 3 * human_walk.step_length(1.0, 1.741)
+    way = 3 * od.walking.person().step_length(1.0)
     assert first == {"heel_l": 0.0, "heel_r": 0.0}
     assert last == pytest.approx({"heel_l": way, "heel_r": way})
     for options, message in (((1,), "whole number from 2 to 40"), ((10, 3.0), "between 0.5 and 1.8")):
@@ -301,5 +314,5 @@ def test_two_steps_from_standing_end_at_rest():
     assert walk.converged
     assert np.abs(walk.qd[[0, -1]]).max() < 1e-5
     numbers = many_steps.numbers(walk)
-    assert numbers["distance_m"] == pytest.approx(human_walk.step_length(1.0, 1.741), abs=1e-5)
+    assert numbers["distance_m"] == pytest.approx(od.walking.person().step_length(1.0), abs=1e-5)
     assert numbers["largest_speed_m_per_s"] > 0.5

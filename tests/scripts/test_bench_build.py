@@ -1,28 +1,10 @@
 """The benchmark of building problems."""
 
-import subprocess
-import sys
-
-import pytest
-
-from tests.helpers import REPOSITORY
-
-SCRIPT = REPOSITORY / "scripts" / "bench_build.py"
+from scripts.bench import build
 
 
-def run(*arguments):
-    return subprocess.run([sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=True).stdout
-
-
-def test_help_tells_how_to_measure_a_robot():
-    assert "--urdf" in run("--help")
-
-
-@pytest.mark.slow
-def test_every_case_has_times_and_memory():
-    _, _, *rows = run("--repeats", "1", "--intervals", "12").splitlines()
-    assert [row.split()[1] for row in rows] == ["18", "29"]
-    for row in rows:
-        *seconds, megabytes = (float(x) for x in row.split()[-5:])
-        assert all(0 < x < 600 for x in seconds)
-        assert 50 < megabytes < 10_000
+def test_a_case_has_times_and_memory():
+    found = build.measure("human, 18 dofs", 12)
+    assert set(found) == {"first", "first tables", "next", "next tables", "peak"}
+    assert all(0 < x < 600 for name, x in found.items() if name != "peak")
+    assert 50 < found["peak"] < 10_000

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from scripts import bench_report as report
+from scripts.bench import report
 
 TABLE = {
     "title": "times",
@@ -20,10 +20,11 @@ TABLE = {
 
 
 @pytest.mark.parametrize("part", list(report.RUNS))
+@pytest.mark.slow
 def test_the_page_and_the_pictures_are_up_to_date(part, tmp_path):
     table = json.loads((report.FOLDER / f"{part}.json").read_text(encoding="utf-8"))
     page = report.PAGE.read_text(encoding="utf-8")
-    assert report.inserted(page, part, report.markdown(part, table)) == page, "run scripts/bench_report.py"
+    assert report.inserted(page, part, report.markdown(part, table)) == page, "run scripts/bench/report.py"
     assert (report.FOLDER / f"{part}.svg").stat().st_size < 60_000
     assert set(table["rows"]) == set(report.QUANTITIES)
     report.draw(part, table, tmp_path / "picture.svg")

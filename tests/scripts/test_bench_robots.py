@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import ocp_dyn as od
-from scripts import bench_robots
+from scripts.bench import robots as bench_robots
 
 GAIT = {
     "robot": "bolt", "gait": "walk", "converged": True, "status": "Solve_Succeeded", "dofs": 12, "mass_kg": 1.25,
@@ -27,7 +27,7 @@ def test_all_robots_with_legs_are_in_the_table():
 @pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 def test_a_failing_robot_is_a_line(monkeypatch, capsys, tmp_path):
     results = {"bolt": GAIT, "talos": {"robot": "talos", "gait": "walk", "converged": False, "error": "it fell"}}
-    monkeypatch.setattr(bench_robots, "in_process", lambda name, options: results[name])
+    monkeypatch.setattr(bench_robots, "numbers_of", lambda name, options: results[name])
     monkeypatch.setattr(sys, "argv", ["bench_robots.py", "--only", "talos", "bolt", "--json", str(tmp_path / "r.json")])
     assert bench_robots.main() == 1
     out = capsys.readouterr().out

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from scripts import bench_solvers
-from scripts.bench import solver_cases, solver_runs, solver_tasks
+from scripts.bench.solvers import __main__ as bench_solvers
+from scripts.bench.solvers import runs as solver_runs
 from tests.helpers import REPOSITORY
 
 PRINTED = """
@@ -28,7 +28,7 @@ Function Evaluations................:      0.171 (sys:      0.013 wall:      0.8
 def quick(**changes):
     """Options of the command line for coarse grids."""
     given = {"quick": True, "cases": None, "linear_solvers": ["mumps"], "threads": [1], "factors": [1], "repeats": 1}
-    return argparse.Namespace(**given | {"limit": 60.0, "only": None, "interpreted": True} | changes)
+    return argparse.Namespace(**given | {"limit": 60.0, "only": None} | changes)
 
 
 def test_times_of_linear_algebra_are_read_from_ipopts_statistics():
@@ -51,24 +51,13 @@ def test_the_median_is_one_run():
     assert solver_runs.median(runs) == {"seconds": 2.0, "iterations": 2}
 
 
-def test_every_problem_that_needs_no_input_is_known():
-    found = solver_cases.names()
-    assert {"human_walk", "five_link", "validate", "small.hopper", "small.rotor"} <= set(found)
-    assert not {"track_gait", "gait_library", "replay"} & set(found)
-    default, coarse = (solver_cases.ready("small.rotor", quick=quick) for quick in (False, True))
-    assert default.phases[0].intervals == coarse.phases[0].intervals
-    assert solver_cases.ready("five_link", quick=True).phases[0].intervals == 12
-    for case in solver_cases.CASES.values():
-        assert case.robot or not solver_cases.missing(case)
-
-
 def test_a_task_solves_each_way_and_says_what_was_used():
     ways = {
         "mumps": {"solver": "ipopt", "options": {"linear_solver": "mumps"}},
         "sqp": {"solver": "sqp", "options": {}},
     }
-    task = {"case": "small.rotor", "ready": True, "quick": True, "compile": False, "repeats": 1, "threads": 1}
-    found = solver_tasks.solve(task | {"ways": ways})
+    task = {"case": "five-link", "quick": True, "repeats": 1, "threads": 1}
+    found = solver_runs.solve(task | {"ways": ways})
     first, second = found["mumps"], found["sqp"]
     assert first["converged"]
     assert second["objective"] == pytest.approx(first["objective"], rel=1e-4)
@@ -82,39 +71,20 @@ def test_a_task_solves_each_way_and_says_what_was_used():
 def test_rows_tell_of_errors_and_of_solvers_that_stood_in(monkeypatch, capsys):
     record = {"linear_solver": "mumps", "converged": True}
     assert bench_solvers._used("mumps", record) == "mumps"
-    assert bench_solvers._used("chain", record | {"converged": False}) == "mumps for chain !"
-    monkeypatch.setattr(bench_solvers, "in_process", lambda *a: "more than 60 s")
-    for name, table in bench_solvers.TABLES.items():
+    assert bench_solvers._used("block_ldl", record | {"converged": False}) == "mumps for block_ldl !"
+    monkeypatch.setattr(bench_solvers, "in_process", lambda *a, **k: ([], "more than 60 s"))
+    for name, (_, table) in bench_solvers.TABLES.items():
         rows = list(table(quick(cases=["hopper"], only=["small.rotor"])))
         assert all(row["error"] == "more than 60 s" for row in rows), name
         assert rows, name
     assert capsys.readouterr().out.count("more than 60 s") == len(bench_solvers.TABLES)
 
 
-def test_same_sums_up_what_differs(monkeypatch, capsys):
-    costs = {"small.rotor": (2.0, 2.0), "small.lift": (1.0, 1.001)}
-
-    def found(task, *more):
-        one, other = costs[task["case"]]
-        record = {"iterations": 10, "status": "Solve_Succeeded"}
-        return {"chain": record | {"objective": one}, "mumps": record | {"objective": other, "iterations": 12}}
-
-    monkeypatch.setattr(bench_solvers, "in_process", found)
-    rows = list(bench_solvers._same(quick(linear_solvers=["chain", "mumps"], only=list(costs))))
-    assert [row["difference"] < 1e-8 for row in rows] == [True, False]
-    told = capsys.readouterr().out
-    assert "1 of 2 costs within 1e-08, iterations within 10 %: 0 of 2" in told
-
-
 def test_unknown_names_are_refused_before_anything_runs(monkeypatch, capsys):
-    for arguments, message in (
-        (["all"], "there is no table 'all'"),
-        (["same", "--only", "rotor"], "no problem 'rotor'"),
-    ):
-        monkeypatch.setattr(sys, "argv", ["bench_solvers.py", *arguments])
-        with pytest.raises(SystemExit):
-            bench_solvers._options()
-        assert message in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["bench_solvers.py", "all"])
+    with pytest.raises(SystemExit):
+        bench_solvers._options()
+    assert "there is no table 'all'" in capsys.readouterr().err
     monkeypatch.setattr(sys, "argv", ["bench_solvers.py", "linear", "--linear-solvers", "ma99"])
     assert bench_solvers.main() == 2
     assert "ma99 is left out" in capsys.readouterr().err
@@ -122,13 +92,14 @@ def test_unknown_names_are_refused_before_anything_runs(monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_the_command_runs_each_problem_in_a_process_of_its_own(tmp_path):
-    script, file = REPOSITORY / "scripts" / "bench_solvers.py", tmp_path / "figures.json"
-    command = [sys.executable, str(script), "same", "solvers", "--quick", "--threads", "1", "--linear-solvers", "mumps", "nothing"]  # fmt: skip
-    more = ["--cases", "hopper", "--only", "small.rotor", "--json", str(file)]
-    done = subprocess.run([*command, *more], capture_output=True, text=True, check=False)
+    file = tmp_path / "figures.json"
+    command = [sys.executable, "-m", "scripts.bench.solvers", "solvers", "--quick", "--threads", "1",
+        "--linear-solvers", "mumps", "nothing"]  # fmt: skip
+    more = ["--cases", "hopper", "--only", "sqp", "simplex", "--json", str(file)]
+    done = subprocess.run([*command, *more], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "nothing is left out" in done.stderr
     assert "coarse grids" in done.stdout
-    found = json.loads(file.read_text())
-    assert [row["case"] for row in found["same"]] == ["small.rotor"]
-    assert "there is no solver 'small.rotor'" in found["solvers"][0]["error"]
+    sqp, other = json.loads(file.read_text())["solvers"]
+    assert sqp["case"] == "hopper"
+    assert "there is no solver 'simplex'" in other["error"]

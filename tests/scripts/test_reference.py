@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 import ocp_dyn as od
-from scripts.check_reference import main
-from scripts.reference.case import Case
-from scripts.reference.comparison import check, check_file
-from scripts.reference.report import Report
+from scripts.checks.reference.__main__ import main
+from scripts.checks.reference.case import Case
+from scripts.checks.reference.comparison import check, check_file
+from scripts.checks.reference.report import Report
 from tests.helpers import DATA, mostly_slow
 
 FILES = sorted(DATA.glob("*.json"))
-PERTURBED = ("root_floating_base", "fixed_joint_merging", "triple_pendulum_alg4", "single_pendulum", "four_bar")
+PERTURBED = ("root_floating_base", "single_pendulum", "four_bar")
 NOT_COMPARED = {"q", "qdot", "qddot", "tau", "f_ext", "kind", "name", "body", "point", "cond_G", "rbdl_raw", "T_stab",
                 "impact_restitution", "rbdl_nonlinear_effects", "rbdl_nonlinear_effects_rel_error"}  # fmt: skip
 
@@ -99,8 +99,7 @@ def perturbed(data: dict, path: tuple, change: float) -> dict:
     return data
 
 
-@pytest.mark.parametrize("name", PERTURBED)
-@pytest.mark.parametrize("change", [1e-6, -1e-6, float("nan")])
+@pytest.mark.parametrize(("name", "change"), [*((name, 1e-6) for name in PERTURBED), ("four_bar", float("nan"))])
 @pytest.mark.slow
 def test_every_changed_value_is_seen(name, change):
     data = load(name)
@@ -122,6 +121,7 @@ def test_every_changed_value_is_seen(name, change):
 
 def altered(tmp_path: Path, change) -> str:
     data = load("root_revolute")
+    del data["states"][1:]
     change(data)
     path = tmp_path / "file.json"
     path.write_text(json.dumps(data))
@@ -151,7 +151,8 @@ ALTERED = {
 }
 
 
-@mostly_slow("message", ALTERED, [m for m in ALTERED if "key" not in m or "extra" in m or "slip" in m])
+@mostly_slow("message", ALTERED, [m for m in ALTERED if "extra" in m or "shape" in m or "schema" in m])
+@pytest.mark.slow
 def test_wrong_files_fail_with_one_clear_line(tmp_path, capsys, message):
     assert main([altered(tmp_path, ALTERED[message])]) == 1
     lines = [line for line in capsys.readouterr().out.splitlines() if message in line]

@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from ocp_dyn._types import sparse
+from ocp_dyn._base.types import sparse
 from ocp_dyn.spatial_algebra import spatial
 from ocp_dyn.spatial_algebra.rotations import rotation_about, unit_axis
 from ocp_dyn.spatial_algebra.spatial import ArticulatedInertia
@@ -160,7 +160,7 @@ def test_force_by_the_acceleration_of_points(rng):
 
 
 def test_rotations_have_their_zeros_and_ones_exactly():
-    """What rounding leaves of 0, 1 and -1 in unit vectors, and of nothing else."""
+    """Rounding errors of 0, 1 and -1 in unit vectors are removed, and no others."""
     found = sparse([1e-16, 1 - 1e-15, 1e-15 - 1, 0.5, 1e-9, 1 - 1e-9])
     assert found.nonzeros() == [1.0, -1.0, 0.5, 1e-9, 1 - 1e-9]
 

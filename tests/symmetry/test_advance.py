@@ -103,6 +103,7 @@ def test_a_puck_turns_with_its_world(rng):
     close(dense(od.kinetic_energy(puck, moved, rate)), dense(od.kinetic_energy(puck, q, qd)))
 
 
+@pytest.mark.slow
 def test_a_repetition_maps_points_vectors_and_states(rng):
     model, once = human(), Advance.of(0.6, 0.0, 0.17)
     mirror = ocp.mirror_map(model)

@@ -18,6 +18,7 @@ bases = pytest.mark.parametrize("base", BASES)
 
 
 @mostly_slow("base", BASES, ("quaternion",))
+@pytest.mark.slow
 def test_every_body_is_reflected(rng, base):
     model = human(root=od.FloatingBase(base))
     mirror = mirror_map(model)
@@ -35,6 +36,7 @@ def test_every_body_is_reflected(rng, base):
 
 
 @bases
+@pytest.mark.slow
 def test_mirroring_twice_changes_nothing(rng, base):
     model = human(root=od.FloatingBase(base))
     mirror = mirror_map(model)
@@ -43,6 +45,7 @@ def test_mirroring_twice_changes_nothing(rng, base):
     assert np.allclose(np.array(mirror.qd(mirror.qd(qd)) - qd), 0)
 
 
+@pytest.mark.slow
 def test_frames_have_partners():
     mirror = mirror_map(human())
     for left in ("heel_l", "toe_l", "sole_l", "hand_l", "thigh_l", "foot_l"):
@@ -97,6 +100,7 @@ def legs(left: dict[str, float], right: dict[str, float]) -> od.Model:
 
 
 @pytest.mark.parametrize("key", ["stiffness", "damping", "friction", "armature"])
+@pytest.mark.slow
 def test_what_joints_do_must_be_mirrored(key: str) -> None:
     model, switch = legs({key: 2.0}, {key: 3.0}), "armature" if key == "armature" else "passive"
     with pytest.raises(
@@ -139,6 +143,7 @@ def limbs(*elements: od.ExponentialTorque | od.OneSidedSpring) -> od.Model:
     return builder.build().with_passive(elements)
 
 
+@pytest.mark.slow
 def test_passive_torques_must_be_mirrored() -> None:
     """Abduction is about x on the left and about -x on the right; this right knee has the other sign too."""
     first, second = limbs().joints[2].qd_labels
@@ -286,6 +291,7 @@ def test_a_small_difference_is_found_where_it_is():
         mirror_map(lopsided(y=-0.10005))
 
 
+@pytest.mark.slow
 def test_points_have_images():
     model = human()
     mirror, q = mirror_map(model), ca.DM(model.neutral())
@@ -307,7 +313,8 @@ def battery(left=1.2, off=0.02, raised=0.01, turned=0.02):
     for side, y, mass, z in (("l", 0.1, left, raised), ("r", -0.1, 1.0, 0.0)):
         turn = ca.DM([[np.cos(turned), 0, np.sin(turned)], [0, 1, 0], [-np.sin(turned), 0, np.cos(turned)]])
         turn = turn if side == "l" else ca.DM.eye(3)
-        builder.add_body(f"leg_{side}", od.Revolute("y"), "trunk", origin=(0.01, y, z), rotation=np.array(turn), mass=mass,
+        builder.add_body(f"leg_{side}", od.Revolute("y"), "trunk", origin=(0.01, y, z), rotation=np.array(turn),
+                         mass=mass,
                          com=(0.03 * mass, y, -0.2 * mass), inertia=(0.1, 0.12 * mass, 0.05))  # fmt: skip
         builder.add_body(f"shank_{side}", od.Revolute("y"), f"leg_{side}", origin=(0, y / 5, -0.4), mass=0.5,
                          com=(0, 0, -0.1), inertia=(0.02, 0.03, 0.01 * mass))  # fmt: skip
@@ -374,8 +381,10 @@ def test_asymmetry_is_the_distance_to_the_twin():
     assert asymmetry(battery(1.0, 0.0, 0.01, 0.0))["place"] == pytest.approx(0.005)
 
 
+@pytest.mark.slow
 def test_partners_may_differ_in_mass_by_kilograms():
-    """A leg is paired with the other leg, not with itself, also if its mass differs by more than its place in meters."""
+    """A leg is paired with the other leg, not with itself, also if its mass differs by more than its place in
+    meters."""
     model = human()
     uneven = model.with_inertia("thigh_l", mass=12.0)
     thighs = [model.body(f"thigh_{side}").body for side in "lr"]
@@ -399,7 +408,8 @@ def test_facing_forward_turns_the_base_alone(turn):
     builder.add_body("trunk", od.FloatingBase(), mass=5, com=(0.1, 0.02, 0.3), inertia=(1, 1.1, 1.4))
     for side, y in (("l", 0.2), ("r", -0.2)):
         at = (-s * y, c * y, 0.1)
-        builder.add_body(f"leg_{side}", od.Revolute("y"), "trunk", origin=at, mass=1, com=(0, 0, -0.2), inertia=(0.1, 0.1, 0.1))  # fmt: skip
+        builder.add_body(f"leg_{side}", od.Revolute("y"), "trunk", origin=at, mass=1, com=(0, 0, -0.2),
+            inertia=(0.1, 0.1, 0.1))  # fmt: skip
     builder.add_frame("eye", "trunk", (0.3, 0.1, 0.6))
     builder.add_frame("toe", "leg_l", (0.1, 0.05, -0.5))
     for side, y in (("l", 0.02), ("r", -0.02)):
@@ -423,7 +433,8 @@ def test_facing_forward_turns_the_base_alone(turn):
 
 
 def test_joints_that_are_bent_in_the_neutral_posture_stay_bent():
-    """A joint of the user's own turns and shifts by itself where q is zero; the twin of a symmetric robot is the robot."""
+    """A joint of the user's own turns and shifts by itself where q is zero; the twin of a symmetric robot is the
+    robot."""
 
     def bent(q):
         c, s = ca.cos(q[0] + 0.3), ca.sin(q[0] + 0.3)

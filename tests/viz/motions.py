@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import ocp_dyn as od
+from ocp_dyn.gait.unrolled import weight
 from ocp_dyn.models import human
 from ocp_dyn.ocp import Solution
 from ocp_dyn.ocp.motion.motion import PhaseMotion
-from ocp_dyn.viz.gait import weight
 
 STEP, TIME, SOLE = 0.5, 0.4, (0.02, 0.03)
 

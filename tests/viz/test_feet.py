@@ -1,4 +1,5 @@
-"""The center of pressure in one frame of a foot: heel, sole and toes, two bodies, rounded edges, slopes, mirror images."""
+"""The center of pressure in one frame of a foot: heel, sole and toes, two bodies, rounded edges, slopes, mirror
+images."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.gait.unrolled import FootForce, foot_forces, unroll
 from ocp_dyn.ocp.motion.motion import PhaseMotion
-from ocp_dyn.viz.gait import FootForce, foot_forces, unroll
 from ocp_dyn.viz.panels import Chart
 from ocp_dyn.viz.viewer import track as tracks
 from tests.viz.motions import SOLE, motion
@@ -34,13 +35,15 @@ def shoe(heel: str = "heel", toes: bool = False) -> od.Model:
 
 
 def held(contact: od.Contact | od.RollingContact, rows: list[float], place: tuple[float, float, float],
-         plane: ocp.Plane | None = None, q: np.ndarray | None = None, model: od.Model | None = None) -> PhaseMotion:  # fmt: skip
+         plane: ocp.Plane | None = None, q: np.ndarray | None = None,
+         model: od.Model | None = None) -> PhaseMotion:  # fmt: skip
     """A phase of two intervals that holds a contact with constant forces; `together` gives it more of them."""
     model = model or shoe()
     q = np.tile(model.neutral(), (3, 1)) if q is None else q
     planes = {} if plane is None else {contact.name: plane}
     zero = np.zeros((2, model.nv))
-    return PhaseMotion("stand", np.array([0.0, 0.1, 0.2]), q, np.zeros((3, model.nv)), zero, zero, np.tile(rows, (2, 1)),
+    return PhaseMotion("stand", np.array([0.0, 0.1, 0.2]), q, np.zeros((3, model.nv)), zero, zero,
+                       np.tile(rows, (2, 1)),
                        (contact,), {contact.name: np.array(place)}, planes=planes)  # fmt: skip
 
 
@@ -151,6 +154,7 @@ def test_pressure_on_a_slope_is_measured_along_it() -> None:
     np.testing.assert_allclose(np.array(DM(plane.R)) @ [0.1, 0.02, 0], arm, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_both_feet_of_a_mirrored_walk_have_mirrored_curves(walk: ocp.Solution) -> None:
     """A toed-out foot, whose contact point is beside the axis of the foot."""
     c, s, outwards = np.cos(0.2), np.sin(0.2), np.array([0.01, -0.02])

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn.gait.limbs import _words, chosen, limbs
+from ocp_dyn.gait.unrolled import weight
 from ocp_dyn.models import five_link_biped, human, pendulum
 from ocp_dyn.ocp import Solution
 from ocp_dyn.viz import plot, plot_angles, plot_forces, plot_gait_cycle, plot_powers, plot_torques
 from ocp_dyn.viz.cycle import from_strike
 from ocp_dyn.viz.drawing import COLORS
-from ocp_dyn.viz.gait import weight
-from ocp_dyn.viz.limbs import _words, chosen, limbs
 from tests.viz.motions import motion, once, phase
 
 
@@ -97,6 +97,7 @@ def test_left_and_right_are_paired_by_place():
     assert [limb.name for limb in limbs(quadruped)[:2]] == ["Lleg and Rleg", "Larm and Rarm"]
 
 
+@pytest.mark.slow
 def test_limbs_of_people_and_of_models_without_limbs():
     assert [limb.name for limb in limbs(human())] == ["legs", "arms", "trunk and head"]
     assert [limb.name for limb in limbs(pendulum(3))] == ["joints"]
@@ -141,6 +142,7 @@ def test_joints_are_chosen_by_limb_pair_joint_or_coordinate():
 # Pages
 
 
+@pytest.mark.slow
 def test_a_robot_is_drawn_limb_by_limb():
     model = robot()
     made = plot(stroll(model))
@@ -179,6 +181,7 @@ def test_what_stands_still_is_left_out_unless_chosen():
     ]
 
 
+@pytest.mark.slow
 def test_powers_and_values_per_mass():
     model = robot()
     solution = stroll(model)
@@ -291,6 +294,7 @@ def test_bands_are_checked(walk: Solution, bands, error, message):
             draw(walk, bands=bands)
 
 
+@pytest.mark.slow
 def test_choices_are_checked(walk: Solution):
     for wrong in (["angle"], [], 3, [3]):
         with pytest.raises((ValueError, TypeError), match="quantities must be"):
@@ -304,7 +308,7 @@ def test_choices_are_checked(walk: Solution):
     with pytest.raises(ValueError, match="has no joint coordinates that move"):
         plot(stroll(robot()), joints=[])
     assert len(plot(stroll(robot()), quantities=["forces"]).axes) == 3
-    airborne = replace(walk, phases=tuple(replace(p, contacts=(), places={}) for p in walk.phases))
+    airborne = replace(walk, phases=tuple(replace(p, contacts=(), places={}, lam=p.lam[:, :0]) for p in walk.phases))
     with pytest.raises(ValueError, match="no contacts with the ground, so that no forces can be drawn"):
         plot(airborne, quantities=["forces"])
 

@@ -14,7 +14,7 @@ import ocp_dyn as od
 from ocp_dyn.models import bricard, five_link_biped, human, n_four_bar, pendulum, squeezer
 from ocp_dyn.viz import locate, plot, plot_model, skeleton
 from ocp_dyn.viz.drawing import hull_of_discs, used_points
-from ocp_dyn.viz.pictures.model import CORNER, HEAD, HEIGHT, _apart, _Pose, camera, with_cuts
+from ocp_dyn.viz.pictures.mechanism import CORNER, HEAD, HEIGHT, _apart, _Pose, camera, with_cuts
 
 
 def panels(figure) -> list:

@@ -16,7 +16,7 @@ import pytest
 from casadi import SX
 
 import ocp_dyn as od
-from ocp_dyn._display import Progress, picture_of, table
+from ocp_dyn._base.display import Progress, picture_of, table
 from ocp_dyn.models import bricard, five_link_biped, pendulum
 from ocp_dyn.ocp import Phase, Problem, TorqueSquared
 from ocp_dyn.viz import animate, plot, stick_figure
@@ -328,6 +328,7 @@ def test_a_closed_stream_ends_progress_but_not_the_run(monkeypatch):
     assert not say.on
 
 
+@pytest.mark.slow
 def test_no_notebook_package_and_no_matplotlib_is_loaded_by_import():
     code = (
         "import sys, ocp_dyn as od; od.models.human(); repr(od.function(od.mass_matrix, od.models.pendulum(1)));"

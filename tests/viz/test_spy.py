@@ -11,12 +11,12 @@ from casadi import DM, MX, SX
 
 import ocp_dyn as od
 from ocp_dyn.models import human, pendulum
-from ocp_dyn.ocp.workflows.kkt import kkt_pattern
-from ocp_dyn.ocp.workflows.solve import prepare
+from ocp_dyn.ocp.workflows.attempt import prepare
+from ocp_dyn.ocp.workflows.pictures.kkt import kkt_pattern
 from ocp_dyn.spatial_algebra.linalg import ltdl
 from ocp_dyn.viz import spy
 from ocp_dyn.viz.drawing import COLORS, FORCE
-from ocp_dyn.viz.pictures.spy import Pattern, _groups, factor_of
+from ocp_dyn.viz.pictures.spy import NamedPattern, _groups, factor_of
 from tests.hopper import problem as hop
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ def test_the_factor_has_the_pattern_of_the_numeric_one(seed):
     q = DM(model.random_q(np.random.default_rng(seed)))
     factor = ltdl(H(q), model.dof_parent)
     expected = {(k, j) for k, row in enumerate(factor.L) for j in row} | {(k, k) for k in range(model.nv)}
-    assert entries(factor_of(Pattern(H.sparsity_out(0))).sparsity) == expected
+    assert entries(factor_of(NamedPattern(H.sparsity_out(0))).sparsity) == expected
 
 
 def test_fill_in_is_green():
@@ -161,6 +161,7 @@ def test_a_large_matrix_is_drawn_as_an_image(tmp_path: Path):
         (np.triu(np.ones((2, 2))), {"factor": True}, ValueError, "needs a symmetric matrix"),
         (np.ones((2, 2)), {"rows": ["a"]}, ValueError, r"rows must be 2 names, got 1: \['a'\]|rows must be 2 names"),
         (np.ones((2, 2)), {"columns": [1, 2]}, ValueError, "columns must be 2 names"),
+        (np.ones((2, 2)), {"output": "C"}, ValueError, "output is the name of an output of a Function, got 'C'"),
         (np.ones((2, 2)), {"order": "time"}, ValueError, "order must be one of kkt, stages, got 'time'"),
         (np.ones((2, 2)), {"factor": 1}, TypeError, "spy: factor must be True or False, got 1"),
         (np.ones((2, 2)), {"path": "a.gif"}, ValueError, "a figure is written as one of"),

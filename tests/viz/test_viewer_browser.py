@@ -32,7 +32,8 @@ def browser() -> Iterator[Any]:
 
 
 def opened(browser: Any, url: str, size: tuple[int, int] = (420, 300), offline: bool = False) -> tuple[Any, list[str]]:
-    """A small page, which is drawn quickly without a graphics card, and the list to which its errors and warnings go."""
+    """A small page, which is drawn quickly without a graphics card, and the list to which its errors and warnings
+    go."""
     width, height = size
     page = browser.new_context(viewport={"width": width, "height": height}, offline=offline).new_page()
     said: list[str] = []

@@ -19,6 +19,9 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 import ocp_dyn as od
+from ocp_dyn.gait.bodies import Point, sides, size
+from ocp_dyn.gait.joint_angles import gait_coordinates
+from ocp_dyn.gait.unrolled import ground_forces, unroll, weight
 from ocp_dyn.models import five_link_biped, human, pendulum
 from ocp_dyn.ocp import Phase, Problem, Solution
 from ocp_dyn.viz import (
@@ -36,10 +39,7 @@ from ocp_dyn.viz import (
 )
 from ocp_dyn.viz.cycle import from_strike
 from ocp_dyn.viz.drawing import COLORS, FORCE, hull_of_discs
-from ocp_dyn.viz.gait import ground_forces, unroll, weight
-from ocp_dyn.viz.joints import gait_coordinates
 from ocp_dyn.viz.plots import Chart
-from ocp_dyn.viz.skeleton import Point, sides, size
 from tests.helpers import mostly_slow
 from tests.viz.motions import SOLE, STEP, TIME, motion, once, phase
 
@@ -89,6 +89,7 @@ def test_skeleton_of_a_human_has_trunk_head_feet_and_sides() -> None:
     assert {s.side for s in shapes if s.name in ("pelvis", "torso")} == {"middle"}
 
 
+@pytest.mark.slow
 def test_a_human_is_drawn_from_the_soles_to_the_vertex() -> None:
     model = human(height=1.8)
     q = model.neutral()
@@ -222,6 +223,7 @@ def test_progress_counts_all_frames(walk: Solution, tmp_path: Path) -> None:
         (pendulum(2), [1.0, 0.3], [-1.0, 0.0]),
     ],
 )
+@pytest.mark.slow
 def test_a_motion_that_does_not_repeat_is_shown_once_and_held(
     model: od.Model, q0: list[float], q1: list[float], tmp_path: Path
 ) -> None:
@@ -259,10 +261,10 @@ def _program(folder: Path, script: str) -> None:
     [
         ({"path": "a.webm"}, r"'a.webm': an animation is written as .gif, .html or .mp4, got '.webm'"),
         ({"path": "a"}, "got no suffix"),
-        ({"steps": 0}, "steps must be a whole number of at least 1 and at most 1000, got 0"),
+        ({"steps": 0}, "steps must be at least 1, a whole number, got 0"),
         ({"steps": 1.5}, "steps"),
         ({"fps": 60}, "fps must be above 0 and at most 50"),
-        ({"view": "top"}, "view must be one of 'side', 'front', 'side\\+front' or None, got 'top'"),
+        ({"view": "top"}, "view, unless None, must be one of side, front, side\\+front, got 'top'"),
         ({"speed": 0.0}, "speed must be a positive number"),
         ({"size": (301, 200)}, "two even numbers of pixels"),
     ],
@@ -313,6 +315,7 @@ def test_legs_that_do_the_same_both_show(walk: Solution) -> None:
         assert (left.get_linewidth() > 2 * right.get_linewidth()) == broad
 
 
+@pytest.mark.slow
 def test_plot_shows_a_whole_stride_of_both_legs(walk: Solution, tmp_path: Path) -> None:
     made = plot(walk, tmp_path / "a.png")
     axes = {a.get_title(loc="left"): a for a in made.axes}
@@ -343,6 +346,7 @@ def test_torque_of_extension_is_positive(walk: Solution) -> None:
     np.testing.assert_allclose(hip.lines[0].get_ydata()[:8], np.concatenate([p.tau[:, k] for p in walk.phases]))
 
 
+@pytest.mark.slow
 def test_any_model_has_small_multiples() -> None:
     solution = once(pendulum(2), [1.0, 0.0], [0.0, 1.0])
     titles = [a.get_title(loc="left") for a in plot(solution).axes]
@@ -359,6 +363,7 @@ def test_what_is_zero_but_for_rounding_is_drawn_as_zero() -> None:
 
 
 @mostly_slow("suffix", (".png", ".pdf", ".svg"), (".svg",))
+@pytest.mark.slow
 def test_figures_are_written_in_their_format(walk: Solution, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"forces{suffix}"
     plot_forces(walk, path)
@@ -383,6 +388,7 @@ def test_strip_has_a_caption_below_every_pose(walk: Solution) -> None:
             stick_figure(walk, **wrong)
 
 
+@pytest.mark.slow
 def test_gait_cycle_begins_with_each_legs_own_touch_down(walk: Solution, tmp_path: Path) -> None:
     made = plot_gait_cycle(walk, tmp_path / "a.png")
     assert [a.get_title(loc="left") for a in made.axes] == ["hip flexion", "knee flexion", "ankle dorsiflexion"]
@@ -466,6 +472,7 @@ def test_nothing_global_is_touched(walk: Solution, tmp_path: Path) -> None:
     assert not Gcf.get_all_fig_managers()
 
 
+@pytest.mark.slow
 def test_importing_loads_no_matplotlib() -> None:
     code = (
         "import sys, ocp_dyn, ocp_dyn.viz, ocp_dyn.ocp; sys.exit('matplotlib' in sys.modules or 'PIL' in sys.modules)"
@@ -497,6 +504,7 @@ def test_an_overview_names_what_it_cannot_draw():
         od.viz.overview(solution)
 
 
+@pytest.mark.slow
 def test_a_name_with_dollar_signs_is_no_formula(tmp_path):
     builder = od.ModelBuilder("a$b^$")
     builder.add_body("l$k^$", od.Revolute("y"), mass=1, com=(0, 0, -1))

@@ -8,11 +8,10 @@ from collections.abc import Iterable
 import casadi as ca
 import numpy as np
 
-from ...casadi_functions.description import describe
-from ...joints import Joint
-from ..machine_code.arrays import Array
-from ..machine_code.compile import compile as compile_functions
-from ..machine_code.compile import compiler_found
+from ...functions.description import describe
+from ..compiled.arrays import Array
+from ..compiled.compile import compile as compile_functions
+from ..compiled.compile import compiler_found
 
 STATE_COUNT = 256
 """Number of random states."""
@@ -49,20 +48,9 @@ def _states(f: ca.Function) -> list[Array]:
         rows, columns = f.size_in(i)
         values = rng.normal(size=(STATE_COUNT, rows) if columns == 1 else (STATE_COUNT, rows, columns))
         if name == "q" and description is not None:
-            steps = rng.normal(size=(STATE_COUNT, sum(joint.nv for joint in description.joints)))
-            values = np.array([_configuration(description.joints, step) for step in steps])
+            values = np.array([description.configuration(s) for s in rng.normal(size=(STATE_COUNT, description.nv))])
         inputs.append(values)
     return inputs
-
-
-def _configuration(joints: Iterable[Joint], step: Array) -> Array:
-    parts, start = [], 0
-    for joint in joints:
-        if joint.nv:
-            turned = joint.integrate(ca.DM(joint.neutral()), ca.DM(step[start : start + joint.nv]))
-            parts.append(ca.DM(turned).full().ravel())
-        start += joint.nv
-    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _error(a: Array, b: Array) -> float:

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..._files import path_of
-from ..._types import shown, truth
-from ..kernels import dispatch
-from ..kernels.differentiated import kinds
-from ..kernels.emit import emit
-from ..kernels.interface import PARTS, Entry, distinct, entries
-from ..kernels.names import check_prefix, prefix_of
-from ..machine_code import toolchain
-from ..machine_code.compile import check_lanes
-from . import effort, external, manual, project, simulink, stack, text, writing
+from ..._base.files import path_of
+from ..._base.types import repr_in_message, truth
+from ...native import toolchain
+from ..compiled.compile import check_lanes
+from ..text import dispatch
+from ..text.differentiated import kinds
+from ..text.emit import emit
+from ..text.interface import PARTS, ExportedFunction, distinct, entries
+from ..text.names import check_prefix, prefix_of
+from . import estimates, external, manual, project, simulink, stack, text, writing
 from .accuracy import single_errors
 
 ALLOWED_INCLUDES = frozenset({"math.h", "string.h"})
@@ -41,16 +41,16 @@ def export(
     """Writes `functions` as C99 into `directory` and returns its path.
 
     PREFIX.h declares, for the Function ID, `int PREFIX_ID(const double *q, ..., double *tau)` and describes every
-    argument: size, order of entries, units, layout. PREFIX_ID.c holds the code, which keeps no state, allocates no memory
-    and needs only libm; example.c is a program that calls each function; README.md shows calls from C, C++, Python,
-    CasADi, Simulink and a real-time loop; CMakeLists.txt builds and installs the library; simulink/sfun_PREFIX.c is a
+    argument: size, order of entries, units, layout. PREFIX_ID.c holds the code, which keeps no state, allocates no
+    memory and needs only libm; example.c is a program that calls each function; README.md shows calls from C, C++,
+    Python, CasADi, Simulink and a real-time loop; CMakeLists.txt builds and installs the library; sfun_PREFIX.c is a
     Simulink S-function; with PREFIX_external.c the library loads as `casadi.external("ID", "libPREFIX.so")`.
 
     functions: from `od.function` or any other casadi.Function of expressions; duplicates count once. Functions that do
-    not expand to scalar operations (linear solvers inside, interpolation) are written by CasADi's generator.
+    not expand to scalar operations (linear solvers, interpolation) are written by CasADi's generator.
     prefix: first part of file names and C names; default: made from the directory's name.
     dense: arguments are dense and row-major; default: CasADi's layout, the structural nonzeros column by column.
-    lanes: 2, 4, 8, or 16 in single precision: adds PREFIX_ID_batch for many states, PREFIX_ID_lanes for lane-major ones.
+    lanes: 2, 4, 8, or 16 in single precision: adds PREFIX_ID_batch for many states, PREFIX_ID_lanes for lane-major.
     precision: "single" for float in all code, without CasADi's convention; README.md states the errors.
     derivatives: any of ("jac", "fwd1", "adj1", "jac_adj1"), which CasADi looks for beside a function, or True for all:
         3 to 30 times the size of the function itself where recursions give them (up to the second order of `ID`, `FD`
@@ -58,13 +58,13 @@ def export(
         instructions an `EffortWarning` tells size and time before it begins.
     pack: operations of one kind, such as those of a left and a right limb, share vector statements, in shorter and
         faster machine code with the same results. Compilers other than GCC and Clang, or all with the macro
-        PREFIX_PLAIN, take plain code from the same files. README.md tells what is packed. False: plain code only.
+        PREFIX_PLAIN, take plain code from the same files. False: plain code only.
     version: of the library, "1.2.3", for find_package and pkg-config.
     progress: exports of more than two seconds report their progress on stderr.
 
     A failed or interrupted export changes nothing. Files of an earlier export are replaced, those of functions that are
-    gone are removed; others stay. Equal functions give equal bytes. Cost: 50 us, 100 bytes per instruction, plain 10 us,
-    50 bytes; lanes: as much as plain code.
+    gone are removed; others stay. Equal functions give equal bytes. Cost per instruction: 50 us, 100 bytes; of plain
+    code, and of lanes in addition, 10 us, 50 bytes.
 
     Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name,
     callbacks, solvers, externals, an unsafe prefix, a file of the same name that `export` did not write.
@@ -111,8 +111,8 @@ def generate(
     sought, packs = _kinds(derivatives, precision), truth(pack, "pack")
     real = "double" if precision == "double" else "float"
     check_prefix(prefix)
-    originals, reports = distinct(functions), effort.Reports(truth(progress, "progress"), packs)
-    effort.warn_of_derivatives(originals, sought, packs)
+    originals, reports = distinct(functions), estimates.Reports(truth(progress, "progress"), packs)
+    estimates.warn_of_derivatives(originals, sought, packs)
     interface = entries(originals, prefix, dense=dense, real=real, derivatives=sought, tell=reports.tell)
     codes = _codes(interface, packs, precision, reports)
     foreign = [entry for entry in interface if codes[entry.name] is None]
@@ -153,18 +153,22 @@ def _kinds(derivatives: bool | Iterable[str], precision: str) -> tuple[str, ...]
     return sought
 
 
-def _check_foreign(foreign: Sequence[Entry], lanes: int, precision: str) -> None:
+def _check_foreign(foreign: Sequence[ExportedFunction], lanes: int, precision: str) -> None:
     """ValueError if functions that CasADi's generator must write are to be in single precision or in lanes."""
     if foreign and (precision == "single" or lanes > 1):
         raise ValueError(
-            f"{shown(foreign[0].name)} does not expand to scalar operations, which "
+            f"{repr_in_message(foreign[0].name)} does not expand to scalar operations, which "
             f"{'single precision needs' if precision == 'single' else 'lanes need'}: export this function separately, "
             "in double precision and with lanes=1"
         )
 
 
 def _rest(
-    interface: Sequence[Entry], facts: manual.Facts, sources: Sequence[str], large: Iterable[str], version: str
+    interface: Sequence[ExportedFunction],
+    facts: manual.Facts,
+    sources: Sequence[str],
+    large: Iterable[str],
+    version: str,
 ) -> dict[str, str]:
     """Texts of example, build files, S-function and README.md, by file name.
 
@@ -186,7 +190,7 @@ def _rest(
 
 
 def _codes(
-    interface: Sequence[Entry], packs: bool, precision: str, reports: effort.Reports
+    interface: Sequence[ExportedFunction], packs: bool, precision: str, reports: estimates.Reports
 ) -> dict[str, text.Code | None]:
     """The emitter's code of all functions, by name."""
     codes = {}
@@ -199,7 +203,7 @@ def _codes(
     return codes
 
 
-def _code(entry: Entry, packs: bool, precision: str) -> text.Code | None:
+def _code(entry: ExportedFunction, packs: bool, precision: str) -> text.Code | None:
     """The emitter's code for a function; None if the emitter cannot write the function."""
     try:
         scalar = entry.source if entry.source.is_a("SXFunction") else entry.source.expand()
@@ -218,7 +222,7 @@ def _code(entry: Entry, packs: bool, precision: str) -> text.Code | None:
 
 
 def _stack(
-    entry: Entry, made: text.Code | None, code: str, frames: Mapping[str, int], lanes: int, precision: str
+    entry: ExportedFunction, made: text.Code | None, code: str, frames: Mapping[str, int], lanes: int, precision: str
 ) -> stack.Stack:
     """Bounds of the stack memory of a function, and of its batches if there are several lanes."""
     if made is None:
@@ -228,14 +232,14 @@ def _stack(
     return stack.Stack(max(o for o, _ in bounds), max(p for _, p in bounds), *batch)
 
 
-def _casadi_code(interface: Sequence[Entry], prefix: str) -> str:
+def _casadi_code(interface: Sequence[ExportedFunction], prefix: str) -> str:
     code = _generated([entry.relaid for entry in interface], prefix)
     if _obstacle(code):
         for entry in interface:  # one at a time, to name the function in the error
             reason = _obstacle(_generated([entry.relaid], prefix))
             if reason:
                 raise ValueError(
-                    f"{shown(entry.name)} cannot become self-contained C code: {reason}. Export functions of "
+                    f"{repr_in_message(entry.name)} cannot become self-contained C code: {reason}. Export functions of "
                     "expressions; use the linear solvers 'ldl' or 'qr' and maps of the kind 'serial' in them, and no "
                     "monitors"
                 )
@@ -264,13 +268,13 @@ def _obstacle(code: str) -> str | None:
     return None
 
 
-def _work_sizes(code: str, entry: Entry) -> tuple[int, int, int, int]:
+def _work_sizes(code: str, entry: ExportedFunction) -> tuple[int, int, int, int]:
     """Lengths of the work arrays of the generated function, which differ from `Function.sz_w`, the lengths inside
     CasADi."""
     found = re.search(rf"int {entry.internal}_work\(.*?\n}}", code, re.DOTALL)
     sizes = [int(size) for size in re.findall(r"\*sz_\w+ = (\d+);", found[0])] if found else []
     if len(sizes) != 4:
         raise RuntimeError(
-            f"CasADi's code for {shown(entry.name)} states its work sizes in a way that export cannot read"
+            f"CasADi's code for {repr_in_message(entry.name)} states its work sizes in a way that export cannot read"
         )
     return sizes[0], sizes[1], sizes[2], sizes[3]

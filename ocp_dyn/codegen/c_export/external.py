@@ -9,31 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import casadi as ca
 
-from ..kernels.interface import Argument, Entry
-from ..kernels.names import C_KEYWORDS, CPP_KEYWORDS, filled
+from ..._base.templates import lines_of
+from ..text.interface import Argument, ExportedFunction
+from ..text.names import C_KEYWORDS, CPP_KEYWORDS, wrap_items
 
-_HEAD = [
-    "#if defined(__GNUC__)",
-    '#define EXPORT __attribute__((visibility("default")))',
-    "#if defined(__clang__)",
-    '#pragma GCC diagnostic ignored "-Wincompatible-library-redeclaration"',
-    "#elif __GNUC__ >= 7",
-    '#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"',
-    "#endif",
-    "#elif defined(_WIN32)",
-    "#define EXPORT __declspec(dllexport)",
-    "#else",
-    "#define EXPORT",
-    "#endif",
-]
+HEAD = Path(__file__).parent / "templates" / "external.h.in"
 
 
-def text(mark: str, entries: Sequence[Entry]) -> str:
+def text(mark: str, entries: Sequence[ExportedFunction]) -> str:
     """PREFIX_external.c: all functions by their names without the prefix, in CasADi's calling convention."""
-    lines = [f"/* {mark}: functions for casadi.external, without the prefix in their names. */", "", *_HEAD]
+    lines = [f"/* {mark}: functions for casadi.external, without the prefix in their names. */", "", *lines_of(HEAD)]
     for entry in entries:
         if entry.name in C_KEYWORDS | CPP_KEYWORDS | {"main"}:
             lines += ["", f"/* {entry.name} is missing: C does not allow a function of this name */"]
@@ -42,7 +31,7 @@ def text(mark: str, entries: Sequence[Entry]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _external(entry: Entry) -> list[str]:
+def _external(entry: ExportedFunction) -> list[str]:
     name = entry.name
     patterns = [
         *(entry.source.sparsity_in(i) for i in range(entry.source.n_in())),
@@ -52,20 +41,20 @@ def _external(entry: Entry) -> list[str]:
     for k, pattern in enumerate(patterns):
         numbers = [*pattern.shape, *pattern.colind(), *pattern.row()]
         lines += [f"static const long long {name}_pattern_{k}[{len(numbers)}] = {{"]
-        lines += [*filled(map(str, numbers), indent="    ", width=100), "};"]
+        lines += [*wrap_items(map(str, numbers), indent="    ", width=100), "};"]
     lines += _description(name, "in", [a.label for a in entry.inputs], 0)
     lines += _description(name, "out", [a.label for a in entry.outputs], len(entry.inputs))
     buffers = [a.size if _needs_buffer(a, p) else 0 for a, p in zip(entry.arguments, patterns, strict=True)]
-    lines += _exported(f"int {name}_work(long long *arg, long long *res, long long *iw, long long *w)")
+    lines += _head(f"int {name}_work(long long *arg, long long *res, long long *iw, long long *w)")
     lines += [f"    *arg = {max(1, len(entry.inputs))}, *res = {max(1, len(entry.outputs))}, *iw = 0;"]
     lines += [f"    *w = {sum(buffers)};", "    return 0;", "}"]
-    lines += _exported(f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem)")
+    lines += _head(f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem)")
     if any(buffers):
         return [*lines, *_relaid_call(entry, patterns, buffers), "}"]
     return [*lines, "    (void)iw, (void)w, (void)mem;", f"    return {entry.public}_arrays(arg, res);", "}"]
 
 
-def _exported(prototype: str) -> list[str]:
+def _head(prototype: str) -> list[str]:
     return [f"EXPORT {prototype};", f"EXPORT {prototype}", "{"]
 
 
@@ -73,11 +62,11 @@ def _description(name: str, side: str, labels: Sequence[str], first: int) -> lis
     """Number, names and patterns of the inputs or outputs."""
     # a label with other characters could end the string: it gets CasADi's default name i0, o0, ...
     safe = [label if re.fullmatch(r"\w+", label, re.ASCII) else f"{side[0]}{k}" for k, label in enumerate(labels)]
-    lines = [*_exported(f"long long {name}_n_{side}(void)"), f"    return {len(labels)};", "}"]
-    lines += [*_exported(f"const char *{name}_name_{side}(long long i)"), "    switch (i) {"]
+    lines = [*_head(f"long long {name}_n_{side}(void)"), f"    return {len(labels)};", "}"]
+    lines += [*_head(f"const char *{name}_name_{side}(long long i)"), "    switch (i) {"]
     lines += [f'    case {k}: return "{label}";' for k, label in enumerate(safe)]
     lines += ["    default: return 0;", "    }", "}"]
-    lines += [*_exported(f"const long long *{name}_sparsity_{side}(long long i)"), "    switch (i) {"]
+    lines += [*_head(f"const long long *{name}_sparsity_{side}(long long i)"), "    switch (i) {"]
     lines += [f"    case {k}: return {name}_pattern_{first + k};" for k in range(len(labels))]
     return [*lines, "    default: return 0;", "    }", "}"]
 
@@ -87,7 +76,7 @@ def _needs_buffer(argument: Argument, pattern: ca.Sparsity) -> bool:
     return argument.layout == "row-major" or argument.size != pattern.nnz()
 
 
-def _relaid_call(entry: Entry, patterns: Sequence[ca.Sparsity], buffers: Sequence[int]) -> list[str]:
+def _relaid_call(entry: ExportedFunction, patterns: Sequence[ca.Sparsity], buffers: Sequence[int]) -> list[str]:
     """Calls a function with dense, row-major arrays from arrays of nonzeros, column by column."""
     lines = [f"    const double *inputs[{max(1, len(entry.inputs))}] = {{0}};"]
     lines += [f"    double *outputs[{max(1, len(entry.outputs))}] = {{0}};", "    int failed;", "    long long j, k;"]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import casadi as ca
 
-from ..kernels.interface import CONFIGURATIONS, Argument, Entry
-from ..kernels.names import printable
-from ..kernels.writer import Packing
+from ..._base.templates import text_of
+from ..text.interface import CONFIGURATIONS, Argument, ExportedFunction
+from ..text.names import printable
+from ..text.writer import Packing
 from . import text
 from .stack import Stack
+
+TEMPLATE = Path(__file__).parent / "templates" / "README.md.in"
 
 DERIVATIVES = {
     "jac": "`jac_f`: the Jacobians dy/dx, one for every pair of an output and an input",
@@ -27,8 +32,8 @@ class Facts:
     """Properties of an export that its manual states.
 
     stack: bounds of the stack memory by function; errors: largest relative errors of single precision by function.
-    packing: what the emitter's code of every function computes in vectors, () if nothing; second, if there are two, with
-    AVX. None without packing.
+    packing: what the emitter's code of every function computes in vectors, () if nothing; second, if there are two,
+    with AVX. None without packing.
     """
 
     prefix: str
@@ -47,262 +52,110 @@ class Facts:
         return any((self.packing or {}).values())
 
 
-def readme(mark: str, entries: Sequence[Entry], facts: Facts) -> str:
+def readme(mark: str, entries: Sequence[ExportedFunction], facts: Facts) -> str:
     """The whole text of README.md."""
-    sections = [_opening(mark, entries, facts), _building(facts), _functions(entries, facts), _conventions(facts)]
-    if facts.packing is not None:
-        sections.append(_vectors(entries, facts))
-    if facts.lanes > 1:
-        sections.append(_batches(entries, facts))
-    if facts.precision == "single":
-        sections.append(_single(facts))
-    sections += [_from_c(entries, facts), _from_python(entries, facts)]
-    if facts.external:
-        sections.append(_from_casadi(entries, facts))
-    sections += [_simulink(entries, facts), _real_time(entries, facts)]
-    return "\n".join(line.rstrip() for section in sections for line in [*section, ""])
-
-
-def _opening(mark: str, entries: Sequence[Entry], facts: Facts) -> list[str]:
-    models = list(dict.fromkeys(printable(entry.model) for entry in entries if entry.model))
-    p = facts.prefix
-    files = [
-        f"- `{p}.h`: the interface; describes every argument: size, units, order of the entries",
-        f"- `{p}.c`, `{p}_*.c`: the code; it needs only the C library and libm",
-        "- `example.c`: a program that calls every function once and prints the results",
-        f"- `CMakeLists.txt`, `{p}.pc`: build files for CMake and pkg-config",
-        f"- `simulink/sfun_{p}.c`: a Simulink block for the functions",
-    ]
-    if facts.external:
-        files.insert(2, f"- `{p}_external.c`: lets CasADi load the library; you can leave it out")
-    of = (
-        f" of the model {', '.join(models)}"
-        if len(models) == 1
-        else f" of the models {', '.join(models)}"
-        if models
-        else ""
+    entry, single = entries[0], facts.precision == "single"
+    plain = [e for e in entries if not e.derivative]
+    return text_of(
+        TEMPLATE,
+        mark=mark,
+        prefix=facts.prefix,
+        PREFIX=facts.prefix.upper(),
+        models=_models(entries),
+        external=facts.external,
+        real="float" if single else "double",
+        dtype="float32" if single else "float64",
+        dense=facts.dense,
+        arguments=[line for e in entries for line in _arguments(e)],
+        derivatives=[f"- {DERIVATIVES[kind]}" for kind in facts.derivatives],
+        statements=_statements(entries, facts),
+        packed=facts.packed,
+        lanes=facts.lanes,
+        **_batches(plain[0], entries, facts),
+        single=single,
+        errors=[f"| `{facts.prefix}_{name}` | {error:.0e} |" for name, error in facts.errors.items()],
+        unmeasured=single and not facts.errors,
+        first=entry.name,
+        public=entry.public,
+        names=", ".join(a.name for a in entry.arguments),
+        count=len(entry.arguments),
+        call=f"{entry.public}({', '.join(a.name for a in entry.arguments)})",
+        variables=[line for a in entry.arguments for line in _variable(entry, a)],
+        numpy_arrays=[line for a in entry.arguments for line in _numpy_array(entry, a, single)],
+        casadi=entry.source.name(),
+        penalty=f', {{"jac_penalty": {penalty(entry.source)}}}' if facts.derivatives else "",
+        derived=facts.external and ", ".join(facts.derivatives),
+        underived=facts.external and not facts.derivatives,
+        block=plain[0].name,
+        ports=_ports(entry),
+        stack=[line for name, size in facts.stack.items() for line in _stack(f"{facts.prefix}_{name}", size)],
     )
-    opening = ["", f"This folder contains C functions{of}, generated by ocp_dyn.", ""]
-    return [f"<!-- {mark}. -->", f"# {p}", *opening, *files]
 
 
-def _building(facts: Facts) -> list[str]:
-    p = facts.prefix
-    lines = ["## Building", "", "```sh", "cmake -S . -B build && cmake --build build && ctest --test-dir build"]
-    lines += ["cmake --install build --prefix /opt/robot", "```", ""]
-    lines += [
-        "A CMake project uses the installed library, or this folder as a part of itself:",
-        "",
-        "```cmake",
-        f"find_package({p} REQUIRED)  # with -DCMAKE_PREFIX_PATH=/opt/robot",
-        f"add_subdirectory(path/to/this/folder {p})  # or: without an installation",
-        f"target_link_libraries(controller PRIVATE {p}::{p})",
-        "```",
-        "",
-        "`-DBUILD_SHARED_LIBS=OFF` builds a static library; as a part of another project it is static unless that project",
-        f"sets `BUILD_SHARED_LIBS`. Makefiles get the flags from `pkg-config --cflags --libs {p}`, with PKG_CONFIG_PATH set",
-        "to `/opt/robot/lib/pkgconfig`.",
-        "",
-    ]
-    lines += ["Or without CMake:", "", "```sh"]
-    lines += [f"cc -O2 -ffp-contract=fast -fno-math-errno -Wno-psabi -fPIC -shared {p}*.c -o lib{p}.so -lm", "```", ""]
-    lines += [
-        f"CMake's option `-D{p.upper()}_ARCH=native` compiles for the processor of this machine. The code is then"
-    ]
-    return [*lines, "faster, because it can use fused multiply-adds, but may not run on other processors."]
+def _models(entries: Sequence[ExportedFunction]) -> str:
+    models = list(dict.fromkeys(printable(entry.model) for entry in entries if entry.model))
+    return f" of the model{'s' if len(models) > 1 else ''} {', '.join(models)}" if models else ""
 
 
-def _functions(entries: Sequence[Entry], facts: Facts) -> list[str]:
-    lines = [
-        "## Functions",
-        "",
-        "| function | argument | shape | layout | units or definition |",
-        "|---|---|---|---|---|",
-    ]
-    for entry in entries:
-        for k, argument in enumerate(entry.arguments):
-            name = f"`{entry.public}`" if k == 0 else ""
-            side = "in" if argument.is_input else "out"
-            shape = f"{argument.rows} x {argument.columns}" if argument.columns != 1 else f"{argument.rows}"
-            units = printable(argument.units).replace("|", "/")
-            lines.append(f"| {name} | `{argument.name}` {side} | {shape} | {_layout(argument)} | {units} |")
-    if facts.derivatives:
-        lines += ["", "Derivatives of a function y = f(x), which CasADi looks for under these names:", ""]
-        lines += [f"- {DERIVATIVES[kind]}" for kind in facts.derivatives]
-        lines += ["", "They do not read the inputs `out_...`, which CasADi's calling convention requires."]
+def _arguments(entry: ExportedFunction) -> list[str]:
+    """Rows of the table of arguments."""
+    lines = []
+    for k, argument in enumerate(entry.arguments):
+        name = f"`{entry.public}`" if k == 0 else ""
+        side = "in" if argument.is_input else "out"
+        shape = f"{argument.rows} x {argument.columns}" if argument.columns != 1 else f"{argument.rows}"
+        layout = f"sparse, {argument.size} nonzeros" if argument.layout == "sparse" else argument.layout
+        units = printable(argument.units).replace("|", "/")
+        lines.append(f"| {name} | `{argument.name}` {side} | {shape} | {layout} | {units} |")
     return lines
 
 
-def _layout(argument: Argument) -> str:
-    return f"sparse, {argument.size} nonzeros" if argument.layout == "sparse" else argument.layout
+def _statements(entries: Sequence[ExportedFunction], facts: Facts) -> list[str]:
+    """Rows with the statements of every function, and how many are vector statements; none without packing."""
+    lines: list[str] = []
+    for entry in entries if facts.packing is not None else ():
+        found = (facts.packing or {}).get(entry.name)
+        for p, kind in zip(found or (), ("", " with AVX"), strict=False):
+            vectors = ", ".join(f"{count} of {width} numbers" for width, count in p.vectors.items())
+            lines.append(f"| `{entry.public}`{kind} | {p.operations} | {p.statements} | {vectors} | {p.moves} |")
+        if found is None:
+            lines.append(f"| `{entry.public}` | code of CasADi's generator, without vectors | | | |")
+        elif not found:
+            lines.append(f"| `{entry.public}` | nothing: no isomorphic operations that save time together | | | |")
+    return lines
 
 
-def _conventions(facts: Facts) -> list[str]:
-    real = "float" if facts.precision == "single" else "double"
-    lines = [
-        "Every function returns 0 if it succeeds. A null pointer as input means zeros; a null pointer as output means",
-        f"that this output is not needed. All numbers are `{real}`, in SI units and radians. The order of the entries",
-        f"is in `{facts.prefix}.h`.",
-        "",
-    ]
-    if facts.dense:
-        return [*lines, "Matrices are dense and stored row by row: element (i, j) is at index `[i*COLS + j]`."]
-    return [
-        *lines,
-        "Matrices are stored column by column: element (i, j) of a dense matrix is at index `[i + j*ROWS]`. Of a",
-        "sparse matrix only the structural nonzeros are stored, column by column; `..._row[k]` and `..._col[k]` are",
-        "the row and the column of element k.",
-    ]
+def _batches(entry: ExportedFunction, entries: Sequence[ExportedFunction], facts: Facts) -> dict[str, Any]:
+    """Values of the section on batches: prototypes of one function, and of the conversions."""
+    if facts.lanes == 1:
+        return {"batches": []}
+    return {
+        "batches": [f"{entry.many_prototype(name, w)};" for name in ("batch", "lanes") for w in (False, True)],
+        "batched": entry.public,
+        "conversions": [f"{prototype};" for prototype, _ in text.conversions(facts.prefix, entries)],
+    }
 
 
-def _vectors(entries: Sequence[Entry], facts: Facts) -> list[str]:
-    """The statements of every function, and how many are vector statements."""
-    p, packing = facts.prefix, facts.packing or {}
-    macro = f"{p.upper()}_PLAIN"
-    lines = [
-        "## Vector statements",
-        "",
-        "Operations of one kind, such as those of a left and a right limb, share a statement on a vector of numbers. Every",
-        "number of a vector is computed by the operations that would compute it alone, in the same order. An operation in a",
-        "vector saves a statement; a gathered vector, whose numbers come from different statements, costs about one.",
-        "",
-        "| function | operations | statements | on vectors | gathered vectors |",
-        "|---|---|---|---|---|",
-    ]
-    for entry in entries:
-        found = packing.get(entry.name)
-        lines += [
-            f"| `{entry.public}`{w} | {_packing(p)} |" for p, w in zip(found or (), ("", " with AVX"), strict=False)
-        ]
-        if not found:
-            lines.append(f"| `{entry.public}` | {_FOREIGN if found is None else _NOTHING} |")
-    if not facts.packed:
-        return lines
-    return [
-        *lines,
-        "",
-        "This code needs the vector extensions of GCC or Clang, on any processor. Other compilers get the same functions",
-        f"without vectors, from the same files; so do these two if the macro `{macro}` is defined, by CMake with",
-        f"`-D{macro}=ON`. The results are equal, except for the rounding of fused multiply-adds, which a compiler may",
-        "choose differently; with `-ffp-contract=off` they are equal to the last bit.",
-    ]
-
-
-_FOREIGN = "code of CasADi's generator, without vectors | | |"
-
-
-_NOTHING = "nothing: no isomorphic operations that save time together | | |"
-
-
-def _packing(p: Packing) -> str:
-    vectors = ", ".join(f"{count} of {width} numbers" for width, count in p.vectors.items())
-    return f"{p.operations} | {p.statements} | {vectors} | {p.moves}"
-
-
-def _batches(entries: Sequence[Entry], facts: Facts) -> list[str]:
-    entry = next(entry for entry in entries if not entry.derivative)
-    return [
-        "## Batches",
-        "",
-        "```c",
-        *(f"{entry.many_prototype(name, work)};" for name in ("batch", "lanes") for work in (False, True)),
-        f"unsigned long {entry.public}_batch_bytes(void);",
-        "```",
-        "",
-        f"`_batch` evaluates the function for `states` states, {facts.lanes} at a time in the lanes of a vector. Every",
-        "argument holds the values of all states, one state after the other; matrices are dense and stored row by row,",
-        "also if the layout above is another. `_batch` allocates memory once per call and returns 1 if there is none;",
-        "`_batch_in` uses `_batch_bytes()` bytes of memory that the caller provides.",
-        "",
-        f"`_lanes` and `_lanes_in` do the same with lane-major arrays: blocks of `{facts.prefix.upper()}_LANES` states, in which",
-        "every number of the array for one state is replaced by as many neighbors, one for each state. They need no transposes,",
-        "write only the numbers that the layout above stores, and results of one function are arguments of the next. For H of a",
-        "humanoid they are several times as fast as `_batch`. Conversions, and the index of a number:",
-        "",
-        "```c",
-        *(f"{prototype};" for prototype, _ in text.conversions(facts.prefix, entries)),
-        "/* number e of state k, with L lanes: */ x[(k / L) * SIZE * L + e * L + k % L]",
-        "```",
-        "",
-        "Arrays have room for `(states + L - 1) / L` whole blocks. Unused lanes of the last block hold finite numbers in inputs,",
-        "such as those of another state, and numbers of no meaning in results. Addresses that are multiples of the size of L",
-        "numbers (`aligned_alloc`) save a copy of every block.",
-        "",
-        "Batches need GCC or Clang. On x86-64 the library contains code for AVX-512, AVX2 and SSE2 and chooses at run",
-        f"time, so that it runs on any such processor; with `-D{facts.prefix.upper()}_ARCH=...` it contains only the",
-        "code for that instruction set. On other processors the compiler uses their vector instructions (NEON, ...).",
-    ]
-
-
-def _single(facts: Facts) -> list[str]:
-    lines = [
-        "## Precision",
-        "",
-        "Numbers have a mantissa of 24 bits. The largest error over random states, relative to the largest entry of",
-        "the result:",
-        "",
-        "| function | error |",
-        "|---|---|",
-    ]
-    if not facts.errors:
-        return [
-            *lines[:2],
-            "Numbers have a mantissa of 24 bits. Their errors were not measured, because no C compiler was found.",
-        ]
-    return [*lines, *(f"| `{facts.prefix}_{name}` | {error:.0e} |" for name, error in facts.errors.items())]
-
-
-def _call(entry: Entry) -> str:
-    return f"{entry.public}({', '.join(a.name for a in entry.arguments)})"
-
-
-def _neutral(entry: Entry, a: Argument) -> list[tuple[str, str]]:
+def _neutral(entry: ExportedFunction, a: Argument) -> list[tuple[str, str]]:
     """(assignment, name) for the entries of q that are not zero in the neutral configuration, as w of a quaternion."""
     if a.label not in CONFIGURATIONS or entry.description is None:
         return []
-    values = [x for joint in entry.description.joints for x in joint.neutral()]
+    values = entry.description.neutral
     if not len(values) == len(a.row_names) == a.size:
         return []
-    return [(f"{a.name}[{k}] = {x:g}", a.row_names[k]) for k, x in enumerate(values) if x]
+    return [(f"{a.name}[{k}] = {x:g}", printable(a.row_names[k])) for k, x in enumerate(values) if x]
 
 
-def _from_c(entries: Sequence[Entry], facts: Facts) -> list[str]:
-    entry = entries[0]
-    lines = ["## From C and C++", "", "```c", f'#include "{facts.prefix}.h"', ""]
-    for a in entry.arguments:
-        lines.append(f"{a.real} {a.name}[{a.macro}_SIZE]{' = {0}' if a.is_input else ''};")
-        lines += [f"{text};  /* {printable(name)} */" for text, name in _neutral(entry, a)]
-    lines += [f"int failed = {_call(entry)};", "```", ""]
-    return [*lines, "C++ programs include the same header; for `std::vector` and Eigen pass `x.data()`."]
+def _variable(entry: ExportedFunction, a: Argument) -> list[str]:
+    """The definition of an argument in C."""
+    definition = f"{a.real} {a.name}[{a.macro}_SIZE]{' = {0}' if a.is_input else ''};"
+    return [definition, *(f"{assignment};  /* {name} */" for assignment, name in _neutral(entry, a))]
 
 
-def _from_python(entries: Sequence[Entry], facts: Facts) -> list[str]:
-    entry = entries[0]
-    dtype = "np.float32" if facts.precision == "single" else "np.float64"
-    lines = ["## From Python", "", "```python", "import ctypes", "", "import numpy as np", ""]
-    lines += [f'library = ctypes.CDLL("./lib{facts.prefix}.so")', f"{entry.name} = library.{entry.public}"]
-    lines += [f"{entry.name}.argtypes = [np.ctypeslib.ndpointer({dtype})] * {len(entry.arguments)}"]
-    for a in entry.arguments:
-        lines.append(f"{a.name} = np.zeros({max(1, a.size)}, {dtype})")
-        lines += [f"{text}  # {printable(name)}" for text, name in _neutral(entry, a)]
-    return [*lines, f"assert {entry.name}({', '.join(a.name for a in entry.arguments)}) == 0", "```"]
-
-
-def _from_casadi(entries: Sequence[Entry], facts: Facts) -> list[str]:
-    f = entries[0].source
-    options = f', {{"jac_penalty": {penalty(f)}}}' if facts.derivatives else ""
-    lines = ["## From CasADi", "", "```python", "import casadi", ""]
-    lines += [f'{f.name()} = casadi.external("{f.name()}", "./lib{facts.prefix}.so"{options})', "```", ""]
-    if not facts.derivatives:
-        return [
-            *lines,
-            "The library contains no derivatives; with the option `enable_fd` CasADi uses finite differences.",
-        ]
-    lines += [f"The library contains derivatives that CasADi finds itself: {', '.join(facts.derivatives)}. With this"]
-    return [
-        *lines,
-        "`jac_penalty` CasADi calls fwd1 or adj1, if present, for one direction, and the sparse jac for several.",
-    ]
+def _numpy_array(entry: ExportedFunction, a: Argument, single: bool) -> list[str]:
+    """The definition of an argument in Python."""
+    definition = f"{a.name} = np.zeros({max(1, a.size)}, np.{'float32' if single else 'float64'})"
+    return [definition, *(f"{assignment}  # {name}" for assignment, name in _neutral(entry, a))]
 
 
 def penalty(f: ca.Function) -> float:
@@ -316,79 +169,16 @@ def penalty(f: ca.Function) -> float:
     return max(0.1, round(1.01 * max(1 / m, 2 / n) + 0.005, 2))
 
 
-def _simulink(entries: Sequence[Entry], facts: Facts) -> list[str]:
-    p = facts.prefix
-    names = [entry.name for entry in entries if not entry.derivative]
-    compilers = [
-        "With MinGW, GCC and Clang it contains the vector statements above, with Microsoft's compiler the code without them.",
-        "",
-    ]
+def _ports(entry: ExportedFunction) -> list[str]:
+    """Labels of the ports of a block; empty arguments have none."""
     return [
-        "## From Simulink",
-        "",
-        f"`simulink/sfun_{p}.c` is a C MEX S-function for all functions. In MATLAB, with a C compiler that `mex -setup`",
-        "finds, compile it once:",
-        "",
-        "```matlab",
-        f"run('simulink/build_sfun_{p}.m')",
-        "```",
-        "",
-        *(compilers if facts.packed else []),
-        f"Put an S-Function block into the model; S-function name: `sfun_{p}`, parameters: the name of a function in quotes,",
-        f"such as `'{names[0]}'`. The ports have the order of the arguments above and the same sizes; matrices are dense",
-        f"signals of type `{entries[0].real}`. The comment at the top of the file lists them. Blocks have direct feedthrough,",
-        "no states, and inherit their sample time; several blocks may call the same function. To see names at the ports,",
-        "mask the block and write as its icon's drawing commands:",
-        "",
-        "```matlab",
-        *(f"port_label('{side}', {k}, '{a.name}')" for side, k, a in _ports(entries[0])),
-        "```",
+        f"port_label('{side}', {k}, '{a.name}')"
+        for side, arguments in (("input", entry.inputs), ("output", entry.outputs))
+        for k, a in enumerate((a for a in arguments if a.rows * a.columns), 1)
     ]
 
 
-def _ports(entry: Entry) -> list[tuple[str, int, Argument]]:
-    """(kind, number, argument) for every port of a block; empty arguments have none."""
-    sides = (("input", entry.inputs), ("output", entry.outputs))
-    return [(side, k, a) for side, of in sides for k, a in enumerate((a for a in of if a.rows * a.columns), 1)]
-
-
-def _real_time(entries: Sequence[Entry], facts: Facts) -> list[str]:
-    call = f"{_call(entries[0])};"
-    lines = ["## In a real-time loop", "", "```c"]
-    lines += [f"{call}  /* a first call loads code and tables into memory */", "for (;;) {"]
-    lines += [
-        "    wait_for_the_next_period();",
-        "    read_sensors();",
-        f"    {call}",
-        "    command_motors();",
-        "}",
-        "```",
-        "",
-    ]
-    lines += [
-        "The functions, except batches, allocate no memory, keep no state, use no locks, have no loops whose length"
-    ]
-    lines += ["depends on data, and may be called by several threads at the same time.", ""]
-    return [*lines, *_stack(facts)]
-
-
-def _stack(facts: Facts) -> list[str]:
-    """Table of the bounds of stack memory."""
-    lines = [
-        "Stack memory of a call is at most, in bytes:",
-        "",
-        "| function | -O2 and -O3, as CMake builds it | -O0 |",
-        "|---|---|---|",
-    ]
-    for name, size in facts.stack.items():
-        lines.append(f"| `{facts.prefix}_{name}` | {size.optimized} | {size.plain} |")
-        if size.batch_optimized:
-            lines.append(f"| `{facts.prefix}_{name}_batch` | {size.batch_optimized} | {size.batch_plain} |")
-    return [
-        *lines,
-        "",
-        *(["The bounds of `_batch` hold for `_lanes` too.", ""] if facts.lanes > 1 else []),
-        "These bounds are counted from the code and were checked with GCC on x86-64. Your compiler states its own frames",
-        "if you add `-fstack-usage`. A dynamic linker that binds at the first call needs stack of its own then: about",
-        "4 kB; CMake links the library with `-z now`, so that it binds when it loads.",
-    ]
+def _stack(name: str, size: Stack) -> list[str]:
+    """Rows with the bounds of stack memory of a function and of its batches."""
+    batch = [f"| `{name}_batch` | {size.batch_optimized} | {size.batch_plain} |"] if size.batch_optimized else []
+    return [f"| `{name}` | {size.optimized} | {size.plain} |", *batch]

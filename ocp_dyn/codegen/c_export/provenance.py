@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 import casadi as ca
 
-from ..kernels.interface import Entry
-from ..kernels.names import printable
+from ..text.interface import ExportedFunction
+from ..text.names import printable
 
 VERSION = sys.modules[__name__.partition(".")[0]].__version__
 """Version of this library, which the package itself states."""
@@ -24,7 +24,7 @@ ROWS_OF_CONSTRAINTS = ("lam", "Lam", "G", "gamma", "phi", "phi_dot", "dlam_dq", 
 """Arguments of which one at least must occur for a header to describe constraints."""
 
 
-def lines(entries: Sequence[Entry]) -> list[str]:
+def lines(entries: Sequence[ExportedFunction]) -> list[str]:
     """Lines of the header's first comment: generator, models, forces of constraints."""
     known = [entry for entry in entries if entry.description]
     models = list(dict.fromkeys(_model(entry) for entry in known))
@@ -33,33 +33,33 @@ def lines(entries: Sequence[Entry]) -> list[str]:
         result += [line for paragraph in model for line in paragraph]
     for entry in known:
         if entry.description and entry.description.loads:
-            result += [" * With loads:", *_filled(f"{entry.public}: {entry.description.loads}")]
+            result += [" * With loads:", *_paragraph(f"{entry.public}: {entry.description.loads}")]
     for (constraints, labels), names in _constraints(known).items():
         result.append(f" * Rows of {', '.join(labels)} in {', '.join(names)}:")
-        result += [line for constraint in constraints for line in _filled(f"{constraint[0]}: {constraint[1]}")]
+        result += [line for constraint in constraints for line in _paragraph(f"{constraint[0]}: {constraint[1]}")]
     return result
 
 
-def digests(entries: Sequence[Entry]) -> list[str]:
+def digests(entries: Sequence[ExportedFunction]) -> list[str]:
     """Digests of the models of an export, without repetition; "" for models that have none."""
     return list(dict.fromkeys(entry.description.conventions.digest for entry in entries if entry.description))
 
 
-def _model(entry: Entry) -> tuple[tuple[str, ...], ...]:
+def _model(entry: ExportedFunction) -> tuple[tuple[str, ...], ...]:
     """Paragraphs on the model of a function."""
     description = entry.description
     if description is None:
         return ()
     conventions = description.conventions
     digest = f" (digest of its data: {conventions.digest})" if conventions.digest else ""
-    head = _filled(f"{description.model}{digest}")
+    head = _paragraph(f"{description.model}{digest}")
     if description.gravity_is_input:
         gravity = "an input of the function"
     elif conventions.gravity is None:
         gravity = "symbolic"
     else:
         gravity = f"({', '.join(f'{x:.12g}' for x in conventions.gravity)}) m/s^2 in world axes"
-    coordinates = [_filled(f"{name}: {text}") for name, text in conventions.joints]
+    coordinates = [_paragraph(f"{name}: {text}") for name, text in conventions.joints]
     about = [" * Coordinates of joints:"] if coordinates else []
     one_dof = " * All other joints have one angle [rad] or displacement [m], and its rate." if coordinates else ""
     lines = [*about, *(line for paragraph in coordinates for line in paragraph), *filter(None, [one_dof])]
@@ -68,7 +68,9 @@ def _model(entry: Entry) -> tuple[tuple[str, ...], ...]:
     return (" * Model:", *head), (f" * Gravity: {gravity}",), tuple(lines)
 
 
-def _constraints(entries: Iterable[Entry]) -> dict[tuple[tuple[tuple[str, str], ...], tuple[str, ...]], list[str]]:
+def _constraints(
+    entries: Iterable[ExportedFunction],
+) -> dict[tuple[tuple[tuple[str, str], ...], tuple[str, ...]], list[str]]:
     """Names of the functions for every set of constraints and of arguments whose rows belong to it."""
     found: dict[tuple[tuple[tuple[str, str], ...], tuple[str, ...]], list[str]] = {}
     for entry in entries:
@@ -78,7 +80,7 @@ def _constraints(entries: Iterable[Entry]) -> dict[tuple[tuple[tuple[str, str], 
     return found
 
 
-def _filled(text: str) -> list[str]:
+def _paragraph(text: str) -> list[str]:
     """A paragraph of a comment, wrapped at spaces, its continuation lines moved in."""
     wrapped = textwrap.wrap(printable(text), WIDTH - 5, subsequent_indent="  ", break_long_words=False,
                             break_on_hyphens=False)  # fmt: skip

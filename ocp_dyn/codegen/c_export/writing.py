@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from ..._files import alone_in
-from ..._types import shown
+from ..._base.files import alone_in, temporary_folder
+from ..._base.types import repr_in_message
 from . import text
+
+STAGE = ".export-"
+"""Beginning of the name of the folder in which an export is prepared."""
 
 
 def check_target(target: Path, files: Iterable[str]) -> None:
     """ValueError if a file that `export` did not make would be overwritten."""
     if target.exists() and not target.is_dir():
-        raise ValueError(f"export writes a directory, but {shown(str(target))} is a file: name another or remove it")
+        raise ValueError(
+            f"export writes a directory, but {repr_in_message(str(target))} is a file: name another or remove it"
+        )
     for name in files:
         path = target / name
         if path.exists() and not _is_ours(path):
             raise ValueError(
-                f"{shown(str(path))} was not made by export and would be overwritten: choose another directory or "
-                "prefix"
+                f"{repr_in_message(str(path))} was not made by export and would be overwritten: choose another "
+                "directory or prefix"
             )
         if path.parent.exists() and not path.parent.is_dir():
             raise ValueError(
-                f"export writes a directory {shown(path.parent.name)}, but {shown(str(path.parent))} is a file"
+                f"export writes a directory {repr_in_message(path.parent.name)}, but "
+                f"{repr_in_message(str(path.parent))} is a file"
             )
 
 
@@ -57,12 +64,13 @@ def exported_files(folder: Path) -> list[Path]:
 
 
 def write(target: Path, files: Mapping[str, str], header: str) -> None:
-    """Writes all files, and removes sources of an earlier export with this header that are none of them. A new directory appears in one step. In an existing one the files are replaced one after the
-    other, and an error or Ctrl-C in between brings the earlier files back; exports into it wait for each other."""
+    """Writes all files, and removes sources of an earlier export with this header that are none of them. A new
+    directory appears in one step. In an existing one the files are replaced one after the other, and an error or Ctrl-C
+    in between brings the earlier files back; exports into it wait for each other."""
     exists = target.exists()
     target.parent.mkdir(parents=True, exist_ok=True)
     with _stage(target if exists else target.parent) as stage:
-        complete = Path(stage) / "files"
+        complete = stage / "files"
         complete.mkdir()  # with the user's usual permissions, unlike the temporary directory
         for name, content in files.items():
             path = complete / name
@@ -72,15 +80,18 @@ def write(target: Path, files: Mapping[str, str], header: str) -> None:
             return
         with alone_in(target):
             check_target(target, files)
-            _replace(target, complete, Path(stage) / "earlier", [*files, *_left_over(target, header, files)])
+            _replace(target, complete, stage / "earlier", [*files, *_left_over(target, header, files)])
 
 
-def _stage(directory: Path) -> tempfile.TemporaryDirectory[str]:
-    """A temporary directory on the disk of the target, which may be a mount."""
+@contextmanager
+def _stage(directory: Path) -> Iterator[Path]:
+    """A temporary folder on the disk of the target, which may be a mount."""
     try:
-        return tempfile.TemporaryDirectory(dir=directory, prefix=".export-")
+        with temporary_folder(directory, STAGE) as path:
+            yield path
     except OSError as error:
-        error.filename = str(directory)  # a reader of the message does not know the temporary name
+        if error.errno is not None and (error.filename is None or STAGE in os.fsdecode(error.filename)):
+            error.filename = str(directory)  # a reader of the message does not know the temporary name
         raise
 
 

@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from ..._types import Expr, exact, shown
+from ..._base.types import Expr, exact, repr_in_message
 from ...constraints import Loop
 from ...mechanism import Model
 from ...spatial_algebra.spatial import acceleration_field
 from ..cut_joints import CutJoint
 from ..formulation_a import elements_at, in_plane
-from ..natural_coordinates import Chosen, NaturalCoordinates
+from ..natural_coordinates import ChosenElement, NaturalCoordinates
 from ..velocity_transformations import OpenChain, open_chain
 
 
 class Edge(NamedTuple):
-    """A step outwards in the open chain, from a body to the next: by the joint of body `joint` in the tree, or by a loop;
-    backwards: from the joint's (or loop's) successor to its predecessor. free: axes (6 x f) along which a loop lets the
-    successor move, in the predecessor's frame. dofs: columns in R1."""
+    """A step outwards in the open chain, from a body to the next: by the joint of body `joint` in the tree, or by a
+    loop; backwards: from the joint's (or loop's) successor to its predecessor. free: axes (6 x f) along which a loop
+    lets the successor move, in the predecessor's frame. dofs: columns in R1."""
 
     start: int
     end: int
@@ -52,7 +52,7 @@ class OpenedChain:
     rates: tuple[str, ...]
     kept: tuple[int, ...]
     edges: tuple[Edge, ...]
-    homes: tuple[Chosen, ...]
+    homes: tuple[ChosenElement, ...]
     rows: tuple[int, ...]
 
     @property
@@ -79,8 +79,8 @@ def check_opened(opened: Any) -> None:
     """TypeError unless it is an opened chain."""
     if not isinstance(opened, OpenedChain):
         raise TypeError(
-            "opened must be a chain without one of its bodies, od.formulations.open_by_removing(model, loops, body), got "
-            f"{shown(opened)}"
+            "opened must be a chain without one of its bodies, od.formulations.open_by_removing(model, loops, body), "
+            f"got {repr_in_message(opened)}"
         )
 
 
@@ -98,7 +98,7 @@ class Branches(NamedTuple):
         return branches(tree, opened, open_chain(tree, q, qd))
 
 
-class Step(NamedTuple):
+class BranchStep(NamedTuple):
     """An edge at a position: d from the origin of its first body to that of the next; w, v by dof, angular velocity and
     velocity of the next body's origin; dw, a, U of the next body at z1dd = 0."""
 
@@ -112,7 +112,7 @@ class Step(NamedTuple):
 
 def branches(tree: Model, opened: OpenedChain, full: OpenChain) -> Branches:
     """Positions and velocities are those of the full tree at (q, qd); axes and accelerations follow the edges."""
-    steps: dict[int, Step] = {0: Step(DM(3, 1), [], [], DM(3, 1), DM(3, 1), DM(3, 3))}
+    steps: dict[int, BranchStep] = {0: BranchStep(DM(3, 1), [], [], DM(3, 1), DM(3, 1), DM(3, 3))}
     for edge in opened.edges:
         make = _joint_step if edge.loop is None else _loop_step
         steps[edge.end] = make(tree, edge, full, steps[edge.start])
@@ -141,21 +141,21 @@ def branches(tree: Model, opened: OpenedChain, full: OpenChain) -> Branches:
     return Branches(x, xd, columns_of_R, in_plane(opened.natural, Sc))
 
 
-def _joint_step(tree: Model, edge: Edge, full: OpenChain, start: Step) -> Step:
+def _joint_step(tree: Model, edge: Edge, full: OpenChain, start: BranchStep) -> BranchStep:
     """Across a joint of the tree; backwards with the same rates, dw_p = dw_i - turn, a_p = a_i - U_p d - slide."""
     i, d = edge.joint, full.at.d[edge.joint]
     w, v = ([axes[k] for k in tree.dofs_of(i)] for axes in full.by)
     turn, slide = full.products.turn[i], full.products.slide[i]
     if not edge.backwards:
         dw = start.dw + turn
-        return Step(d, w, v, dw, start.a + start.U @ d + slide, acceleration_field(full.moving.w[i], dw))
+        return BranchStep(d, w, v, dw, start.a + start.U @ d + slide, acceleration_field(full.moving.w[i], dw))
     dw = start.dw - turn
     U = acceleration_field(full.moving.w[edge.end], dw)
     back = [ca.cross(w_k, d) - v_k for w_k, v_k in zip(w, v, strict=True)]
-    return Step(-d, [-w_k for w_k in w], back, dw, start.a - U @ d - slide, U)
+    return BranchStep(-d, [-w_k for w_k in w], back, dw, start.a - U @ d - slide, U)
 
 
-def _loop_step(tree: Model, edge: Edge, full: OpenChain, start: Step) -> Step:
+def _loop_step(tree: Model, edge: Edge, full: OpenChain, start: BranchStep) -> BranchStep:
     """Across a loop that serves as a joint: along its free axes, zdd is the rate of the relative velocity there, turned
     back by the predecessor's rotation (see `Loop.hessian`)."""
     assert edge.loop is not None
@@ -177,4 +177,4 @@ def _loop_step(tree: Model, edge: Edge, full: OpenChain, start: Step) -> Step:
     lever = -(to_p + cut.d) if edge.backwards else -to_s
     turns = [sign * w_k for w_k in w]
     slides = [sign * v_k + ca.cross(w_k, lever) for w_k, v_k in zip(turns, v, strict=True)]
-    return Step(sign * step, turns, slides, dw, start.a + sign * apart, U)
+    return BranchStep(sign * step, turns, slides, dw, start.a + sign * apart, U)

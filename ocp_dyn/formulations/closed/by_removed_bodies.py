@@ -1,8 +1,8 @@
 """Closed chains in Formulation A: loops opened by removing the rigid-body conditions of a body [GJB94, 8.3, fig. 8.16].
 
 The points and vectors that the removed body shares with the bodies on its two sides move with these, which are open
-branches then; elements of its own move freely. So xd = R1 z1-dot for all natural coordinates, and the mass of the removed
-body stays in M; its conditions, lengths and angles between its elements, close the loop:
+branches then; elements of its own move freely. So xd = R1 z1-dot for all natural coordinates, and the mass of the
+removed body stays in M; its conditions, lengths and angles between its elements, close the loop:
 
     [R1' M R1  R1' Phi2_x'] [z1dd]   [R1' (Q - M S1c1)]
     [Phi2_x R1      0     ] [-lam] = [c2 - Phi2_x S1c1],     xdd = R1 z1dd + S1c1.                        (8.111, 8.114)
@@ -20,11 +20,12 @@ from typing import Any
 import casadi as ca
 from casadi import DM
 
-from ..._autodiff import as_function
-from ..._types import Expr, M, Numbers, as_type
+from ..._base.autodiff import as_function
+from ..._base.types import Expr, M, Numbers, as_type
+from ...constrained_motion.independent_rows import ConstraintRows
 from ...dynamics.invertible import check_invertible
 from ...mechanism import Model
-from ...mechanism.boundary import boundary
+from ...mechanism.boundary import checks_arguments
 from ...mechanism.loads import NO_LOADS, Loads
 from ...spatial_algebra.linalg import elimination_tree, symmetric
 from ..cut_joints import Closing
@@ -35,7 +36,7 @@ from .branches import Branches, OpenedChain, check_opened
 from .by_cut_joints import Options
 
 
-@boundary(own=("mu",))
+@checks_arguments(own=("mu",))
 def closed_chain_dynamics_a(
     model: Model,
     opened: OpenedChain,
@@ -78,9 +79,9 @@ def closed_chain_dynamics_a(
     J = natural.conditions.jacobian(x)[rows, :]
     closing = Closing(J @ R, natural.conditions.rate(xd)[rows] - J @ Sc, J @ xd)
     H, f = symmetric(R.T @ (mass @ R)), R.T @ (Q - mass @ Sc)
-    zdd, lam = options.solve(
-        H, elimination_tree(H), f, closing, partial(_position, natural, x, rows), lambda: ca.fabs(J) @ ca.fabs(R)
-    )
+    position = partial(_position, natural, x, rows)
+    closed = ConstraintRows.by_pattern(closing.Phi_z, ca.fabs(J) @ ca.fabs(R), position())
+    zdd, lam = options.solve(H, elimination_tree(H), f, closing, position, closed)
     xdd = R @ zdd + Sc
     qdd = joint_rates(natural, tree, x) @ xdd + _rates_of_rates(natural, tree, x, xd)
     return as_type(qdd, q), as_type(lam, q), as_type(xdd, q)

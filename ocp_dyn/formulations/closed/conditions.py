@@ -11,10 +11,10 @@ import numpy as np
 from casadi import DM
 from numpy.typing import NDArray
 
-from ..._autodiff import as_function
-from ..._types import Array, Expr, ModelError
+from ..._base.autodiff import as_function
+from ..._base.types import Array, Expr, ModelError
 from ...constrained_motion import AssemblyError
-from ...constrained_motion.reflections import DEPENDENT
+from ...constrained_motion.independent_rows import DEPENDENT
 from ...constraints import Constraints, as_set, constraint_magnitudes, constraint_names, constraint_position
 from ...constraints.sets import constraint_rows
 from ...mechanism import Model
@@ -28,7 +28,7 @@ ASSEMBLED = 1e-9
 """Largest error of a closed joint, relative to the terms of its row, at which a position counts as assembled."""
 
 
-class Scaled(NamedTuple):
+class ScaledConditions(NamedTuple):
     """Phi_z with rows and columns scaled to entries of about 1: Phi_z[i, j] = A[i, j] row[i] column[j]."""
 
     A: Array
@@ -36,7 +36,7 @@ class Scaled(NamedTuple):
     column: Array
 
 
-class Pivots(NamedTuple):
+class EliminationPivots(NamedTuple):
     """Rows and columns of the pivots, in order, and the smallest of them (1 if there is none)."""
 
     rows: list[int]
@@ -76,16 +76,16 @@ class Conditions:
     def position(self, q: DM) -> Array:
         return np.array(self.evaluate(q)[0].full()).ravel()
 
-    def scaled(self, q: DM) -> Scaled:
+    def scaled(self, q: DM) -> ScaledConditions:
         Phi_z, size = (np.array(x.full()) for x in self.evaluate(q)[1:])
         if not np.all(np.isfinite(Phi_z)):
             raise ValueError("the constraints are not finite at this configuration: a quaternion must not be zero")
         unit = np.where(self.model.lengths[1], _length(size, self.model.lengths[1]), 1.0)
         row = _or_one((size * unit).max(axis=1, initial=0.0))
         column = _or_one((size / row[:, None]).max(axis=0, initial=0.0))
-        return Scaled(Phi_z / np.outer(row, column), row, column)
+        return ScaledConditions(Phi_z / np.outer(row, column), row, column)
 
-    def check_assembled(self, q: DM, here: Scaled) -> None:
+    def check_assembled(self, q: DM, here: ScaledConditions) -> None:
         """AssemblyError unless the loops are closed at q."""
         phi = self.position(q)
         k = int(np.argmax(np.abs(phi) / here.row))
@@ -113,7 +113,7 @@ class Conditions:
             q = self.model.integrate(q, DM(step / max(1.0, np.abs(step * here.column).max())))
         return best, least
 
-    def neighbors(self, q: DM, here: Scaled, count: int = 4) -> Iterator[DM]:
+    def neighbors(self, q: DM, here: ScaledConditions, count: int = 4) -> Iterator[DM]:
         """Assembled positions at a distance of `STEP` from q, in random directions that the loops leave free."""
         _, s, V = np.linalg.svd(here.A, full_matrices=True)
         free = V[int(np.sum(s > DEPENDENT)) :]
@@ -139,7 +139,7 @@ def _or_one(sizes: Array) -> Array:
     return np.asarray(np.where(sizes > 0, sizes, 1.0))
 
 
-def eliminate(A: Array, late: Sequence[int] = ()) -> Pivots:
+def eliminate(A: Array, late: Sequence[int] = ()) -> EliminationPivots:
     """Gaussian elimination with total pivoting, until all that is left is below `DEPENDENT`.
 
     late: columns that are taken only if all others leave pivots a thousand times smaller; the last of them first.
@@ -164,4 +164,4 @@ def eliminate(A: Array, late: Sequence[int] = ()) -> Pivots:
         A[others, :] -= np.outer(A[others, j] / A[i, j], A[i, :])
         rows.append(int(i))
         columns.append(j)
-    return Pivots(rows, columns, pivot)
+    return EliminationPivots(rows, columns, pivot)

@@ -1,4 +1,5 @@
-"""Independent coordinates of closed chains: a pivoted choice, the transformation R2, the position problem [GJB94, 8.3 c].
+"""Independent coordinates of closed chains: a pivoted choice, the transformation R2, the position problem
+[GJB94, 8.3 c].
 
 The closing conditions Phi_z zd = 0 leave f2 of the f1 velocities z-dot of the open chain free. Some of these are chosen
 as independent; with B the rows of the unit matrix that pick them,
@@ -6,8 +7,8 @@ as independent; with B the rows of the unit matrix that pick them,
     [Phi_z; B] zdd = [c2; zdd_i],     zdd = S2 c2 + R2 zdd_i,     zd = R2 zd_i.                     (8.118, 8.119)
 
 The choice is made once, from numbers at one position, by Gaussian elimination with total pivoting: the pivots are the
-dependent coordinates, and conditions without a pivot repeat others and are dropped. It is good in a neighborhood of that
-position, until a pivot vanishes. Algorithms take it as a static argument.
+dependent coordinates, and conditions without a pivot repeat others and are dropped. It is good in a neighborhood of
+that position, until a pivot vanishes. Algorithms take it as a static argument.
 """
 
 from __future__ import annotations
@@ -19,16 +20,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from casadi import DM
 
-from ... import _arguments as arguments
-from ..._types import Array, Expr, M, Numbers, as_type, check_kind, converted, listed, meant, sequence, shown
+from ..._base import checks as arguments
+from ..._base.types import (
+    Array,
+    Expr,
+    M,
+    Numbers,
+    as_type,
+    cast_to_matrix,
+    check_kind,
+    is_one_of,
+    names_in_message,
+    repr_in_message,
+    sequence,
+    suggestion,
+)
 from ...constrained_motion import AssemblyError
 from ...constraints import Constraints
 from ...constraints.sets import constraint_rows
 from ...mechanism import Model
-from ...mechanism.boundary import boundary, column_of_numbers
+from ...mechanism.boundary import checks_arguments, column_of_numbers
 from ...spatial_algebra.linalg import LU
 from ..cut_joints import closing_rows
-from .conditions import ASSEMBLED, STEP, SUDDEN, Conditions, Pivots, Scaled, eliminate
+from .conditions import ASSEMBLED, STEP, SUDDEN, Conditions, EliminationPivots, ScaledConditions, eliminate
 
 
 class SingularPositionError(ValueError):
@@ -53,7 +67,8 @@ class IndependentCoordinates:
 
     dofs: names of all entries of qd; conditions: names of all rows of the loops. independent: indices of the chosen
     dofs, ascending; dependent, rows: indices of the other dofs and of the conditions that determine them, in the order
-    of their pivots. pivot: the smallest pivot, relative to the terms of its row; near zero close to a singular position.
+    of their pivots. pivot: the smallest pivot, relative to the terms of its row; near zero close to a singular
+        position.
 
     >>> bar = od.models.n_four_bar(1)
     >>> print(od.formulations.independent_coordinates(bar.model, bar.loops, bar.q))
@@ -92,7 +107,7 @@ class IndependentCoordinates:
 # The choice
 
 
-@boundary(own=("q",))
+@checks_arguments(own=("q",))
 def independent_coordinates(
     model: Model, constraints: Constraints, q: Any, *, prefer: str | Sequence[str] = ()
 ) -> IndependentCoordinates:
@@ -110,7 +125,7 @@ def independent_coordinates(
     ('A0_hinge',)
     """
     conditions = Conditions.of(model, constraints)
-    at = column_of_numbers(q, model.nq, "q")
+    at = column_of_numbers(q, model.nq, "q", model.q_names)
     late = _preferred(model, prefer)
     here = conditions.scaled(at)
     conditions.check_assembled(at, here)
@@ -127,7 +142,7 @@ def independent_coordinates(
     )
 
 
-def _check_singular(conditions: Conditions, q: DM, here: Scaled, found: Pivots) -> None:
+def _check_singular(conditions: Conditions, q: DM, here: ScaledConditions, found: EliminationPivots) -> None:
     """SingularPositionError if the rank rises, or the smallest pivot grows suddenly, at assembled positions near q."""
     model = conditions.model
     for near in conditions.neighbors(q, here):
@@ -141,8 +156,9 @@ def _check_singular(conditions: Conditions, q: DM, here: Scaled, found: Pivots) 
             raise SingularPositionError(
                 f"q is a singular position of {conditions.loops(rows)}: rank {rank} with a smallest pivot of "
                 f"{pivot:.2g}, and rank {len(other.rows)} with {other.pivot:.2g} at a distance of {STEP:g}; here the "
-                f"motion of {listed([model.qd_names[k] for k in lost])} does not follow from the other coordinates. "
-                "Choose the coordinates at another position, or take method='penalty' or the augmented Lagrangian form",
+                f"motion of {names_in_message([model.qd_names[k] for k in lost])} does not follow from the other "
+                "coordinates. Choose the coordinates at another position, or take method='penalty' or the augmented "
+                "Lagrangian form",
                 pivot,
             )
 
@@ -151,15 +167,16 @@ def _preferred(model: Model, prefer: str | Sequence[str]) -> list[int]:
     """Indices of the preferred dofs."""
     found: list[int] = []
     for name in [prefer] if isinstance(prefer, str) else sequence(prefer, "prefer must be names of joints or dofs"):
-        if name in model.joint_names:
+        if is_one_of(name, model.joint_names):
             dofs = model.qd_slice(name)
             found += range(dofs.start, dofs.stop)
-        elif name in model.qd_names:
+        elif is_one_of(name, model.qd_names):
             found.append(model.qd_names.index(name))
         else:
             known = dict.fromkeys((*model.joint_names, *model.qd_names))
             raise KeyError(
-                f"prefer: no joint or dof {shown(name)}; dofs are: {listed(model.qd_names)}{meant(name, known)}"
+                f"prefer: no joint or dof {repr_in_message(name)}; dofs are: "
+                f"{names_in_message(model.qd_names)}{suggestion(name, known)}"
             )
     return list(dict.fromkeys(found))
 
@@ -167,7 +184,7 @@ def _preferred(model: Model, prefer: str | Sequence[str]) -> list[int]:
 # The transformation
 
 
-@boundary()
+@checks_arguments()
 def independent_transformation(
     model: Model, constraints: Constraints, q: M | Numbers, independent: IndependentCoordinates
 ) -> tuple[M, M]:
@@ -183,10 +200,10 @@ def independent_transformation(
     DM([1, -1, 1])
     """
     Phi_z = closing_rows(model, constraints, q, model.rest(q)).Phi_z
-    return Transformation.of(model, constraints, Phi_z, independent).matrices(converted(q))
+    return Transformation.of(model, constraints, Phi_z, independent).matrices(cast_to_matrix(q))
 
 
-@boundary(own=("qd",))
+@checks_arguments(own=("qd",))
 def dependent_qd(
     model: Model, constraints: Constraints, q: M | Numbers, qd: M | Numbers, independent: IndependentCoordinates
 ) -> M:
@@ -198,20 +215,22 @@ def dependent_qd(
     DM([2, -2, 2])
     """
     choice = checked_choice(model, constraints, independent)
-    rates = model.column(qd, len(choice.names), f"qd, the velocities of {listed(choice.names)},")
+    rates = model.column(
+        qd, len(choice.names), f"qd, the velocities of {names_in_message(choice.names)},", choice.names
+    )
     check_kind(q, rates)
     R2, _ = independent_transformation(model, constraints, q, choice)
     return as_type(R2 @ rates, q)
 
 
-@boundary(own=("q",))
+@checks_arguments(own=("q",))
 def dependent_q(
     model: Model, constraints: Constraints, q: Any, independent: IndependentCoordinates, *, iterations: int = 50
 ) -> Array:
     """The q (nq) that closes the loops, with the independent coordinates of the given one [GJB94, 8.3].
 
-    Newton's method for Phi(q) = 0 along the dependent dofs, from q (numbers), by least squares where rows repeat others.
-    AssemblyError, with the loop and its residual, where they do not close.
+    Newton's method for Phi(q) = 0 along the dependent dofs, from q (numbers), by least squares where rows repeat
+    others. AssemblyError, with the loop and its residual, where they do not close.
 
     >>> bar = od.models.n_four_bar(1)
     >>> chosen = od.formulations.independent_coordinates(bar.model, bar.loops, bar.q)
@@ -222,15 +241,15 @@ def dependent_q(
     iterations = arguments.whole(iterations, "dependent_q: iterations", 1)
     conditions = Conditions.of(model, constraints)
     choice = checked_choice(model, constraints, independent)
-    found, _ = conditions.closed(column_of_numbers(q, model.nq, "q"), choice.dependent, iterations)
+    found, _ = conditions.closed(column_of_numbers(q, model.nq, "q", model.q_names), choice.dependent, iterations)
     phi, row = np.abs(conditions.position(found)), conditions.scaled(found).row
     k = int(np.argmax(phi / row))
     best = np.array(found.full()).ravel()
     if not phi[k] <= ASSEMBLED * row[k]:
         raise AssemblyError(
-            f"{conditions.loops([k])} does not close with {listed(choice.names)} held: after {iterations} steps the "
-            f"error of {conditions.rows[k]} is {phi[k]:.3g} [m, sine]. Start nearer, choose other independent "
-            "coordinates, or check that the mechanism reaches this position",
+            f"{conditions.loops([k])} does not close with {names_in_message(choice.names)} held: after {iterations} "
+            f"steps the error of {conditions.rows[k]} is {phi[k]:.3g} [m, sine]. Start nearer, choose other "
+            "independent coordinates, or check that the mechanism reaches this position",
             best,
             float(phi[k]),
         )
@@ -272,9 +291,12 @@ def checked_choice(model: Model, constraints: Constraints, independent: Any) -> 
     """The choice of independent coordinates, if it is one for this model and these loops."""
     remedy = "choose them by od.formulations.independent_coordinates(model, loops, q, prefer=names)"
     if not isinstance(independent, IndependentCoordinates):
-        raise TypeError(f"independent must be a choice of independent coordinates, got {shown(independent)}: {remedy}")
+        raise TypeError(
+            f"independent must be a choice of independent coordinates, got {repr_in_message(independent)}: {remedy}"
+        )
     if (independent.dofs, independent.conditions) != (model.qd_names, constraint_rows(constraints)):
         raise ValueError(
-            f"independent coordinates {listed(independent.names)} were chosen for another model or other loops: {remedy}"
+            f"independent coordinates {names_in_message(independent.names)} were chosen for another model or other "
+            f"loops: {remedy}"
         )
     return independent

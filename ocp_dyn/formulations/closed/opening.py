@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._autodiff import as_function
-from ..._types import Expr, listed, meant, sequence, shown, sparse
+from ..._base.autodiff import as_function
+from ..._base.types import Expr, is_one_of, names_in_message, repr_in_message, sequence, sparse, suggestion
 from ...constraints import Constraints, Loop, as_set
 from ...dynamics.kinematics import resolve
 from ...mechanism import Model
-from ...mechanism.boundary import boundary
+from ...mechanism.boundary import checks_arguments
 from ..cut_joints import CutJoint
-from ..natural_coordinates import Chosen, NaturalCoordinates
+from ..natural_coordinates import ChosenElement, NaturalCoordinates
 from ..natural_from_model import natural
 from ..velocity_transformations import open_chain
 from .branches import Branches, Edge, OpenedChain
@@ -26,7 +26,7 @@ IDENTITY = 1e-9
 """Largest entry of Phi_x R1, relative to the mechanism, of conditions that the branches keep by themselves."""
 
 
-@boundary(own=("q",))
+@checks_arguments(own=("q",))
 def open_by_removing(
     model: Model, constraints: Constraints, bodies: str | Sequence[str], *, q: Any = None
 ) -> OpenedChain:
@@ -46,8 +46,11 @@ def open_by_removing(
     known = coordinates.tree.body_names
     names = (bodies,) if isinstance(bodies, str) else tuple(sequence(bodies, "bodies must be names of moving bodies"))
     for name in names:
-        if name not in known:
-            raise KeyError(f"no moving body {shown(name)}; bodies are: {listed(known)}{meant(name, known)}")
+        if not is_one_of(name, known):
+            raise KeyError(
+                f"no moving body {repr_in_message(name)}; bodies are: "
+                f"{names_in_message(known)}{suggestion(name, known)}"
+            )
     removed = {known.index(name) + 1 for name in names}
     edges, rates = _spanning_edges(coordinates, loops, removed)
     homes, own = _homes(coordinates, removed)
@@ -61,7 +64,9 @@ def _loops(constraints: Constraints) -> tuple[Loop, ...]:
     found = []
     for loop in as_set(constraints):
         if not isinstance(loop, Loop):
-            raise TypeError(f"open_by_removing takes loops, od.Loop(predecessor, successor, axes), got {shown(loop)}")
+            raise TypeError(
+                f"open_by_removing takes loops, od.Loop(predecessor, successor, axes), got {repr_in_message(loop)}"
+            )
         found.append(loop)
     return tuple(found)
 
@@ -93,8 +98,8 @@ def _spanning_edges(
     left = [tree.body_names[i - 1] for i, _ in tree.edges if i not in {*reached, *removed}]
     if left:
         raise ValueError(
-            f"without {listed([tree.body_names[i - 1] for i in removed])} nothing supports {listed(left)}: no loop joins "
-            "them to the rest. Remove another body"
+            f"without {names_in_message([tree.body_names[i - 1] for i in removed])} nothing supports "
+            f"{names_in_message(left)}: no loop joins them to the rest. Remove another body"
         )
     return tuple(edges), names
 
@@ -112,8 +117,8 @@ def _free_axes(coordinates: NaturalCoordinates, loop: Loop) -> DM:
     return sparse(free[:, np.argsort(-np.abs(free).argmax(axis=0))[::-1]])
 
 
-def _homes(coordinates: NaturalCoordinates, removed: Collection[int]) -> tuple[tuple[Chosen, ...], list[str]]:
-    """For every coordinate element a body that has it, of the branches if there is one, with its coordinates there; and
+def _homes(coordinates: NaturalCoordinates, removed: Collection[int]) -> tuple[tuple[ChosenElement, ...], list[str]]:
+    """A body for every coordinate element that has it, of the branches if there is one, with its coordinates there; and
     the names of coordinates that only removed bodies have."""
     tree, found, own = coordinates.tree, [], list[str]()
     elements = [element for element in (*coordinates.points, *coordinates.vectors) if element.first is not None]
@@ -121,7 +126,7 @@ def _homes(coordinates: NaturalCoordinates, removed: Collection[int]) -> tuple[t
         bodies = [tree.body_names.index(name) + 1 for name in element.bodies]
         k = next((k for k, b in enumerate(bodies) if b not in removed), 0)
         r = coordinates.bodies[bodies[k]].frame @ np.array(element.local[k])
-        found.append(Chosen(element.is_point, bodies[k], r))
+        found.append(ChosenElement(element.is_point, bodies[k], r))
         if bodies[k] in removed:
             first = element.first or 0
             own += coordinates.names[first : first + coordinates.dimension]

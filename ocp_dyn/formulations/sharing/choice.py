@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
 
 INDEPENDENT = 0.1
 """Least sine of the angle between a direction and the plane of the other two, for a well conditioned basis."""
@@ -36,7 +36,7 @@ conditions of a joint contain."""
 
 
 @dataclass(eq=False)
-class Element:
+class SharedElement:
     """A point, or a unit vector, with its coordinates in every body (point) or group (vector) that it belongs to."""
 
     is_point: bool
@@ -127,18 +127,18 @@ class Elements:
 
     groups: Groups
     size: float
-    all: list[Element] = field(default_factory=list)
-    on: dict[tuple[bool, int], list[Element]] = field(default_factory=dict)
+    all: list[SharedElement] = field(default_factory=list)
+    on: dict[tuple[bool, int], list[SharedElement]] = field(default_factory=dict)
 
-    def point(self, at: Iterable[tuple[int, Array]], rank: int = SHARED, name: str = "") -> Element:
+    def point(self, at: Iterable[tuple[int, Array]], rank: int = SHARED, name: str = "") -> SharedElement:
         """A point with its coordinates in one or several bodies."""
-        return self._add(Element(True, dict(at), rank, name))
+        return self._add(SharedElement(True, dict(at), rank, name))
 
-    def vector(self, at: Iterable[tuple[int, Array]], rank: int = SHARED, name: str = "") -> Element:
+    def vector(self, at: Iterable[tuple[int, Array]], rank: int = SHARED, name: str = "") -> SharedElement:
         """A unit vector with its coordinates in one or several bodies."""
-        return self._add(Element(False, {self.groups.of[b]: self.groups.vector(b, v) for b, v in at}, rank, name))
+        return self._add(SharedElement(False, {self.groups.of[b]: self.groups.vector(b, v) for b, v in at}, rank, name))
 
-    def _add(self, new: Element) -> Element:
+    def _add(self, new: SharedElement) -> SharedElement:
         """The new element, merged with all that coincide with it."""
         known = {id(e): e for k in new.at for e in self.on.get((new.is_point, k), ())}
         for old in known.values():
@@ -160,7 +160,7 @@ class Elements:
                 on.append(new)
         return new
 
-    def _same(self, old: Element, new: Element) -> int:
+    def _same(self, old: SharedElement, new: SharedElement) -> int:
         """1 if two elements coincide, -1 for opposite vectors, otherwise 0."""
         limit = COINCIDENT * self.size if new.is_point else PARALLEL
         for k in old.at.keys() & new.at.keys() if old is not new else ():
@@ -172,8 +172,8 @@ class Elements:
 
 
 @dataclass
-class Choice:
-    """Which elements are coordinates, and every element, origin and direction as a combination of them.
+class ElementChoice:
+    """The elements that are coordinates, and every element, origin and direction as a combination of them.
 
     coordinates: numbers of elements. known: combination of every element. origin: by body, number of its point O.
     directions: by group. inner: (group, k, l) of inner products D_k . D_l that conditions hold constant; made_of:
@@ -206,7 +206,7 @@ class Choice:
 
     def _extra(self, is_point: bool, place: int, r: Array) -> int:
         """Number of another element, of one body or group alone."""
-        self.elements.all.append(Element(is_point, {place: r}, OFFERED))
+        self.elements.all.append(SharedElement(is_point, {place: r}, OFFERED))
         self._on.setdefault((is_point, place), []).append(len(self.elements.all) - 1)
         return len(self.elements.all) - 1
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
 from ...joints import (
     Cylindrical,
     Euler,
@@ -39,7 +39,7 @@ from ...joints import (
     Translation,
     Universal,
 )
-from .choice import OFFERED, Choice, Combination, Elements, Groups
+from .choice import OFFERED, Combination, ElementChoice, Elements, Groups
 
 SUPPORTED = (Revolute, Prismatic, Cylindrical, Universal, Spherical, Euler, Planar, Translation, FloatingBase)
 """Joints that natural coordinates take; `MultiDof` is split into the first two."""
@@ -107,7 +107,7 @@ class Link:
 
     @property
     def distance(self) -> Between:
-        """From the origin of the frame in the predecessor to that in the successor."""
+        """Vector from the origin of the frame in the predecessor to that in the successor."""
         return Between(Placed(self.p, self.rp), Placed(self.s, self.rs))
 
     @property
@@ -140,7 +140,8 @@ def across(a: Array) -> tuple[Array, Array]:
 
 
 class Sharing:
-    """Elements that links share, and conditions of links. frames: by body 3 x d, the axes of the plane, or the identity."""
+    """Elements that links share, and conditions of links. frames: by body 3 x d, the axes of the plane, or the
+    identity."""
 
     def __init__(self, elements: Elements, frames: list[Array]) -> None:
         self.elements = elements
@@ -250,7 +251,7 @@ def join_groups(groups: Groups, link: Link, frames: list[Array]) -> None:
     groups.join(link.p, link.s, turn)
 
 
-def combination(choice: Choice, frames: list[Array], part: Placed | Between) -> Combination:
+def combination(choice: ElementChoice, frames: list[Array], part: Placed | Between) -> Combination:
     """A direction of a body, or a vector between points of two bodies, as a combination of coordinates."""
     if isinstance(part, Placed):
         return choice.direction(part.body, frames[part.body].T @ part.r)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from casadi import DM, MX, SX
 
-from ..._types import Array
+from ..._base.types import Array
 from ...constraints import Loop
 from ...dynamics.kinematics import resolve
 from ...mechanism import Model
@@ -34,7 +34,7 @@ def numbers_of(X: Transform) -> tuple[Array, Array]:
     return np.array(DM(X.E).full()), np.array(DM(X.r).full()).ravel()
 
 
-def placed(X: Transform, r: Array) -> Array:
+def point_in_body(X: Transform, r: Array) -> Array:
     """A point of a frame in coordinates of its body; X: body -> frame."""
     E, origin = numbers_of(X)
     return np.asarray(origin + E.T @ r)
@@ -51,7 +51,7 @@ def ends_of(tree: Model, loop: Loop) -> tuple[tuple[int, Array, Array], tuple[in
             )
         at = resolve(tree, frame)
         E, _ = numbers_of(at.X)
-        ends.append((at.body, placed(at.X, np.array(r)), E.T @ np.reshape(np.array(R), (3, 3))))
+        ends.append((at.body, point_in_body(at.X, np.array(r)), E.T @ np.reshape(np.array(R), (3, 3))))
     first, second = ends
     if first[0] == second[0]:
         name = tree.body_names[first[0] - 1] if first[0] else WORLD

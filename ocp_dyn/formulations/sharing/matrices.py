@@ -1,4 +1,4 @@
-"""From chosen points and vectors to the matrices of natural coordinates: elements of bodies, and conditions."""
+"""Matrices of natural coordinates from chosen points and vectors: elements of bodies, and conditions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, exact
+from ..._base.types import Array, exact
 from ...mechanism import Model
 from ...mechanism.parts import WORLD
 from ..natural_coordinates import (
-    Chosen,
-    Linear,
+    ChosenElement,
+    LinearPoint,
     NaturalCoordinates,
     NaturalElement,
     Quadratic,
@@ -21,18 +21,18 @@ from ..natural_coordinates import (
     factor_block,
     linear,
 )
-from .choice import OFFERED, Choice, Combination, Element, Elements
+from .choice import OFFERED, Combination, ElementChoice, Elements, SharedElement
 from .joints import Between, Sharing, combination
 
-Matrices = Callable[[Combination], Linear]
+Matrices = Callable[[Combination], LinearPoint]
 
 
-def assembled(tree: Model, sharing: Sharing, choice: Choice, plane: Array, q: Array) -> NaturalCoordinates:
+def assembled(tree: Model, sharing: Sharing, choice: ElementChoice, plane: Array, q: Array) -> NaturalCoordinates:
     """All matrices of the natural coordinates of a tree, from the chosen elements."""
     d, elements = plane.shape[1], sharing.elements
     first = {k: d * number for number, k in enumerate(choice.coordinates)}
 
-    def matrices(value: Combination) -> Linear:
+    def matrices(value: Combination) -> LinearPoint:
         A = np.zeros((d, d * len(first)))
         for k, c in value.terms.items():
             A[:, first[k] : first[k] + d] = factor_block(np.array([c.real, c.imag])) if d == 2 else c.real * np.eye(3)
@@ -68,7 +68,7 @@ class Row(NamedTuple):
     power: int
 
 
-def _inner_products(tree: Model, choice: Choice, labels: Sequence[str]) -> list[Row]:
+def _inner_products(tree: Model, choice: ElementChoice, labels: Sequence[str]) -> list[Row]:
     """Constant lengths and angles of the directions of every group."""
     rows, groups = [], choice.elements.groups
     for group, k, l in choice.inner:
@@ -81,7 +81,7 @@ def _inner_products(tree: Model, choice: Choice, labels: Sequence[str]) -> list[
     return rows
 
 
-def _of_links(sharing: Sharing, choice: Choice) -> list[Row]:
+def _of_links(sharing: Sharing, choice: ElementChoice) -> list[Row]:
     """Conditions of joints and loops; those between constants are left out."""
     rows = []
     for name, products, constant in sharing.conditions:
@@ -95,7 +95,7 @@ def _of_links(sharing: Sharing, choice: Choice) -> list[Row]:
     return rows
 
 
-def _ties(choice: Choice, labels: Sequence[str], d: int) -> list[Row]:
+def _ties(choice: ElementChoice, labels: Sequence[str], d: int) -> list[Row]:
     """Linear conditions of surplus elements, one per axis."""
     return [
         Row(f"{labels[k]}: tie{axis}", [(gap, Combination({}, e), 1.0)], 0.0, int(choice.elements.all[k].is_point))
@@ -112,14 +112,14 @@ def _quadratic(rows: Sequence[Row], matrices: Matrices, d: int, n: int) -> Quadr
         parts = [matrices(combined) for combined in side]
         A = np.vstack([np.zeros((0, n)), *(np.array(part.A.full()) for part in parts)])
         a = np.concatenate([np.zeros(0), *(np.array(part.a.full()).ravel() for part in parts)])
-        sides.append(Linear(exact(A), exact(a)))
+        sides.append(LinearPoint(exact(A), exact(a)))
     pick = np.zeros((len(rows), d * len(products)))
     for column, (r, product) in enumerate(products):
         pick[r, d * column : d * (column + 1)] = product[2]
     return Quadratic(sides[0], sides[1], exact(pick), exact(np.array([row.constant for row in rows])))
 
 
-def _rigid(choice: Choice, frame: Array, body: int, matrices: Matrices) -> RigidElement:
+def _rigid(choice: ElementChoice, frame: Array, body: int, matrices: Matrices) -> RigidElement:
     """A body's origin and directions."""
     elements = choice.elements
     group = elements.groups.of[body]
@@ -135,21 +135,21 @@ def _rigid(choice: Choice, frame: Array, body: int, matrices: Matrices) -> Rigid
     parts = [matrices(direction) for direction in found.found]
     A, a = (np.vstack([np.array(part[k].full()) for part in parts]) for k in (0, 1))
     return RigidElement(
-        matrices(choice.known[origin]), Linear(exact(A), exact(a)), frame, elements.all[origin].at[body], inverse
+        matrices(choice.known[origin]), LinearPoint(exact(A), exact(a)), frame, elements.all[origin].at[body], inverse
     )
 
 
-def _chosen(frames: Sequence[Array], element: Element) -> Chosen:
+def _chosen(frames: Sequence[Array], element: SharedElement) -> ChosenElement:
     """A coordinate in the first body that has it; coordinates of a group are those of its first body."""
     body = min(element.at)
-    return Chosen(element.is_point, body, np.asarray(frames[body] @ element.at[body]))
+    return ChosenElement(element.is_point, body, np.asarray(frames[body] @ element.at[body]))
 
 
-def _shared(elements: Elements, element: Element) -> bool:
+def _shared(elements: Elements, element: SharedElement) -> bool:
     return len(element.at) > 1
 
 
-def _labels(elements: Sequence[Element], listed: Sequence[int]) -> list[str]:
+def _labels(elements: Sequence[SharedElement], listed: Sequence[int]) -> list[str]:
     """Names: those of the user, else P1, P2 ... of points and u1, u2 ... of vectors, the listed ones first."""
     taken = {e.name for e in elements if e.name}
     names = [e.name for e in elements]
@@ -165,7 +165,9 @@ def _labels(elements: Sequence[Element], listed: Sequence[int]) -> list[str]:
     return names
 
 
-def _record(tree: Model, elements: Elements, k: int, name: str, first: int | None, value: Linear) -> NaturalElement:
+def _record(
+    tree: Model, elements: Elements, k: int, name: str, first: int | None, value: LinearPoint
+) -> NaturalElement:
     """The public record of an element."""
     element, groups = elements.all[k], elements.groups
     if element.is_point:

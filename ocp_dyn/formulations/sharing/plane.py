@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._types import Array, is_one_of, meant, shown
+from ..._base.types import Array, is_one_of, repr_in_message, suggestion
 from ...constraints import Loop
 from ...joints import Planar, Prismatic, Revolute
 from ...mechanism import Model
@@ -28,7 +28,9 @@ def plane_of_motion(tree: Model, loops: Sequence[Loop], X0: Poses, plane: bool |
     X0: poses at which all loops are closed. ValueError for plane=True and a mechanism that leaves every plane.
     """
     if not isinstance(plane, bool) and not is_one_of(plane, ["auto"]):
-        raise ValueError(f"plane must be True, False or 'auto', got {shown(plane)}{meant(plane, ['auto'])}")
+        raise ValueError(
+            f"plane must be True, False or 'auto', got {repr_in_message(plane)}{suggestion(plane, ['auto'])}"
+        )
     if plane is False:
         return None
     links = joint_links(tree)

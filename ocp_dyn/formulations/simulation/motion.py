@@ -10,16 +10,16 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._types import Array, sequence
+from ..._base.types import Array, sequence
 from ...constraints import Constraints, Loop
 from ...dynamics.momentum import potential_energy
-from ...dynamics.passive import spring_energy
+from ...dynamics.passive_torques import spring_energy
 from ...mechanism import Model
 from ...mechanism.loads import Loads
 from ..joint_coordinates import angles_of, q_from_natural, q_near_rest, qd_from_natural
 from ..natural_coordinates import NaturalCoordinates
 from ..natural_dynamics import natural_force
-from ..natural_equations import Equations
+from ..natural_equations import NaturalEquations
 from ..trajectory import IntegrationError, Trajectory
 
 
@@ -113,14 +113,14 @@ class StepError(IntegrationError):
         return StepError, (str(self), self.motion, self.time, self.residual, self.row)  # to pickle it
 
 
-def errors_of(equations: Equations) -> ca.Function:
+def errors_of(equations: NaturalEquations) -> ca.Function:
     """(x, xd) -> Phi and Phi_dot (m each), in the units of the rows."""
     x, xd = SX.sym("x", equations.natural.n), SX.sym("xd", equations.natural.n)
     rows = DM(equations.scales.rows)
     return ca.Function("errors", [x, xd], [equations.Phi(x) / rows, equations.Phi_x(x) @ xd / rows])
 
 
-def recorded(equations: Equations, t: Array, columns: Array, iterations: Array) -> NaturalMotion:
+def recorded(equations: NaturalEquations, t: Array, columns: Array, iterations: Array) -> NaturalMotion:
     """The motion with columns [x; xd; xdd; lam], and its energies and errors.
 
     The force of gravity is constant in natural coordinates, so that its potential is linear in x.

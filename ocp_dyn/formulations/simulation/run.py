@@ -8,25 +8,25 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from ..._arguments import called, expression, function, positive, whole
-from ..._types import Array, Expr, listed, shown
+from ..._base.checks import call_user, expression, function, positive, whole
+from ..._base.types import Array, Expr, names_in_message, repr_in_message
 from ...mechanism import Model
-from ...mechanism.boundary import boundary, column_of_numbers
+from ...mechanism.boundary import checks_arguments, column_of_numbers
 from ...mechanism.loads import NO_LOADS, Loads
 from ..joint_coordinates import check_natural, q_from_natural, qd_from_natural
 from ..natural_coordinates import NaturalCoordinates
-from ..natural_equations import Equations, SparseFactor
+from ..natural_equations import LARGEST_COUNT, NaturalEquations, SparseFactor
 from ..runge_kutta_motion import LARGEST_STEP_COUNT, step_count
 from ..trajectory import Progress
 from .motion import NaturalMotion, StepError, errors_of, recorded
 from .start import start_of
-from .trapezoidal_rule import Iterate, Motion, Rule
+from .trapezoidal_rule import Correction, MotionSample, Rule
 
 STEPS_PER_CALL = 1000
 """Steps between two looks at their errors, and between two calls of `progress`."""
 
 
-@boundary(own=("q", "qd", "tau", "f_ext", "mu"))
+@checks_arguments(own=("q", "qd", "tau", "f_ext", "mu"))
 def trapezoidal_motion(
     model: Model,
     natural: NaturalCoordinates,
@@ -68,7 +68,7 @@ def trapezoidal_motion(
     StepError, with the motion so far, if a step does not converge.
 
     >>> natural = od.formulations.natural(rod)
-    >>> od.formulations.trapezoidal_motion(rod, natural, [0.01], h=0.01, duration=1.64).q[-1].round(3)  # after the period of a small swing
+    >>> od.formulations.trapezoidal_motion(rod, natural, [0.01], h=0.01, duration=1.64).q[-1].round(3)  # the period
     array([0.01])
     """
     check_natural(natural)
@@ -76,13 +76,13 @@ def trapezoidal_motion(
     tell = function(progress, "progress") if progress is not None else lambda done, steps: None
     tolerance = positive(tolerance, "tolerance")
     t, wrenches = SX.sym("t"), _wrenches(f_ext, loads)
-    equations = Equations(model, natural, _torques(model, natural, tau, t), wrenches, loads)
+    equations = NaturalEquations(model, natural, _torques(model, natural, tau, t), wrenches, loads)
     _check_options(equations, alpha, mu, step)
     if step is not None:
         one = _given(equations, t, h, step, tau, wrenches)
     else:
         one = _iterating(Rule.of(equations, DM(h), method, alpha, mu, project), t, iterations, tolerance)
-    run = _Run(equations, one, h, tolerance, every, start_of(equations, t, h, q, qd, x, xd))
+    run = _SimulationRun(equations, one, h, tolerance, every, start_of(equations, t, h, q, qd, x, xd))
     while run.blocks * every < steps:
         run.advance(min(max(STEPS_PER_CALL // every, 1), steps // every - run.blocks))
         tell(run.blocks * every, steps)
@@ -100,11 +100,11 @@ def _grid(h: Any, duration: Any, every: Any) -> tuple[int, float, int]:
 
 def _iterating(rule: Rule, t: SX, iterations: int, tolerance: float) -> ca.Function:
     """A step that iterates until |dx| is at most the tolerance."""
-    whole(iterations, "iterations", least=1)
+    whole(iterations, "iterations", least=1, most=LARGEST_COUNT)
     n, m = rule.equations.natural.n, rule.equations.natural.m
-    start, lam = Motion(*(SX.sym(name, n) for name in ("x", "xd", "xdd"))), SX.sym("lam", m)
+    start, lam = MotionSample(*(SX.sym(name, n) for name in ("x", "xd", "xdd"))), SX.sym("lam", m)
     new = rule.first(start, lam)
-    old = Iterate(
+    old = Correction(
         SX.sym("e", n), SX.sym("before", n), SX.sym("held", m), SX.sym("force", m),
         SparseFactor(SX.sym("D", new.factor.D.sparsity()), SX.sym("Lt", new.factor.Lt.sparsity()), new.factor.order),
         SX.sym("change"),
@@ -127,13 +127,15 @@ def _iterating(rule: Rule, t: SX, iterations: int, tolerance: float) -> ca.Funct
     return _step(z, list(end(*at, *found)), count, error, most, found[-1], taken)
 
 
-def _values(iterate: Iterate) -> list[Any]:
+def _values(iterate: Correction) -> list[Any]:
     """The entries of an iterate, dense but for L."""
     *vectors, factor, change = iterate
     return [*(ca.densify(v) for v in vectors), factor.D, factor.Lt, change]
 
 
-def _given(equations: Equations, t: SX, h: float, step: ca.Function, tau: Any, wrenches: DM | None) -> ca.Function:
+def _given(
+    equations: NaturalEquations, t: SX, h: float, step: ca.Function, tau: Any, wrenches: DM | None
+) -> ca.Function:
     """A step by a Function of the user; a tau that is a function is taken at the start of the step."""
     n, m, nv = equations.natural.n, equations.natural.m, equations.model.nv
     sizes = [n, n, n, m, nv, 1, *([6 * wrenches.shape[1]] if wrenches is not None else [])]
@@ -145,7 +147,8 @@ def _given(equations: Equations, t: SX, h: float, step: ca.Function, tau: Any, w
     ):
         raise TypeError(
             f"step must be a Function with the inputs and outputs of trapezoidal_step, sizes {sizes}, got "
-            f"{shown(step)}: od.function(od.formulations.trapezoidal_step, model, natural, ...), or its casadi.external"
+            f"{repr_in_message(step)}: od.function(od.formulations.trapezoidal_step, model, natural, ...), or its "
+            "casadi.external"
         )
     x, xd = SX.sym("x", n), SX.sym("xd", n)
     torque = _torques(equations.model, equations.natural, tau, t)
@@ -168,10 +171,12 @@ def _step(z: MX, end: list[Any], count: MX, error: MX, most: MX, change: MX, tak
     return ca.Function("step", [z], [ca.densify(ca.vertcat(*end, count + 1, largest, ca.fmax(most, taken)))])
 
 
-class _Run:
+class _SimulationRun:
     """A simulation in progress: the instants so far, as columns [x; xd; xdd; lam; steps; error; iterations]."""
 
-    def __init__(self, equations: Equations, one: ca.Function, h: float, tolerance: float, every: int, start: Array):
+    def __init__(
+        self, equations: NaturalEquations, one: ca.Function, h: float, tolerance: float, every: int, start: Array
+    ):
         self.equations, self.one, self.h, self.tolerance, self.every = equations, one, h, tolerance, every
         self.kept = [start[:, None]]
         z = MX.sym("z", len(start))
@@ -230,19 +235,20 @@ class _Run:
 # Arguments
 
 
-def _check_options(equations: Equations, alpha: Any, mu: Any, step: ca.Function | None) -> None:
+def _check_options(equations: NaturalEquations, alpha: Any, mu: Any, step: ca.Function | None) -> None:
     """TypeError or ValueError for expressions in place of numbers, and for options that a given step does not use."""
     for what, value in (("alpha", alpha), ("mu", mu)):
         if value is not None and step is not None:
             raise ValueError(
-                f"trapezoidal_motion: {what} has no effect beside step, got {what}={shown(value)}: make the step with it"
+                f"trapezoidal_motion: {what} has no effect beside step, got {what}={repr_in_message(value)}: make the "
+                "step with it"
             )
         if isinstance(value, (SX, MX)):
-            raise TypeError(f"trapezoidal_motion: {what} must be numbers, got the expression {shown(value)}")
+            raise TypeError(f"trapezoidal_motion: {what} must be numbers, got the expression {repr_in_message(value)}")
     if not SX(equations.M).is_constant() or not SX(equations.model.gravity_vector).is_constant():
         raise ValueError(
-            "trapezoidal_motion needs numbers for all masses and inertias and for gravity, got a model with symbols: give it "
-            "numbers first"
+            "trapezoidal_motion needs numbers for all masses and inertias and for gravity, got a model with symbols: "
+            "give it numbers first"
         )
 
 
@@ -251,18 +257,19 @@ def _torques(model: Model, natural: NaturalCoordinates, tau: Any, t: SX) -> Any:
     if tau is None:
         return DM(model.nv, 1)
     if not callable(tau):
-        return column_of_numbers(tau, model.nv, "tau")
+        return column_of_numbers(tau, model.nv, "tau", model.qd_names)
 
     def torques(x: Expr, xd: Expr) -> Expr:
         q, qd = q_from_natural(model, natural, x), qd_from_natural(model, natural, x, xd)
-        found = expression(called("trapezoidal_motion: tau", tau, t, q, qd), "trapezoidal_motion: tau")
+        found = expression(call_user("trapezoidal_motion: tau", tau, t, q, qd), "trapezoidal_motion: tau")
         if found.shape != (model.nv, 1):
             raise ValueError(f"trapezoidal_motion: tau must return {model.nv} entries, got shape {found.shape}")
         known = {s.element_hash() for s in ca.symvar(ca.vertcat(t, x, xd))}
         strange = [str(s) for s in ca.symvar(found) if s.element_hash() not in known]
         if strange:
             raise ValueError(
-                f"trapezoidal_motion: tau returns the symbols {listed(strange)}, which are not those of t, q, qd: give numbers"
+                f"trapezoidal_motion: tau returns the symbols {names_in_message(strange)}, which are not those of t, "
+                "q, qd: give numbers"
             )
         return found
 
@@ -280,6 +287,7 @@ def _wrenches(f_ext: Any, loads: Loads) -> DM | None:
         found = DM()
     if found.shape != shape or not found.is_regular():
         raise ValueError(
-            f"f_ext must be finite numbers, 6 x {shape[1]}, a column per frame of loads.external, got {shown(f_ext)}"
+            f"f_ext must be finite numbers, 6 x {shape[1]}, a column per frame of loads.external, got "
+            f"{repr_in_message(f_ext)}"
         )
     return found

@@ -8,10 +8,10 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._types import Array
+from ..._base.types import Array
 from ...mechanism.boundary import column_of_numbers
 from ..joint_coordinates import natural_from_q, natural_velocity
-from ..natural_equations import Equations, check_resisted
+from ..natural_equations import NaturalEquations, check_resisted
 from .motion import errors_of
 
 START_ERROR = 1e-6
@@ -20,7 +20,7 @@ DEPENDENT = 1e-10
 """Singular values below it, relative to the largest, belong to redundant rows."""
 
 
-def start_of(equations: Equations, t: SX, h: float, q: Any, qd: Any, x: Any, xd: Any) -> Array:
+def start_of(equations: NaturalEquations, t: SX, h: float, q: Any, qd: Any, x: Any, xd: Any) -> Array:
     """The column [x; xd; xdd; lam; 0; 0; 0] at t = 0, from joint or natural coordinates. ValueError if the start does
     not keep the constraints, if these contradict each other, or if the matrix of a step h has no inverse."""
     x, xd = _state(equations, q, qd, x, xd)
@@ -30,7 +30,7 @@ def start_of(equations: Equations, t: SX, h: float, q: Any, qd: Any, x: Any, xd:
     return np.concatenate([x, xd, xdd, lam, np.zeros(3)])
 
 
-def check_start(equations: Equations, x: Array, xd: Array) -> None:
+def check_start(equations: NaturalEquations, x: Array, xd: Array) -> None:
     """Raises ValueError, with the name of the row, if x or xd violates a constraint."""
     names = equations.natural.constraint_names
     speed = np.max(np.abs(xd) / equations.scales.coordinates, initial=0.0)
@@ -42,12 +42,12 @@ def check_start(equations: Equations, x: Array, xd: Array) -> None:
         worst = int(np.argmax(errors)) if errors.size else -1
         if errors.size and not errors[worst] <= limit:
             raise ValueError(
-                f"trapezoidal_motion: {what} at the start violates {names[worst]} by {errors[worst]:.3g} in its unit, at most "
-                f"{limit:.3g}: assemble it first, {remedy}"
+                f"trapezoidal_motion: {what} at the start violates {names[worst]} by {errors[worst]:.3g} in its unit, "
+                f"at most {limit:.3g}: assemble it first, {remedy}"
             )
 
 
-def _check_inertia(equations: Equations, t: SX, h: float, x: Array, xd: Array) -> None:
+def _check_inertia(equations: NaturalEquations, t: SX, h: float, x: Array, xd: Array) -> None:
     """Raises ValueError where neither inertia nor springs, which the implicit rule takes in, resist a motion."""
     X, V = SX.sym("x", equations.natural.n), SX.sym("xd", equations.natural.n)
     parts = [equations.M - h * h / 4 * equations.stiffness(X, V, h), equations.Phi_x(X)]
@@ -55,7 +55,7 @@ def _check_inertia(equations: Equations, t: SX, h: float, x: Array, xd: Array) -
     check_resisted("trapezoidal_motion", equations.natural, equations.scales, A, J)
 
 
-def accelerations(equations: Equations, t: SX, x: Array, xd: Array) -> tuple[Array, Array]:
+def accelerations(equations: NaturalEquations, t: SX, x: Array, xd: Array) -> tuple[Array, Array]:
     """(xdd, lam) of M xdd = Q + Phi_x' lam, Phi_x xdd = c at t = 0, of least norm if rows are redundant."""
     scales, natural = equations.scales, equations.natural
     X, V = SX.sym("x", natural.n), SX.sym("xd", natural.n)
@@ -73,21 +73,21 @@ def accelerations(equations: Equations, t: SX, x: Array, xd: Array) -> tuple[Arr
     if not np.all(left <= START_ERROR * (1 + np.max(np.abs(b), initial=0.0))):
         names = (*natural.names, *natural.constraint_names)
         raise ValueError(
-            f"trapezoidal_motion: no acceleration at the start satisfies the equations of motion, error {left.max():.3g} in "
-            f"{names[int(np.argmax(left))]}: at a singular position the velocities must keep the constraints also to "
-            "second order; start elsewhere, or with other velocities"
+            "trapezoidal_motion: no acceleration at the start satisfies the equations of motion, error "
+            f"{left.max():.3g} in {names[int(np.argmax(left))]}: at a singular position the velocities must keep the "
+            "constraints also to second order; start elsewhere, or with other velocities"
         )
     return z[: natural.n] * unit, z[natural.n :] * inertia / scales.rows
 
 
-def _state(equations: Equations, q: Any, qd: Any, x: Any, xd: Any) -> tuple[Array, Array]:
+def _state(equations: NaturalEquations, q: Any, qd: Any, x: Any, xd: Any) -> tuple[Array, Array]:
     """x and xd (n each) from whichever coordinates were given."""
     model, natural = equations.model, equations.natural
     if (q is None) == (x is None) or (q is None and qd is not None) or (x is None and xd is not None):
         raise ValueError("trapezoidal_motion: give the start as q (and qd), or as x (and xd)")
     if q is not None:
-        at = column_of_numbers(q, model.nq, "q")
-        rates = column_of_numbers(qd, model.nv, "qd") if qd is not None else DM.zeros(model.nv)
+        at = column_of_numbers(q, model.nq, "q", model.q_names)
+        rates = column_of_numbers(qd, model.nv, "qd", model.qd_names) if qd is not None else DM.zeros(model.nv)
         columns = natural_from_q(model, natural, at), natural_velocity(model, natural, at, rates)
     else:
         rates = column_of_numbers(xd, natural.n, "xd") if xd is not None else DM.zeros(natural.n)

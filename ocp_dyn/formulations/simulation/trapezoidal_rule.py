@@ -46,14 +46,14 @@ from typing import Any, NamedTuple, cast
 import casadi as ca
 from casadi import SX
 
-from ..._arguments import choice, not_negative, whole
-from ..._autodiff import on_symbols
-from ..._types import Expr, M, Numbers, converted, truth
+from ..._base.autodiff import on_symbols
+from ..._base.checks import choice, not_negative, whole
+from ..._base.types import Expr, M, Numbers, cast_to_matrix, truth
 from ...mechanism import Model
 from ...mechanism.loads import NO_LOADS, Loads
-from ..joint_coordinates import natural_boundary
+from ..joint_coordinates import checks_natural_arguments
 from ..natural_coordinates import NaturalCoordinates
-from ..natural_equations import Equations, SparseFactor
+from ..natural_equations import LARGEST_COUNT, NaturalEquations, SparseFactor
 
 METHODS = ("penalty", "augmented")
 PENALTY = 1e7
@@ -62,13 +62,13 @@ STIFFNESS = 1e6
 """Default of h^2/4 alpha in the augmented Lagrangian form with projections, which leave about 1e-6 of the errors; the
 factor loses about six digits."""
 STEPS_OF_DAMPING = {"penalty": 60, "augmented": 20}
-"""Default of h / mu without projections. The book uses 40 to 120 for both; with its 80, example 8.6 diverges after 5 s in
-the augmented form."""
+"""Default of h / mu without projections. The book uses 40 to 120 for both; with its 80, example 8.6 diverges after 5 s
+in the augmented form."""
 PASSES = 2
 """Solutions with the same factor in each projection."""
 
 
-class Motion(NamedTuple):
+class MotionSample(NamedTuple):
     """Positions, velocities and accelerations (n each) of one time."""
 
     x: Expr
@@ -76,7 +76,7 @@ class Motion(NamedTuple):
     xdd: Expr
 
 
-class Iterate(NamedTuple):
+class Correction(NamedTuple):
     """A correction e of the predictor (n), the one before it, the book's lam* of the next iteration (m), lam (m), the
     factor of A at `before`, and the length of the change of e, coordinates in their units."""
 
@@ -92,7 +92,7 @@ class Iterate(NamedTuple):
 class Rule:
     """One step of the rule: the equations, the step h [s], alpha (m), mu [s], the form, and whether it projects."""
 
-    equations: Equations
+    equations: NaturalEquations
     h: Expr
     alpha: Expr
     mu: Expr
@@ -100,7 +100,7 @@ class Rule:
     project: bool
 
     @staticmethod
-    def of(equations: Equations, h: Expr, method: str, alpha: Any, mu: Any, project: bool) -> Rule:
+    def of(equations: NaturalEquations, h: Expr, method: str, alpha: Any, mu: Any, project: bool) -> Rule:
         """The rule with the defaults of alpha and mu filled in, see `trapezoidal_step`."""
         augmented = choice(method, METHODS, "method") == "augmented"
         truth(project, "project")
@@ -117,23 +117,23 @@ class Rule:
         """h^2/4 beta (m)."""
         return self.h / 4 * self.alpha * (self.h + 2 * self.mu)
 
-    def first(self, start: Motion, lam: Expr) -> Iterate:
+    def first(self, start: MotionSample, lam: Expr) -> Correction:
         """The first iteration of a step; lam of the step before is its lam* if accelerations are projected."""
         held = lam if self.augmented and self.project else SX(lam.shape[0], 1)
         found = self.iterate(start, SX(start.x.shape[0], 1), held)
         return found._replace(held=found.lam) if self.augmented else found
 
-    def corrected(self, start: Motion, e: Expr) -> Motion:
+    def corrected(self, start: MotionSample, e: Expr) -> MotionSample:
         """The motion after the step, with the correction e of the predictor."""
         h, (x, xd, xdd) = self.h, start
-        return Motion(x + h * xd + h**2 / 2 * xdd + e, xd + h * xdd + 2 / h * e, xdd + 4 / h**2 * e)
+        return MotionSample(x + h * xd + h**2 / 2 * xdd + e, xd + h * xdd + 2 / h * e, xdd + 4 / h**2 * e)
 
-    def penalty_force(self, at: Motion) -> Expr:
+    def penalty_force(self, at: MotionSample) -> Expr:
         """alpha (Phi + mu Phi_dot) (m)."""
         rows = self.equations
         return self.alpha * (rows.Phi(at.x) + self.mu * (rows.Phi_x(at.x) @ at.xd))
 
-    def iterate(self, start: Motion, e: Expr, held: Expr) -> Iterate:
+    def iterate(self, start: MotionSample, e: Expr, held: Expr) -> Correction:
         """One iteration (8.131); in the augmented form with projections with one of (8.126)."""
         h, equations = self.h, self.equations
         at = self.corrected(start, e)
@@ -146,9 +146,9 @@ class Rule:
         change = -(h**2) / 4 * factor.solve(f)
         size = ca.norm_2(change / equations.scales.coordinates)
         lam = lam - 4 / h**2 * self.kappa * (Phi_x @ change)
-        return Iterate(e + change, e, lam if self.augmented and self.project else held, lam, factor, size)
+        return Correction(e + change, e, lam if self.augmented and self.project else held, lam, factor, size)
 
-    def end(self, start: Motion, last: Iterate) -> list[Expr]:
+    def end(self, start: MotionSample, last: Correction) -> list[Expr]:
         """x, xd, xdd of the last iterate, projected if the rule does so, and the forces lam that belong to them."""
         equations, lam = self.equations, last.lam
         x, xd, xdd = self.corrected(start, last.e)
@@ -165,7 +165,7 @@ class Rule:
         return [x, xd, xdd, lam]
 
 
-@natural_boundary
+@checks_natural_arguments
 def trapezoidal_step(
     model: Model,
     natural: NaturalCoordinates,
@@ -203,18 +203,18 @@ def trapezoidal_step(
     >>> step.name_in()
     ['x', 'xd', 'xdd', 'lam_x', 'tau', 'h']
     """
-    whole(iterations, "iterations", least=1)
+    whole(iterations, "iterations", least=1, most=LARGEST_COUNT)
 
     def steps(x: Expr, xd: Expr, xdd: Expr, lam: Expr, tau: Expr, h: Expr, f_ext: Expr) -> tuple[Expr, ...]:
-        equations = Equations(model, natural, tau, f_ext if loads.external else None, loads)
+        equations = NaturalEquations(model, natural, tau, f_ext if loads.external else None, loads)
         rule = Rule.of(equations, h, method, alpha, mu, project)
-        start = Motion(x, xd, xdd)
+        start = MotionSample(x, xd, xdd)
         last = rule.first(start, lam)
         for _ in range(iterations - 1):
             last = rule.iterate(start, last.e, last.held)
         *motion, force = rule.end(start, last)
         return (*motion, force, last.change)
 
-    wrenches = type(converted(x))(6, 0) if f_ext is None else f_ext
+    wrenches = type(cast_to_matrix(x))(6, 0) if f_ext is None else f_ext
     found = on_symbols(steps, x, xd, xdd, lam, tau, h, wrenches)
     return cast(tuple[M, M, M, M, M], tuple(found))

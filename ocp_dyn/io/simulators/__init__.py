@@ -7,7 +7,7 @@
 | `_mjcf_bodies` | bodies, joints, motors and keyframes of an MJCF file |
 | `_mjcf_equality` | joints that mimic others, and loops |
 | `_mjcf_visuals` | sticks or the shapes of the model's file |
-| `urdf` | `write_urdf`, `urdf_text` |
+| `urdf_writer` | `write_urdf`, `urdf_text` |
 | `_common` | numbers, names, inertias, and what a file cannot hold |
 """
 
@@ -18,5 +18,5 @@ from .shapes import Ball as Ball
 from .shapes import Box as Box
 from .shapes import Cylinder as Cylinder
 from .shapes import Shape as Shape
-from .urdf import urdf_text as urdf_text
-from .urdf import write_urdf as write_urdf
+from .urdf_writer import urdf_text as urdf_text
+from .urdf_writer import write_urdf as write_urdf

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, ModelError, is_one_of, listed, meant, sequence, shown
+from ..._base.types import Array, ModelError, is_one_of, names_in_message, repr_in_message, sequence, suggestion
 from ...mechanism import Model
 from ...spatial_algebra.rotations import matrix_quaternion
 
@@ -53,10 +53,27 @@ def first_comment(parent: Element, sentences: Iterable[str]) -> None:
     parent.insert(0, ElementTree.Comment(f" {text} "))
 
 
-def written(root: Element) -> str:
-    """The whole file."""
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
+def xml_text(root: Element) -> str:
+    """The whole file. Elements may be nested to any depth, as the bodies of a long chain; the functions of Python's own
+    module call themselves for every level, and give up at a thousand."""
+    lines = ['<?xml version="1.0" encoding="utf-8"?>']
+    ahead: list[tuple[Element | str, int]] = [(root, 0)]
+    while ahead:
+        part, depth = ahead.pop()
+        text = part if isinstance(part, str) else ElementTree.tostring(_alone(part), "unicode")
+        if not isinstance(part, str) and len(part):
+            text = text.removesuffix(" />") + ">"
+            ahead.append((f"</{part.tag}>", depth))
+            ahead += [(inner, depth + 1) for inner in reversed(part)]
+        lines.append("  " * depth + text)
+    return "\n".join(lines) + "\n"
+
+
+def _alone(element: Element) -> Element:
+    """The element without those inside it and without white space behind it."""
+    made = ElementTree.Element(element.tag, element.attrib)
+    made.text = None if len(element) else element.text
+    return made
 
 
 class Names:
@@ -90,9 +107,10 @@ def check_model(model: Any, what: str) -> None:
             if inner
             else ""
         )
-        raise TypeError(f"{what} needs a Model as its first argument, got {shown(model)}{parts}")
+        raise TypeError(f"{what} needs a Model as its first argument, got {repr_in_message(model)}{parts}")
     if model.has_symbols:
-        raise ModelError(f"{what}: the model holds symbols ({listed(model.symbolic_bodies) or 'gravity'}); write the "
+        symbols = names_in_message(model.symbolic_bodies) or "gravity"
+        raise ModelError(f"{what}: the model holds symbols ({symbols}); write the "
                          "model whose values are numbers")  # fmt: skip
 
 
@@ -102,7 +120,8 @@ def check_dropped(drop: Any, losses: dict[str, str], what: str) -> tuple[str, ..
     for word in words:
         if not is_one_of(word, DROPS):
             raise ValueError(
-                f"{what}: drop must hold some of {', '.join(DROPS)}, got {shown(word)}{meant(word, DROPS)}"
+                f"{what}: drop must hold some of {', '.join(DROPS)}, got "
+                f"{repr_in_message(word)}{suggestion(word, DROPS)}"
             )
     missing = [word for word in losses if word not in words]
     if missing:
@@ -123,7 +142,7 @@ def passive_loss(model: Model) -> dict[str, str]:
         return {}
     dofs = tuple(dict.fromkeys(element.dof for element in model.passive))
     return {"passive": f"{len(model.passive)} nonlinear passive torques (ExponentialTorque, OneSidedSpring) on "
-                       f"{listed(dofs, 6)}"}  # fmt: skip
+                       f"{names_in_message(dofs, 6)}"}  # fmt: skip
 
 
 # Inertias
@@ -138,13 +157,9 @@ DIGITS = 2e-3
 
 def mass_and_com(model: Model, i: int) -> tuple[float, Array, Array]:
     """Mass, center of mass and inertia about it (3x3) of body i, in body axes."""
-    I = model.I[i]
-    m, h = float(I.m), np.array(I.h.full()).ravel()
-    about_origin = np.array(DM(I.I).full())
-    if m <= 0:
-        return m, np.zeros(3), about_origin
-    c = h / m
-    return m, c, about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
+    body = model.I[i]
+    c, I = body.central()
+    return float(body.m), np.array(c.full()).ravel(), np.array(DM(I).full())
 
 
 def principal(I: Array) -> tuple[Array, Array]:
@@ -156,7 +171,7 @@ def principal(I: Array) -> tuple[Array, Array]:
     return moments, axes * np.sign(np.linalg.det(axes))
 
 
-def balanced(moments: Array) -> Array:
+def balance_moments(moments: Array) -> Array:
     """Principal moments that a body can have: the lower two raised by half of what is missing in A + B >= C."""
     found = np.maximum(moments, TINY)
     order = np.argsort(found)
@@ -182,13 +197,13 @@ def defect(moments: Array, terms: float) -> float:
     return float(missing / max(high, TINY)) if missing > max(TINY, 1e-14 * terms) else 0.0
 
 
-def unmoved(model: Model, H: Array) -> list[str]:
-    """Names of dofs that move no inertia: pivots of H = L' D L that are zero."""
+def zero_pivots(H: Array, locked: Array) -> list[int]:
+    """Indices of the pivots of H = L' D L that are zero beside the inertias with all joints beyond locked."""
     H, found = H.copy(), []
-    least = np.maximum(10 * TINY, ROUNDED * np.diag(H))
+    least = np.maximum(10 * TINY, ROUNDED * locked)
     for k in reversed(range(len(H))):
-        if H[k, k] <= least[k]:
-            found.append(model.qd_names[k])
+        if not H[k, k] > least[k]:
+            found.append(k)
             continue
         row = H[k, :k] / H[k, k]
         H[:k, :k] -= np.outer(H[k, :k], row)
@@ -196,4 +211,4 @@ def unmoved(model: Model, H: Array) -> list[str]:
 
 
 def names_shown(names: Sequence[str]) -> str:
-    return listed(tuple(dict.fromkeys(names)), 8)
+    return names_in_message(tuple(dict.fromkeys(names)), 8)

@@ -5,29 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
 import numpy as np
+from casadi import DM
 
-from ..._types import Array, ModelError, shown
+from ..._base.types import Array, ModelError, repr_in_message
+from ...dynamics.invertible import articulated_and_composite
 from ...dynamics.rnea_crba_aba import mass_matrix
+from ...dynamics.subtrees import depth_first
 from ...joints import FloatingBase, Prismatic, Revolute, Spherical
 from ...mechanism import Model
+from ...mechanism.loads import Loads
 from ...spatial_algebra.spatial import Transform
-from .._chains import hinges_and_slides
+from .._hinges_and_slides import hinges_and_slides
 from ._common import (
     DIGITS,
     ROUNDED,
     TINY,
     Element,
     Names,
-    balanced,
+    balance_moments,
     child,
     defect,
     mass_and_com,
     names_shown,
     pose_attributes,
     principal,
-    unmoved,
+    zero_pivots,
 )
 
 HINGES = {Revolute: "hinge", Prismatic: "slide"}
@@ -52,15 +55,9 @@ def add_bodies(world: Element, model: Model, balance: bool) -> Written:
     done = Written({0: world}, {0: "world"})
     names, joint_names = Names("world"), Names()
     check_inertias(model, balance, done.notes)
-    children: dict[int, list[int]] = {}
-    for i, p in model.edges:
-        children.setdefault(p, []).append(i)
-    ahead = children.get(0, [])[::-1]
-    while ahead:
-        i = ahead.pop()
-        ahead += children.get(i, [])[::-1]
+    for i in depth_first(model):
         name = done.body_names[i] = names.new(model.body_names[i - 1])
-        body = child(done.bodies[model.parent[i]], "body", name=name, **placed(model.X_tree[i]))
+        body = child(done.bodies[model.parent[i]], "body", name=name, **pose_of_frame(model.X_tree[i]))
         done.bodies[i] = body
         add_inertial(body, model, i)
         add_joints(body, model, i, joint_names, done)
@@ -68,7 +65,7 @@ def add_bodies(world: Element, model: Model, balance: bool) -> Written:
     return done
 
 
-def placed(X: Transform) -> dict[str, Any]:
+def pose_of_frame(X: Transform) -> dict[str, Any]:
     """pos and quat of a frame at X."""
     return pose_attributes(np.array(X.E.full()).T, np.array(X.r.full()).ravel())
 
@@ -82,7 +79,7 @@ def add_inertial(body: Element, model: Model, i: int) -> None:
     moments, axes = principal(I)
     attributes = pose_attributes(axes, c)
     attributes["pos"] = c
-    child(body, "inertial", mass=max(m, TINY), diaginertia=balanced(moments), **attributes)
+    child(body, "inertial", mass=max(m, TINY), diaginertia=balance_moments(moments), **attributes)
 
 
 def check_inertias(model: Model, balance: bool, notes: list[str]) -> None:
@@ -98,7 +95,7 @@ def check_inertias(model: Model, balance: bool, notes: list[str]) -> None:
             wrong.append(f"{name} ({', '.join(f'{x:.4g}' for x in np.sort(moments))} kg m^2)")
         elif off > ROUNDED:
             changed.append(name)
-            model = model.with_inertia(name, inertia=axes @ np.diag(balanced(moments)) @ axes.T)
+            model = model.with_inertia(name, inertia=axes @ np.diag(balance_moments(moments)) @ axes.T)
     if wrong:
         raise ModelError(
             f"write_mjcf: MuJoCo refuses principal moments of inertia of which one is below zero or larger than the "
@@ -125,9 +122,17 @@ def check_inertias(model: Model, balance: bool, notes: list[str]) -> None:
 
 
 def idle_dofs(model: Model) -> list[str]:
-    """Names of dofs that move nothing with inertia, for which MuJoCo would divide by zero."""
-    q = model.random_q(np.random.default_rng(0))
-    return unmoved(model, np.array(ca.DM(mass_matrix(model, ca.DM(q))).full()) + np.diag(model.dofs.armature))
+    """Names of dofs that move nothing with inertia, for which MuJoCo would divide by zero.
+
+    These are pivots of H = L' D L that are zero. The articulated inertias of the joints have the same pivots, in O(nb),
+    as long as none is zero.
+    """
+    q = DM(model.random_q(np.random.default_rng(0)))
+    free, locked = articulated_and_composite(model, q, Loads(armature=True))
+    if not any(zero_pivots(free[i], locked[i]) for i, _ in model.edges):
+        return []
+    H = np.array(DM(mass_matrix(model, q, loads=Loads(armature=True))).full())
+    return [model.qd_names[k] for k in zero_pivots(H, np.diag(H))]
 
 
 # Joints and motors
@@ -212,9 +217,9 @@ def check_ball(model: Model, i: int, turn: list[dict[str, float]]) -> None:
         uneven.append("rest away from zero")
     if uneven:
         raise ModelError(
-            f"joint {shown(name)}: a ball joint of MJCF has one number for all three axes, and its spring rests at "
-            f"zero; {', '.join(uneven)} of this {type(joint).__name__} cannot be written. Give equal numbers, or use "
-            "Euler angles"
+            f"joint {repr_in_message(name)}: a ball joint of MJCF has one number for all three axes, and its spring "
+            f"rests at zero; {', '.join(uneven)} of this {type(joint).__name__} cannot be written. Give equal numbers, "
+            "or use Euler angles"
         )
 
 
@@ -243,4 +248,4 @@ def add_sites(model: Model, done: Written) -> None:
     for name, frame in model.frames.items():
         if frame.body and name == model.body_names[frame.body - 1]:
             continue
-        child(done.bodies[frame.body], "site", name=done.site_names.new(name), **placed(frame.X))
+        child(done.bodies[frame.body], "site", name=done.site_names.new(name), **pose_of_frame(frame.X))

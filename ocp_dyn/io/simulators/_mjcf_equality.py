@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, ModelError, sequence, shown
+from ..._base.types import Array, ModelError, repr_in_message, sequence
 from ...constraints import JointCoupling, LockedJoint, Loop
 from ...mechanism import Model
 from ._common import Element, Names, child, pose_attributes
@@ -40,7 +41,7 @@ def add_equalities(root: Element, model: Model, constraints: Any, done: Written)
 
 def limits_of(model: Model, k: int) -> tuple[float, float]:
     """Lower and upper limit of the coordinate of dof k, a hinge or a slide."""
-    i = next(i for i in range(1, model.nb + 1) if k in model.dofs_of(i))
+    i = bisect_right(model.v_index, k) - 1
     at = model.q_index[i] + k - model.v_index[i]
     return float(model.dofs.q_lower[at]), float(model.dofs.q_upper[at])
 
@@ -58,8 +59,8 @@ def add_constraint(made: Element, model: Model, constraint: Any, names: Names, d
             "; contacts with the ground are shapes=[od.io.Box(...)]" if "Contact" in type(constraint).__name__ else ""
         )
         raise ModelError(
-            f"write_mjcf: MuJoCo has no equality for {shown(constraint)}, only for od.Loop, od.LockedJoint, and "
-            f"od.JointCoupling without a function{remedy}"
+            f"write_mjcf: MuJoCo has no equality for {repr_in_message(constraint)}, only for od.Loop, od.LockedJoint, "
+            f"and od.JointCoupling without a function{remedy}"
         )
 
 
@@ -75,7 +76,9 @@ def single(model: Model, joint: str, done: Written) -> str:
     """The hinge or slide of a joint of one dof."""
     at = model.qd_slice(joint)
     if at.stop - at.start != 1:
-        raise ModelError(f"write_mjcf: a coupling needs joints of one dof, {shown(joint)} has {at.stop - at.start}")
+        raise ModelError(
+            f"write_mjcf: a coupling needs joints of one dof, {repr_in_message(joint)} has {at.stop - at.start}"
+        )
     return done.joint_of_dof[at.start]
 
 
@@ -84,8 +87,8 @@ def lock(made: Element, model: Model, locked: LockedJoint, names: Names, done: W
     dofs = range(at.start, at.stop)
     if locked.value is None or any(k not in done.joint_of_dof for k in dofs):
         raise ModelError(
-            f"write_mjcf: MuJoCo locks hinges and slides at a position; give LockedJoint({shown(locked.joint)}, value), "
-            "or write model.lock_joints(...)"
+            "write_mjcf: MuJoCo locks hinges and slides at a position; give "
+            f"LockedJoint({repr_in_message(locked.joint)}, value), or write model.lock_joints(...)"
         )
     for k, x in zip(dofs, locked.value, strict=True):
         joint = done.joint_of_dof[k]
@@ -99,7 +102,7 @@ def close(made: Element, model: Model, loop: Loop, names: Names, done: Written) 
     ends = ((loop.predecessor, loop.predecessor_pose), (loop.successor, loop.successor_pose))
     sites = []
     for side, (frame, (R, r)) in zip(("first", "second"), ends, strict=True):
-        found = frame_of(model, frame if isinstance(frame, str) else frame.name, f"loop {shown(loop.name)}")
+        found = frame_of(model, frame if isinstance(frame, str) else frame.name, f"loop {repr_in_message(loop.name)}")
         R_body, p = pose_in_body(found.X, np.reshape(R, (3, 3)), r)
         own = [p] if kind != "revolute" else [p, p + ARM * R_body @ axis]
         sites.append([add_site(found.body, f"{loop.name}.{side}", R_body, point, done) for point in own])
@@ -127,14 +130,14 @@ def kind_of(model: Model, loop: Loop) -> tuple[str, Array]:
         if within and rank(model, loop, rows) == held:
             return kind, n
     raise ModelError(
-        f"write_mjcf: MuJoCo has no equality for the rows {', '.join(loop.rows)} of the loop {shown(loop.name)}; it has "
-        f"{', '.join(turns)}. Close the loop at another joint"
+        f"write_mjcf: MuJoCo has no equality for the rows {', '.join(loop.rows)} of the loop "
+        f"{repr_in_message(loop.name)}; it has {', '.join(turns)}. Close the loop at another joint"
     )
 
 
 def rank(model: Model, loop: Loop, axes: Array) -> int:
-    """Number of independent rows of a loop with other axes: of their positions at several places side by side, so that a
-    row counts as held only if it follows from others by the same factors everywhere.
+    """Number of independent rows of a loop with other axes: of their positions at several places side by side, so that
+    a row counts as held only if it follows from others by the same factors everywhere.
 
     Not of their Jacobians: where a loop is open, as at any of these places, these also move with the base.
     """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._types import Array, ModelError
+from ..._base.types import Array, ModelError
+from ...dynamics.subtrees import children_of
 from ...mechanism import Model, ShapeFile
 from ..visuals import Visual, read_visuals
 from ._common import Element, Names, child, names_shown, pose_attributes
@@ -20,11 +21,13 @@ THIN = 0.015
 def add_sticks(model: Model, done: Written) -> None:
     """Capsules from the origin of every body to each joint that it carries and to its farthest frame; at the end of a
     limb without frames, to its center of mass."""
-    radius = THIN * reach(model)
+    radius, children = THIN * reach(model), children_of(model)
+    frames: list[list[Array]] = [[np.zeros(3)] for _ in children]
+    for frame in model.frames.values():
+        frames[frame.body].append(np.array(frame.X.r.full()).ravel())
     for i in range(1, model.nb + 1):
-        ends = [np.array(model.X_tree[c].r.full()).ravel() for c, p in model.edges if p == i]
-        frames = [np.array(f.X.r.full()).ravel() for f in model.frames.values() if f.body == i]
-        ends.append(max([np.zeros(3), *frames], key=np.linalg.norm))
+        ends = [np.array(model.X_tree[c].r.full()).ravel() for c in children[i]]
+        ends.append(max(frames[i], key=np.linalg.norm))
         h, m = np.array(model.I[i].h.full()).ravel(), float(model.I[i].m)
         if m and not any(map(np.any, ends)):
             ends.append(h / m)

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..._arguments import choice, numbers, positive
-from ..._files import path_of, whole_file
-from ..._types import Vector, meant, shown, truth
+from ..._base.checks import choice, given_name, numbers, positive
+from ..._base.files import path_of, whole_file
+from ..._base.types import Vector, repr_in_message, suggestion, truth
 from ...mechanism import Model
 from ..layouts import Layout
 from ._common import (
@@ -24,12 +24,12 @@ from ._common import (
     number_text,
     passive_loss,
     pose_attributes,
-    written,
+    xml_text,
 )
 from ._mjcf_bodies import Written, add_actuators, add_bodies
 from ._mjcf_equality import add_equalities
 from ._mjcf_visuals import add_file_shapes, add_sticks
-from .shapes import Shape, check_names, checked_shapes, placed
+from .shapes import Shape, check_names, checked_shapes, shape_pose
 
 INTEGRATORS = ("Euler", "RK4", "implicit", "implicitfast")
 CONES = ("elliptic", "pyramidal")
@@ -129,7 +129,7 @@ def mjcf_text(model: Model, shapes: Sequence[Shape] = (), **options: Unpack[Mjcf
         done.notes.append(f"Left out: {passive_loss(model)['passive']}.")
     about = "Written by ocp_dyn, in SI units and radians. q, qd and tau are those of ocp_dyn.Layout(model, 'mujoco')."
     first_comment(root, [about, *done.notes])
-    return written(root)
+    return xml_text(root)
 
 
 DEFAULTS: dict[str, Any] = {
@@ -143,8 +143,8 @@ def checked_options(options: MjcfOptions) -> dict[str, Any]:
     """The options with their defaults; ValueError or TypeError that names the option."""
     for key in options:
         if key not in DEFAULTS:
-            raise TypeError(f"write_mjcf has no option {shown(key)}; options are: {', '.join(DEFAULTS)}"
-                            f"{meant(key, DEFAULTS)}")  # fmt: skip
+            raise TypeError(f"write_mjcf has no option {repr_in_message(key)}; options are: {', '.join(DEFAULTS)}"
+                            f"{suggestion(key, DEFAULTS)}")  # fmt: skip
     found = DEFAULTS | dict(options)
     choice(found["visuals"], VISUALS, "write_mjcf visuals")
     choice(found["cone"], CONES, "write_mjcf cone")
@@ -159,17 +159,17 @@ def checked_options(options: MjcfOptions) -> dict[str, Any]:
         values = numbers(found[key], f"write_mjcf {key}")
         if values.size not in sizes or not np.all(np.isfinite(values)):
             count = " or ".join(map(str, sizes))
-            raise ValueError(f"write_mjcf {key} must be {count} finite numbers, got {shown(found[key])}")
+            raise ValueError(f"write_mjcf {key} must be {count} finite numbers, got {repr_in_message(found[key])}")
         if key != "solref" and np.any(values < 0):
-            raise ValueError(f"write_mjcf {key} must not be negative, got {shown(found[key])}")
+            raise ValueError(f"write_mjcf {key} must not be negative, got {repr_in_message(found[key])}")
         if key == "solref" and not (np.all(values > 0) or np.all(values <= 0)):  # MuJoCo would take its default
             raise ValueError(
-                f"write_mjcf solref must be (time constant [s], damping ratio), both positive, or (-stiffness, -damping), got "
-                f"{shown(found[key])}"
+                "write_mjcf solref must be (time constant [s], damping ratio), both positive, or (-stiffness, "
+                f"-damping), got {repr_in_message(found[key])}"
             )
         found[key] = values
     if not isinstance(found["keyframes"], Mapping):
-        raise TypeError(f"write_mjcf keyframes must be {{name: q}}, got {shown(found['keyframes'])}")
+        raise TypeError(f"write_mjcf keyframes must be {{name: q}}, got {repr_in_message(found['keyframes'])}")
     return found
 
 
@@ -186,7 +186,8 @@ def add_options(root: Element, model: Model, settings: dict[str, Any], shapes: S
     for name, collides in (("shape", ("1", "0")), ("ground", ("0", "1"))):
         touching = child(default, "default", class_=name)
         child(
-            touching, "geom", contype=collides[0], conaffinity=collides[1], condim="3", group="3" if name == "shape" else "0",
+            touching, "geom", contype=collides[0], conaffinity=collides[1], condim="3",
+            group="3" if name == "shape" else "0",
             friction=settings["friction"], solref=settings["solref"], solimp=settings["solimp"], mass="0",
             rgba=(0.9, 0.55, 0.2, 0.6) if name == "shape" else (0.85, 0.85, 0.85, 1),
         )  # fmt: skip
@@ -194,7 +195,7 @@ def add_options(root: Element, model: Model, settings: dict[str, Any], shapes: S
 
 def add_ground(root: Element, world: Element, model: Model, settings: dict[str, Any], shapes: Sequence[Shape]) -> bool:
     """A plane z = 0 with a light above it; whether there is one."""
-    touching = any(placed(model, shape)[0] for shape in shapes)
+    touching = any(shape_pose(model, shape)[0] for shape in shapes)
     wanted = touching if settings["ground"] is None else bool(settings["ground"])
     child(world, "light", pos=(0, 0, 5), dir=(0, 0, -1), directional=True)
     if wanted:
@@ -212,10 +213,11 @@ def add_shapes(model: Model, shapes: Sequence[Shape], done: Written, plane: bool
     if plane:
         done.geom_names.new("ground")
     for shape in shapes:
-        body, R, p = placed(model, shape)
+        body, R, p = shape_pose(model, shape)
         name = done.geom_names.new(shape.name or shape.frame)
         child(
-            done.bodies[body], "geom", name=name, class_="shape" if body else "ground", type=shape.kind, size=shape.size,
+            done.bodies[body], "geom", name=name, class_="shape" if body else "ground", type=shape.kind,
+            size=shape.size,
             **pose_attributes(R, p),
         )  # fmt: skip
 
@@ -226,10 +228,13 @@ def add_keyframes(root: Element, model: Model, keyframes: Mapping[str, Any]) -> 
     frames, layout, names = child(root, "keyframe"), Layout(model, "mujoco"), Names()
     for name, q in keyframes.items():
         if not isinstance(name, str):
-            raise TypeError(f"write_mjcf keyframes must be {{name: q}}, got the name {shown(name)}")
+            raise TypeError(f"write_mjcf keyframes must be {{name: q}}, got the name {repr_in_message(name)}")
+        given_name(name, "write_mjcf keyframe")
         qpos = np.array(layout.to_q(q).full()).ravel()
         if not np.all(np.isfinite(qpos)):
-            raise ValueError(f"write_mjcf keyframe {shown(name)}: q must hold finite numbers, got {shown(q)}")
+            raise ValueError(
+                f"write_mjcf keyframe {repr_in_message(name)}: q must hold finite numbers, got {repr_in_message(q)}"
+            )
         child(frames, "key", name=names.new(name), qpos=qpos)
 
 

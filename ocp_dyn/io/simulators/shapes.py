@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._arguments import label, named_fields, positive
-from ..._types import Array, ModelError, Vector, finite_vector, meant, sequence, shown, truth
+from ..._base.checks import given_name, label, named_fields, positive
+from ..._base.types import Array, ModelError, Vector, finite_vector, repr_in_message, sequence, suggestion, truth
 from ...mechanism import Frame, Model
 from ...mechanism.parts import WORLD, rotation_matrix
 from ...spatial_algebra.spatial import Transform
@@ -41,17 +41,17 @@ class Shape:
         what = type(self).__name__
         frame = self.frame.name if isinstance(self.frame, Frame) else self.frame
         object.__setattr__(self, "frame", label(frame, f"{what} frame"))
-        center = finite_vector(self.center, 3, f"{what} on {shown(frame)}: center [m]")
+        center = finite_vector(self.center, 3, f"{what} on {repr_in_message(frame)}: center [m]")
         object.__setattr__(self, "center", tuple(map(float, center)))
         if self.rotation is not None:
-            R = np.array(rotation_matrix(self.rotation, f"{what} on {shown(frame)}").full())
+            R = np.array(rotation_matrix(self.rotation, f"{what} on {repr_in_message(frame)}").full())
             object.__setattr__(self, "rotation", tuple(map(tuple, R.tolist())))
         if self.name is not None:
-            label(self.name, f"{what} on {shown(frame)}: name")
+            given_name(self.name, f"{what} on {repr_in_message(frame)}: name")
 
     def _positive(self, *fields: str) -> None:
         for field in fields:
-            what = f"{type(self).__name__} on {shown(self.frame)}: {field} [m]"
+            what = f"{type(self).__name__} on {repr_in_message(self.frame)}: {field} [m]"
             object.__setattr__(self, field, positive(getattr(self, field), what))
 
 
@@ -78,10 +78,11 @@ class Box(Shape):
 
     def __post_init__(self) -> None:
         self._place()
-        half = finite_vector(self.half_sizes, 3, f"Box on {shown(self.frame)}: half_sizes [m]")
+        half = finite_vector(self.half_sizes, 3, f"Box on {repr_in_message(self.frame)}: half_sizes [m]")
         if np.any(half <= 0):
             raise ValueError(
-                f"Box on {shown(self.frame)}: half_sizes [m] must be positive, got {shown(self.half_sizes)}"
+                f"Box on {repr_in_message(self.frame)}: half_sizes [m] must be positive, got "
+                f"{repr_in_message(self.half_sizes)}"
             )
         object.__setattr__(self, "half_sizes", tuple(map(float, half)))
 
@@ -141,7 +142,7 @@ class Cylinder(Shape):
     def __post_init__(self) -> None:
         self._place()
         self._positive("radius", "half_length")
-        object.__setattr__(self, "rounded", truth(self.rounded, f"Cylinder on {shown(self.frame)}: rounded"))
+        object.__setattr__(self, "rounded", truth(self.rounded, f"Cylinder on {repr_in_message(self.frame)}: rounded"))
 
     @property
     def kind(self) -> str:  # type: ignore[override]  # one of two, which the others do not have
@@ -157,7 +158,7 @@ def checked_shapes(shapes: Any, model: Model) -> list[Shape]:
     found = sequence(shapes, "shapes must be a list such as [od.io.Box('foot', (0.1, 0.05, 0.01))]")
     for shape in found:
         if not isinstance(shape, Shape):
-            raise TypeError(f"a shape must be an od.io.Box, Ball or Cylinder, got {shown(shape)}")
+            raise TypeError(f"a shape must be an od.io.Box, Ball or Cylinder, got {repr_in_message(shape)}")
         frame_of(model, shape.frame, type(shape).__name__)
     return found
 
@@ -165,11 +166,13 @@ def checked_shapes(shapes: Any, model: Model) -> list[Shape]:
 def frame_of(model: Model, name: str, what: str) -> Frame:
     """The frame of that name, the ground for "world"; KeyError that says what is on it."""
     if name not in model.frames and name != WORLD:
-        raise KeyError(f"{what}: no frame {shown(name)} in this model{meant(name, (WORLD, *model.frames))}")
+        raise KeyError(
+            f"{what}: no frame {repr_in_message(name)} in this model{suggestion(name, (WORLD, *model.frames))}"
+        )
     return model.frames.get(name) or Frame(WORLD, 0)
 
 
-def placed(model: Model, shape: Shape) -> tuple[int, Array, Array]:
+def shape_pose(model: Model, shape: Shape) -> tuple[int, Array, Array]:
     """The body of a shape, its axes (3x3, columns) and its center [m] in body coordinates."""
     frame = frame_of(model, shape.frame, type(shape).__name__)
     return frame.body, *pose_in_body(frame.X, shape.R, shape.center)
@@ -186,4 +189,4 @@ def check_names(shapes: Sequence[Shape]) -> None:
     given = [shape.name for shape in shapes if shape.name is not None]
     twice = next((name for name in given if given.count(name) > 1), None)
     if twice is not None:
-        raise ModelError(f"two shapes are called {shown(twice)}; give each its own name, or none")
+        raise ModelError(f"two shapes are called {repr_in_message(twice)}; give each its own name, or none")

@@ -90,7 +90,8 @@ def _add_leg(builder: ModelBuilder, side: str, sign: float) -> None:
     builder.add_frame(f"{side}_sole", f"toes_{s}", (0.0, 0.0, -SOLE))
     add("rod", pitch, "rod", f"thigh_{s}", _in_plane(ROD[0]), **_beam(ROD[0], ROD[1], 0.2))
     along = rod / np.linalg.norm(rod)
-    add("rod_slide", Prismatic(tuple(along)), "spring", f"rod_{s}", 0.5 * rod, **_beam((0.0, 0.0), 0.5 * rod[[0, 2]], 0.1),
+    add("rod_slide", Prismatic(tuple(along)), "spring", f"rod_{s}", 0.5 * rod,
+        **_beam((0.0, 0.0), 0.5 * rod[[0, 2]], 0.1),
         stiffness=STIFFNESS, damping=DAMPING)  # fmt: skip
     builder.add_frame(f"rod_end_{s}", f"rod_slide_{s}", 0.5 * rod)
 
@@ -100,7 +101,8 @@ def _in_plane(point: Any) -> Any:
 
 
 def _beam(begin: Any, end: Any, mass: float) -> dict[str, Any]:
-    """Mass, com and inertia of a straight beam of 4 cm width between two points of the plane, in a frame at the first."""
+    """Mass, com and inertia of a straight beam of 4 cm width between two points of the plane, in a frame at the
+    first."""
     r = _in_plane(end) - _in_plane(begin)
     inertia = mass / 12 * ((r @ r) * np.eye(3) - np.outer(r, r)) + mass * 0.04**2 / 6 * np.eye(3)
     return {"mass": mass, "com": tuple(r / 2), "inertia": inertia}

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, get_args
 
-from ..._types import ModelError, Vector, is_one_of, listed, meant, shown
+from ..._base.checks import choice, whole
+from ..._base.types import ModelError, Vector, names_in_message, repr_in_message, suggestion
 from ...constraints import Contact
 from ...io import Ball, Box, load_urdf
 from ...joints import Fixed, FloatingBase, Joint
@@ -24,18 +25,22 @@ POINT_RADIUS, SOLE_THICKNESS = 0.02, 0.01
 """Radius of a foot whose radius is not known; height of the box that stands for a sole [m]."""
 
 
-def names(kind: Kind | None = None) -> tuple[str, ...]:
-    """Names of all robots, or of those of a kind, in alphabetical order.
+def names(kind: Kind | None = None, *, feet: int | None = None) -> tuple[str, ...]:
+    """Names of all robots, or of those of a kind, or with so many feet, in alphabetical order.
 
     kind: "arm", "biped" (point feet), "flying", "hand", "humanoid" (flat feet), "mechanism", "mobile" (arms on
     wheels) or "quadruped". The names are known without the package of the files.
 
     >>> od.robots.names("biped")
     ('bolt',)
+    >>> "talos" in od.robots.names(feet=2)
+    True
     """
-    if kind is not None and not is_one_of(kind, KINDS):
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {shown(kind)}{meant(kind, KINDS)}")
-    return tuple(sorted(robot.name for robot in ROBOTS if kind in (None, robot.kind)))
+    if kind is not None:
+        choice(kind, KINDS, "kind")
+    count = None if feet is None else whole(feet, "feet", 0)
+    found = (robot for robot in ROBOTS if kind in (None, robot.kind) and count in (None, len(robot.feet)))
+    return tuple(sorted(robot.name for robot in found))
 
 
 def describe(name: str) -> Robot:
@@ -45,8 +50,8 @@ def describe(name: str) -> Robot:
     ('FL_FOOT', 'FR_FOOT', 'HL_FOOT', 'HR_FOOT')
     """
     if name not in BY_NAME:
-        near = meant(name, BY_NAME) or f"; od.robots.names() lists all {len(BY_NAME)}"
-        raise KeyError(f"no robot {shown(name)}{near}")
+        near = suggestion(name, BY_NAME) or f"; od.robots.names() lists all {len(BY_NAME)}"
+        raise KeyError(f"no robot {repr_in_message(name)}{near}")
     return BY_NAME[name]
 
 
@@ -66,10 +71,11 @@ def folder() -> Path:
 def path(name: str) -> Path:
     """The URDF of a robot. Its meshes stand beside it, where viewers find them.
 
-    ModuleNotFoundError, which says how to install the package of the files, if it is not there; FileNotFoundError if
-    the installed version lacks this robot.
+    KeyError with the nearest name for an unknown one; ModuleNotFoundError, which says how to install the package of
+    the files, if it is not there; FileNotFoundError if the installed version lacks this robot.
     """
-    file = folder() / describe(name).file
+    robot = describe(name)  # an unknown name is told first, whether there are files or not
+    file = folder() / robot.file
     if not file.is_file():
         raise FileNotFoundError(f"robot {name!r}: the installed {PACKAGE} has no {file}: {INSTALL} --upgrade")
     return file
@@ -127,7 +133,7 @@ def contacts(name: str) -> tuple[Contact, ...]:
         known = [other.name for other in ROBOTS if other.feet]
         raise ModelError(
             f"robot {name!r} has no feet in the library's table: make od.Contact(frame) of frames of the model; "
-            f"robots with feet: {listed(known, len(known))}"
+            f"robots with feet: {names_in_message(known, len(known))}"
         )
     if robot.sole is None:
         return tuple(Contact(foot, axes="xyz") for foot in robot.feet)

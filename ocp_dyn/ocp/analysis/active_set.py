@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
-from ..._arguments import choice, known, not_negative, truth
-from ..._display import table
-from ..._types import Array, Indices
+from ..._base.checks import choice, name_among, not_negative, truth
+from ..._base.display import Entries
+from ..._base.rounding import largest, ordinal
+from ..._base.types import Array, Indices, repr_in_message
 from ..motion.motion import Motion
 from ..motion.program_table import ProgramTable
 
@@ -45,7 +46,7 @@ class Active(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ActiveSet(Sequence[Active]):
+class ActiveSet(Entries[Active]):
     """Active bounds and rows, the largest multipliers first; `print` shows a table with one line per name and side.
 
     >>> gentle = ocp.Path(lambda instant: instant.tau, -np.inf, 4.5, where="interval")
@@ -54,25 +55,17 @@ class ActiveSet(Sequence[Active]):
     [('row', 'turn: Path', '', 'upper', 'turn', '0.000', '0.100', '3', '0.185')]
     """
 
-    entries: tuple[Active, ...]
-    """Active bounds and rows, which indices and loops give one by one."""
     phases: tuple[str, ...] = ()
     """Names of the phases of the motion, which `where` accepts."""
-
-    @overload
-    def __getitem__(self, k: int) -> Active: ...
-    @overload
-    def __getitem__(self, k: slice) -> Sequence[Active]: ...
-    def __getitem__(self, k: int | slice) -> Active | Sequence[Active]:
-        return self.entries[k]
-
-    def __len__(self) -> int:
-        return len(self.entries)
+    head = ("kind", "name", "entry", "side", "phase", "from [s]", "to [s]", "count", "multiplier")
 
     def where(self, name: str = "", phase: str = "", kind: str = "") -> ActiveSet:
         """The entries whose name contains `name`, of this phase and this kind; KeyError for an unknown phase."""
+        for what, text in (("name", name), ("phase", phase)):
+            if not isinstance(text, str):
+                raise TypeError(f"where: {what} must be a string, got {repr_in_message(text)}")
         if phase and self.phases:
-            known(phase, self.phases, "where", "phase")
+            name_among(phase, self.phases, "where", "phase")
         choice(kind, ("", *ACTIVE_KINDS), "where: kind")
 
         def fits(e: Active) -> bool:
@@ -84,26 +77,15 @@ class ActiveSet(Sequence[Active]):
         """Lines of the table: (kind, name, entry, side, phase, from, to [s], count, largest multiplier), all texts."""
         groups: dict[tuple[str, ...], list[Active]] = {}
         for e in self.entries:
-            key = (e.kind, _plain(e.name), e.entry if e.kind == "bound" else "", e.side, e.phase)
+            key = (e.kind, e.name.partition("[")[0], e.entry if e.kind == "bound" else "", e.side, e.phase)
             groups.setdefault(key, []).append(e)
         found = []
         for (kind, name, entry, side, phase), members in groups.items():
             times = [e.time for e in members if np.isfinite(e.time)] or [np.nan]
             span = [f"{t:.3f}" if np.isfinite(t) else "" for t in (min(times), max(times))]
-            largest = max((e.multiplier for e in members), key=abs)
-            found.append((kind, name, entry, side, phase, *span, str(len(members)), f"{largest:.4g}"))
+            most = members[largest([abs(e.multiplier) for e in members])].multiplier
+            found.append((kind, name, entry, side, phase, *span, str(len(members)), f"{most:.4g}"))
         return found
-
-    def __str__(self) -> str:
-        table = [HEAD, *self.lines()]
-        widths = [max(len(row[k]) for row in table) for k in range(len(HEAD))]
-        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table)
-
-    def _repr_html_(self) -> str:
-        return table(HEAD, self.lines())
-
-
-HEAD = ("kind", "name", "entry", "side", "phase", "from [s]", "to [s]", "count", "multiplier")
 
 
 def active_set(solution: Motion, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
@@ -135,7 +117,7 @@ def active_set(solution: Motion, equalities: bool = False, tolerance: float = 1e
         press = -lam_g[k] if equal[k] else abs(lam_g[k])
         found.append(_entry("row", r.rows[r.row[k]], str(r.instance[k]), r, r.g_phase, r.g_time, k, r.value[k], bound,
                             "equal" if equal[k] else side, press))  # fmt: skip
-    return ActiveSet(tuple(sorted(found, key=lambda e: -abs(e.multiplier))), tuple(r.phases))
+    return ActiveSet(tuple(sorted(found, key=lambda e: -ordinal(abs(e.multiplier)))), tuple(r.phases))
 
 
 def row_multipliers(solution: Motion) -> dict[str, Array]:
@@ -144,7 +126,8 @@ def row_multipliers(solution: Motion) -> dict[str, Array]:
     Instances of a block are the intervals or nodes of a phase in their order.
     """
     r = table_of(solution)
-    return _grouped(r.rows, r.row, lambda k: _by_instance(solution.iterate["lam_g"][k], r.instance[k]))
+    lam_g = solution.iterate["lam_g"]
+    return _grouped(r.rows, r.row, lambda k: lam_g[k].reshape(len(np.unique(r.instance[k])), -1))
 
 
 def bound_multipliers(solution: Motion) -> dict[str, Array]:
@@ -188,12 +171,3 @@ def _grouped(names: Sequence[str], owner: Indices, part: Callable[[Indices], Arr
     order = np.argsort(owner, kind="stable")
     ends = np.searchsorted(owner[order], np.arange(len(names) + 1))
     return {name: part(order[ends[k] : ends[k + 1]]) for k, name in enumerate(names)}
-
-
-def _by_instance(values: Array, instance: Indices) -> Array:
-    return values.reshape(len(np.unique(instance)), -1)
-
-
-def _plain(name: str) -> str:
-    """The name without the index of the node or interval."""
-    return name.partition("[")[0]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._arguments import not_negative
-from ..._display import table
+from ..._base.checks import not_negative
+from ..._base.display import Entries
 from ..motion.motion import Motion
 from ..motion.program_table import ProgramTable
 from ..statement.periodic import ENTRIES
+from ..statement.state.channels import MECHANICS
 from .active_set import active_entries, table_of
 
 LEAST = 1e-5
@@ -29,13 +30,11 @@ RESOLUTION = 1e-6
 NAMED = 4
 """Largest number of bounds that one line names."""
 
-STATES = {"q": "position", "qd": "velocity", "tau": "torque"}
-"""Kinds of the variables at nodes, by the first word of their names."""
+STATES = {name: MECHANICS[name].word.partition(" ")[0] for name in ("q", "qd", "tau")}
+"""Kinds of the variables of the mechanics that have bounds, by the first word of their names."""
 
 SLACK = re.compile(r"slack\d+ .*\[\d+\]$")
 """Names of the variables of costs in an interval; a parameter of the user may be called "slack", too."""
-
-HEAD = ("bound", "side", "value", "phases", "% of the motion", "times", "multiplier")
 
 Key = tuple[str, str, str, float]
 """Kind and name of a quantity, side and value of the bound."""
@@ -44,11 +43,12 @@ Key = tuple[str, str, str, float]
 class DecidingBound(NamedTuple):
     """A bound at which the best value of a quantity lies, over all times at which it does.
 
-    kind: "duration", "position", "velocity", "torque", "place" or "parameter". name: of the variable or the dof. side:
-    "lower" or "upper". bound, in `unit`: "s", "deg", "deg/s", "m", "m/s", "N m", "N", or "" for a parameter. phases: in
-    which it is active; start, end: first and last time, in percent of the motion, nan for a quantity without a time.
-    times: their number. multiplier: decrease of the objective per unit by which the bound is relaxed at all these
-    times. worth: the decrease that it gives over the range between both bounds, as a share of the objective.
+    kind: "duration", "position", "velocity", "torque", "place", "parameter", or the name of a channel, with ' for its
+    rate. name: of the variable or the dof. side: "lower" or "upper". bound, in `unit`: "s", "deg", "deg/s", "m", "m/s",
+    "N m", "N", or "" for a parameter. phases: in which it is active; start, end: first and last time, in percent of the
+    motion, nan for a quantity without a time. times: their number. multiplier: decrease of the objective per unit by
+    which the bound is relaxed at all these times. worth: the decrease that it gives over the range between both bounds,
+    as a share of the objective.
 
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> weak = ocp.Problem(wheel.with_limits(effort=4.5), [push], boundary=[rest]).solve(progress=False)
@@ -83,7 +83,7 @@ class DecidingBound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DecidingBounds(Sequence[DecidingBound]):
+class DecidingBounds(Entries[DecidingBound]):
     """The bounds that decide a result: first those of the problem (durations, places, parameters), then those of the
     joints; of each the ones that are worth most first. `print` shows a table.
 
@@ -91,18 +91,7 @@ class DecidingBounds(Sequence[DecidingBound]):
     DecidingBounds([])
     """
 
-    entries: tuple[DecidingBound, ...]
-    """The bounds, which indices and loops give one by one."""
-
-    @overload
-    def __getitem__(self, k: int) -> DecidingBound: ...
-    @overload
-    def __getitem__(self, k: slice) -> Sequence[DecidingBound]: ...
-    def __getitem__(self, k: int | slice) -> DecidingBound | Sequence[DecidingBound]:
-        return self.entries[k]
-
-    def __len__(self) -> int:
-        return len(self.entries)
+    head = ("bound", "side", "value", "phases", "% of the motion", "times", "multiplier")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({[entry.text for entry in self.entries]})"
@@ -135,14 +124,7 @@ class DecidingBounds(Sequence[DecidingBound]):
         return [{k: None if isinstance(v, float) and np.isnan(v) else v for k, v in entry.items()} for entry in plain]
 
     def __str__(self) -> str:
-        if not self.entries:
-            return "no bound decides"
-        rows = [HEAD, *self.lines()]
-        widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
-        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
-
-    def _repr_html_(self) -> str:
-        return table(HEAD, self.lines())
+        return super().__str__() if self.entries else "no bound decides"
 
 
 def deciding(solution: Motion, least: float = LEAST, tolerance: float = 1e-6) -> DecidingBounds:
@@ -150,8 +132,8 @@ def deciding(solution: Motion, least: float = LEAST, tolerance: float = 1e-6) ->
 
     Active bounds, as `active_set` finds them, merged over time. Left out: rows, lower bounds of zero that belong to the
     formulation (slacks), and bounds that are worth less than `least` of the objective: multiplier times the range
-    between both bounds, or the bound's size if there is only one; a fixed variable has no range. ValueError for a solution without a
-    record of its program.
+    between both bounds, or the bound's size if there is only one; a fixed variable has no range. ValueError for a
+    solution without a record of its program.
     """
     r = table_of(solution)
     not_negative(least, "least")
@@ -160,7 +142,7 @@ def deciding(solution: Motion, least: float = LEAST, tolerance: float = 1e-6) ->
     groups: dict[Key, list[tuple[int, float, float, str]]] = {}
     for k, side in active_entries(x, r.lower / r.scale, r.upper / r.scale, lam, tolerance):
         bound = float(r.upper[k] if side == "upper" else r.lower[k])
-        kind, name = _quantity(r, k)
+        kind, name = _quantity(solution, r, k)
         if abs(lam[k]) > RESOLUTION and not _natural(r, k, kind, bound):
             factor, unit = _unit(solution, r, k, kind)
             entry = k, abs(float(lam[k])) / (float(r.scale[k]) * factor), factor * _range(r, k, bound), unit
@@ -180,12 +162,16 @@ def _natural(r: ProgramTable, k: int, kind: str, bound: float) -> bool:
     return not bound and (not kind or (kind == "parameter" and bool(np.isinf(r.upper[k] - r.lower[k]))))
 
 
-def _quantity(r: ProgramTable, k: int) -> tuple[str, str]:
+def _quantity(solution: Motion, r: ProgramTable, k: int) -> tuple[str, str]:
     """Kind and name of the quantity of entry k of x; the kind is "" for a variable of the formulation."""
     name, label = r.variables[r.variable[k]], r.labels[r.label[k]] if r.label[k] >= 0 else ""
     if r.x_phase[k] >= 0:
-        kind = STATES.get(name.partition(" ")[0], "")
-        text = label or f"{name.partition(' ')[0]} {r.entry[k]}"
+        first = name.partition(" ")[0]
+        if any(channel.name == first.removesuffix("'") for channel in solution.channels):
+            what = first if first[-1] != "'" else f"rate of {first[:-1]}"
+            return first, f"{what} of {label}" if label else what
+        kind = STATES.get(first, "")
+        text = label or f"{first} {r.entry[k]}"
         return kind, {"velocity": "speed of ", "torque": "torque of "}.get(kind, "") + text
     if SLACK.match(name):
         return "", name
@@ -210,6 +196,9 @@ def _unit(solution: Motion, r: ProgramTable, k: int, kind: str) -> tuple[float, 
         return (1.0 if length else degrees), ("m" if length else "deg") + ("/s" if kind == "velocity" else "")
     if kind == "duration":
         return 1.0, "s"
+    unit = next((channel.unit for channel in solution.channels if channel.name == kind.removesuffix("'")), None)
+    if unit is not None:
+        return 1.0, (f"{unit}/s" if unit else "1/s") if kind[-1] == "'" else unit
     name = r.variables[r.variable[k]]
     if name != "step_length" and not (
         name in ENTRIES and getattr(solution, name)

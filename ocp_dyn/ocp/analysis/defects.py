@@ -10,12 +10,13 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from ..._display import Displayed, table
-from ..._types import Array
+from ..._base.display import Displayed, table
+from ..._base.types import Array, split
 from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
 from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
+from .component_flow import ComponentFlow, unknown_equations
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,17 +67,18 @@ def defects(solution: Motion) -> Defects:
         raise ValueError(
             f"defects need a motion of finite numbers, and this one is not finite ({solution.status}): solve it again"
         )
-    nodes, opens = [], []
+    if reason := unknown_equations(solution):
+        raise ValueError(f"defects integrate all states of a motion, and of this one they cannot: {reason}")
+    nodes, opens, nq = [], [], solution.model.nq
     for phase in solution.phases:
-        flow = Flow(solution.equations, phase.contacts)
-        h = np.diff(phase.t)
-        q_open, qd_open = phase.q[0], phase.qd[0]
-        for k in range(len(h)):
-            torques = np.concatenate([phase.tau[k], phase.tau_rate[k], h[k : k + 1]])
-            q1, _ = advance(flow, phase.q[k], phase.qd[k], torques)
-            nodes.append(_distance(solution.model, q1, phase.q[k + 1]))
-            q_open, qd_open = advance(flow, q_open, qd_open, torques)
-        opens.append(_distance(solution.model, q_open, phase.q[-1]))
+        own = ComponentFlow.of(solution, phase) if solution.components else None
+        flow = Flow(solution.equations, phase.contacts, own)
+        opened = flow.state(phase, 0)
+        for k in range(len(phase.tau)):
+            inputs = flow.inputs(phase, k)
+            nodes.append(_distance(solution.model, flow(flow.state(phase, k), inputs)[:nq], phase.q[k + 1]))
+            opened = flow(opened, inputs)
+        opens.append(_distance(solution.model, opened[:nq], phase.q[-1]))
     by_interval, whole = np.array(nodes), np.array(opens)
     angle, length = by_interval.max(axis=0)
     return Defects(float(angle), float(length), float(whole[:, 0].max()), float(whole[:, 1].max()), by_interval)
@@ -98,7 +100,8 @@ MOST_STEPS = 10000
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """State (q, qd) after the time h, from the state x = [q; qd] and p = [mean torques; their rate; h].
+    """State (q, qd) after the time h, from the state x = [q; qd] and p = [mean torques; their rate; h]; with components
+    x = [q; qd; y] and p = [mean torques; their rate; controls and fraction of the phase; their slopes; w; h].
 
     Integrates by an Adams method at a tight tolerance and, if this takes too many steps (light bodies with damping,
     friction close to rest), by a stiff method, whose steps cost more. Where the fastest time constant tells that the
@@ -107,6 +110,16 @@ class Flow:
 
     equations: Equations
     contacts: Contacts
+    own: ComponentFlow | None = None
+
+    def state(self, phase: PhaseMotion, k: int) -> Array:
+        """The state x at node k of a phase."""
+        return np.concatenate([phase.q[k], phase.qd[k], *([self.own.start(phase, k)] if self.own else [])])
+
+    def inputs(self, phase: PhaseMotion, k: int) -> Array:
+        """The vector p of interval k of a phase."""
+        own = [*self.own.inputs(phase, k), self.own.guess(phase, k)] if self.own else []
+        return np.concatenate([phase.tau[k], phase.tau_rate[k], *own, [phase.t[k + 1] - phase.t[k]]])
 
     def __call__(self, x: Array, p: Array) -> Array:
         """The state at the end; nan if neither method reaches it."""
@@ -119,7 +132,8 @@ class Flow:
         return np.full(x.size, np.nan)
 
     def _methods(self, x: Array, h: float) -> tuple[str, ...]:
-        q, qd = np.split(x, [self.equations.model.nq])
+        nq, nv = self.equations.model.nq, self.equations.model.nv
+        q, qd, _ = np.split(x, [nq, nq + nv])
         stiff = self.equations.fastest(q, self.contacts, qd) * h > MOST_STEPS
         return ("_stiff",) if stiff else ("_smooth", "_stiff")
 
@@ -133,12 +147,18 @@ class Flow:
 
     def _integrator(self, method: dict[str, Any]) -> ca.Function:
         model = self.equations.model
-        x, p, s = MX.sym("x", model.nq + model.nv), MX.sym("p", 2 * model.nv + 1), MX.sym("s")
-        q, qd = ca.vertsplit(x, [0, model.nq, model.nq + model.nv])
-        mean, rate, h = ca.vertsplit(p, [0, model.nv, 2 * model.nv, 2 * model.nv + 1])
-        tau = mean + (s - 0.5) * h * rate
-        qdd, _ = self.equations.forward_dynamics(self.contacts, q, qd, tau)
-        ode: Any = {"t": s, "x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, qd), qdd)}
+        ny, nu, nw = (self.own.dynamics.size1_in(k) for k in (3, 4, 8)) if self.own else (0, -1, 0)
+        sizes = (model.nv, model.nv, nu + 1, nu + 1, nw, 1)
+        x, p, s = MX.sym("x", model.nq + model.nv + ny), MX.sym("p", sum(sizes)), MX.sym("s")
+        q, qd, y = split(x, model.nq, model.nv, ny)
+        mean, rate, middle, slope, w, h = split(p, *sizes)
+        tau, u = mean + (s - 0.5) * h * rate, middle + (s - 0.5) * h * slope
+        rates: list[Any] = []
+        if self.own:
+            qdd, *rates = self.own.dynamics(q, qd, tau, y, u[:nu], slope[:nu], u[nu], rate, w)
+        else:
+            qdd, _ = self.equations.forward_dynamics(self.contacts, q, qd, tau)
+        ode: Any = {"t": s, "x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, qd), qdd, *rates)}
         tight: Any = {"abstol": 1e-10, "reltol": 1e-10, "disable_internal_warnings": True}
         return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, tight | method)
 

@@ -10,46 +10,43 @@ discontinuities, Chaos, Solitons & Fractals 5, 1995; for walkers see `step_map`]
     S = 1 - f g' / (g' f)      for the event g(x) = 0, which a disturbed motion meets earlier or later,
     DP = product over the phases of (impact) (placing of the foot) S (product of Phi over the intervals).
 
-States are differentiated in tangent coordinates (delta of q, delta of qd). A flat foot that would touch down tilted is
-placed flat by the shortest step in the metric of the mass matrix. A disturbance at the start must keep the standing
-feet flat on the ground and at rest. Shifts along the ground and turns about the vertical do not count as disturbances:
-their multipliers, 1, in a mirrored motion -1, in one that turns two on the unit circle, are listed separately. `jumps` linearizes the rows of a `Jump`.
+States are differentiated in tangent coordinates (delta of q, delta of qd), with the states of components after them,
+which impacts do not change; those that need not repeat begin every period at their solved values. A flat foot that
+would touch down tilted is placed flat by the shortest step in the metric of the mass matrix. A disturbance at the start
+must keep the standing feet flat on the ground and at rest. Shifts along the ground and turns about the vertical do not
+count as disturbances: their multipliers, 1, in a mirrored motion -1, in one that turns two on the unit circle, are
+listed separately. `jumps` linearizes the rows of a `Jump`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM, MX, SX
+from casadi import DM, SX
 
-from ..._arguments import positive
-from ..._types import Array
+from ..._base.checks import positive
+from ..._base.types import Array, Indices
 from ...constraints import constraint_jacobian
 from ...dynamics.kinematics import point_jacobian_6d, point_position
-from ...integrators import flow_step, scheme
 from ...mechanism import Model
 from ...symmetry.advance import Advance
 from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
 from ..statement.statement import Statement
+from .component_flow import ComponentFlow, unknown_equations
+from .flow_derivatives import flow_derivatives
 from .jumps import jump_derivative, jump_of
-from .stiff_flow import stiff_flow_derivative
 from .touchdowns import Touchdown, fixed_rows, touchdowns
 
 AT_REST = 1e-6
 """A foot that reaches the ground slower than this [m/s] is at rest there: its phase ends at the solved duration."""
 
-STEP_SHARE = 0.5
-"""Largest step of the integration, as a fraction of the time constant of springs and losses of the joints."""
-
-MOST_STEPS = 2000
-"""Steps of an interval above which its flow is linearized along the solution, see `stiff_flow`: the eyes of a robot,
-with losses but almost no inertia, can have time constants of nanoseconds."""
+MOVED = 1e-3
+"""Part of the image of a shift or turn that is none, from which on components act on it, and it is not neutral."""
 
 ZERO_VALUE = 1e-8
 """Singular values and errors below it count as zero."""
@@ -61,10 +58,10 @@ class Floquet:
 
     multipliers (k): the eigenvalues, complex numbers, largest first; zero for directions that touch-down and contacts
     remove. neutral: multipliers of "x" and "y", shifts along the ground, and of "yaw", the turn about the vertical, if
-    the model can make these motions; of a motion that turns by an angle a in a period, those of "x" and "y" are exp(i a)
-    and exp(-i a). basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
-    the start; derivative (k, k): the map in this basis. leak: relative size of the part of the images that leaves the
-    basis and the neutral directions; a measure of the error of the grid.
+    the model can make these motions; of a motion that turns by an angle a in a period, those of "x" and "y" are exp(i
+    a) and exp(-i a). basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at the start, with
+    more rows for the states of components that repeat; derivative (k, k): the map in this basis. leak: relative size of
+    the part of the images that leaves the basis and the neutral directions; a measure of the error of the grid.
 
     >>> still = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
     >>> hang = ocp.Problem(rod, [ocp.Phase("hang", 10, 1.0, objective=[ocp.TorqueSquared()])], periodic=still)
@@ -89,31 +86,48 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
     result.
 
     step [s]: largest step of the fourth-order Runge-Kutta method, which restarts at every node; steps are shorter if
-    springs and losses of the joints have shorter time constants, down to a limit below which exponential steps of length
-    `step` follow the linearized motion. problem: the solved problem, needed if it has a
-    `Jump`. ValueError for a motion that is not periodic, holds numbers that are not finite, or stands on a tilted
-    plane, and for a Jump whose equality rows do not determine the next state.
+    springs and losses of the joints have shorter time constants, down to a limit below which exponential steps of
+    length `step` follow the linearized motion. problem: the solved problem, needed if it has a `Jump`. ValueError for a
+    motion that is not periodic, holds numbers that are not finite, or stands on a tilted plane, for a Jump whose
+    equality rows do not determine the next state, and for components whose equations are not known.
     """
     _check(solution, step)
-    model, nv = solution.model, solution.model.nv
-    DP = np.eye(2 * nv)
+    model, start, kept = solution.model, solution.phases[0], _repeating(solution)
+    DP = np.eye(2 * model.nv + sum(c.size for c in solution.channels if c.kind == "state"))
     for p, phase in enumerate(solution.phases):
-        for A in flow_derivatives(solution.equations, phase, step):
+        own = ComponentFlow.of(solution, phase) if solution.components else None
+        for A in flow_derivatives(solution.equations, phase, step, own):
             DP = A @ DP
-        DP = _transition(solution, p, problem) @ DP
-    start = solution.phases[0]
-    foot_rows = _foot_rows(model, start.contacts, start.q[0], start.qd[0])
-    neutral = _neutral_directions(model, start.q[0], start.qd[0])
-    bound = _bound_by_joints(solution.equations)
-    neutral = {
-        name: d
-        for name, d in neutral.items()
-        if np.linalg.norm(foot_rows @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
-    }
+        DP = _transition(solution, p, problem, own) @ DP
+    DP = DP[np.ix_(kept, kept)]
+    foot_rows = _widened(_foot_rows(model, start.contacts, start.q[0], start.qd[0]), kept.size)
+    bound, neutral = _bound_by_joints(solution.equations), {}
+    for name, found in _neutral_directions(model, start.q[0], start.qd[0]).items():
+        d = _widened(found, kept.size)
+        if np.linalg.norm(foot_rows @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, found):
+            neutral[name] = d
+    if solution.components:  # their forces may depend on the place in the world
+        V = np.column_stack([np.zeros((kept.size, 0)), *neutral.values()])
+        left = DP @ V - V @ (np.linalg.pinv(V) @ DP @ V)
+        apart = np.linalg.norm(left, axis=0) > MOVED * np.linalg.norm(V, axis=0)
+        neutral = {name: d for (name, d), lost in zip(neutral.items(), apart, strict=True) if not lost}
     return _split(DP, _null_space(foot_rows), neutral, turns=bool(solution.turn))
 
 
+def _widened(x: Array, size: int) -> Array:
+    """A direction, or rows of directions, with zeros for the states of components."""
+    return np.concatenate([x, np.zeros((*x.shape[:-1], size - x.shape[-1]))], axis=-1)
+
+
+def _repeating(solution: Motion) -> Indices:
+    """Indices of the entries of the state that repeat: all but those of channels that need not."""
+    channels = (np.full(c.size, c.periodic) for c in solution.channels if c.kind == "state")
+    return np.flatnonzero(np.concatenate([np.ones(2 * solution.model.nv, dtype=bool), *channels]))
+
+
 def _check(solution: Motion, step: float) -> None:
+    if reason := unknown_equations(solution):
+        raise ValueError(f"floquet multipliers follow all states of a motion, and of this one they cannot: {reason}")
     if len(solution.impulses) != len(solution.phases):
         raise ValueError("floquet multipliers need a periodic motion: give the problem periodic=Periodic(...)")
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
@@ -130,61 +144,9 @@ def _check(solution: Motion, step: float) -> None:
     positive(step, "step [s]")
 
 
-def flow_derivatives(equations: Equations, phase: PhaseMotion, step: float) -> list[Array]:
-    """Derivatives (2 nv, 2 nv) of the state at the end of every interval by the state at its node, in tangent
-    coordinates."""
-    model, width = equations.model, np.diff(phase.t)
-    nv = model.nv
-    found = []
-    substep, turning = _substep(equations, phase.contacts), _turning(model)
-    for k, h in enumerate(width):
-        fastest = max(equations.fastest(phase.q[i], phase.contacts, phase.qd[i]) for i in (k, k + 1))
-        within = min(step, STEP_SHARE / max(fastest, 1e-9))
-        n = max(1, math.ceil(h / within - 1e-9))
-        if n > MOST_STEPS:
-            steps = max(1, math.ceil(h / step - 1e-9))
-            found.append(stiff_flow_derivative(equations, phase, k, steps, turning))
-            continue
-        begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
-        inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
-        x = np.concatenate([phase.q[k], phase.qd[k], np.eye(2 * nv).ravel()])
-        end = np.array(substep.mapaccum(n)(x, inputs.T)).T[-1]
-        found.append(end[model.nq + nv :].reshape(2 * nv, 2 * nv, order="F"))
-    return found
-
-
-def _substep(equations: Equations, contacts: Contacts) -> ca.Function:
-    """One step of the classical Runge-Kutta method for the state and its derivative: (x, [tau, its rate, h]) -> x."""
-    model = equations.model
-    nq, nv = model.nq, model.nv
-    x, u = MX.sym("x", nq + nv + 4 * nv * nv), MX.sym("u", 2 * nv + 1)
-    tau, rate, h = ca.vertsplit(u, [0, nv, 2 * nv, 2 * nv + 1])
-    turning = _turning(model)
-
-    def f(z: MX) -> MX:
-        q, qd, Phi, tau = ca.vertsplit(z, [0, nq, nq + nv, x.numel(), z.numel()])
-        qdd, _ = equations.forward_dynamics(contacts, q, qd, tau)
-        by_q, by_qd = equations.forward_derivatives(contacts, q, qd, tau)
-        F = ca.blockcat([[turning(qd), DM.eye(nv)], [by_q, by_qd]])
-        return ca.vertcat(model.q_dot(q, qd), qdd, ca.vec(F @ ca.reshape(Phi, 2 * nv, 2 * nv)), rate)
-
-    after = flow_step(scheme("rk4"), f, ca.vertcat(x, tau), h)
-    return ca.Function("substep", [x, u], [after[: x.numel()]])
-
-
-def _turning(model: Model) -> ca.Function:
-    """L(qd) in d(delta)/dt = L(qd) delta + (delta of qd): zero except for quaternions, for which it is -omega x.
-
-    It is twice the slope of `tangent_rate`, the inverse derivative of the exponential map, qd + (theta x omega)/2 + ...
-    """
-    qd, theta = SX.sym("qd", model.nv), SX.sym("theta", model.nv)
-    slope = ca.jacobian(model.tangent_rate(theta, qd), theta)
-    return ca.Function("turning", [qd], [ca.densify(2 * ca.substitute(slope, theta, SX.zeros(model.nv)))])
-
-
-def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
-    """Derivative (2 nv, 2 nv) of the map from the end of phase p at its solved duration to the start of the next
-    phase."""
+def _transition(solution: Motion, p: int, problem: Statement | None, own: ComponentFlow | None = None) -> Array:
+    """Derivative of the map from the end of phase p at its solved duration to the start of the next phase: (2 nv,
+    2 nv), and more with components of `own`."""
     model, nv, phase = solution.model, solution.model.nv, solution.phases[p]
     last = p == len(solution.phases) - 1
     following = solution.phases[0 if last else p + 1]
@@ -194,14 +156,21 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     q, qd = phase.q[-1], phase.qd[-1]
     if mirror is not None:
         q, qd = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(qd))))
-    both = _moved(model, back, q, qd) @ np.kron(np.eye(2), image)
-    rate = both @ _rate(solution.equations, phase)
+    images = [
+        np.array(c.image(mirror.images).full()) if mirror else np.eye(c.size) for c in (own.states if own else ())
+    ]
+    both = _diagonal(_moved(model, back, q, qd) @ np.kron(np.eye(2), image), *images)
+    rate = both @ _rate(solution.equations, phase, own)
     q, qd = (np.array(DM(x).full()).ravel() for x in back.state(model, DM(q), DM(qd)))
     if solution.stats.get("transitions", ["Impact"] * (p + 1))[p] == "Jump":
-        free = _null_space(_foot_rows(model, phase.contacts, phase.q[-1], phase.qd[-1]))
-        foot_rows = _foot_rows(model, following.contacts, following.q[0], following.qd[0])
-        start = (following.q[0], following.qd[0])
-        return jump_derivative(jump_of(problem, p), solution, (q, qd), start, rate, both @ free, foot_rows) @ both
+        free, foot_rows = (
+            _widened(_foot_rows(model, one.contacts, one.q[k], one.qd[k]), rate.size)
+            for one, k in ((phase, -1), (following, 0))
+        )
+        y, y1 = (own.start(phase, -1), own.start(following, 0)) if own else (np.zeros(0), np.zeros(0))
+        end, start = (q, qd, _diagonal(*images) @ y if images else y), (following.q[0], following.qd[0], y1)
+        kept, reach = _repeating(solution) if last else np.arange(rate.size), both @ _null_space(free)
+        return jump_derivative(jump_of(problem, p), solution, end, start, rate, reach, foot_rows, kept) @ both
     steps = touchdowns(model, phase, following, mirror, back)
     S = _saltation(model, steps, q, rate) @ both
     held = constraints_of(following.contacts)
@@ -210,7 +179,7 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     by_q, by_qd = (np.array(DM(x).full()) for x in solution.equations.impact_derivatives(held, q, qd))
     placed = _placing(solution.equations, steps, q)
     hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_qd]])
-    product: Array = hit @ S
+    product: Array = _diagonal(hit, np.eye(rate.size - 2 * nv)) @ S
     return product
 
 
@@ -227,22 +196,32 @@ def _moved(model: Model, back: Advance, q: Array, qd: Array) -> Array:
     return np.array(slope(DM(2 * nv, 1)).full())
 
 
-def _rate(equations: Equations, phase: PhaseMotion) -> Array:
-    """(qd, qdd) at the end of a phase: the rate of the tangent coordinates."""
-    q, qd = phase.q[-1], phase.qd[-1]
-    tau = phase.tau[-1] + phase.tau_rate[-1] * (phase.t[-1] - phase.t[-2]) / 2
+def _diagonal(*blocks: Array) -> Array:
+    """The matrix with these square blocks along its diagonal."""
+    return np.array(ca.diagcat(*map(DM, blocks)).full())
+
+
+def _rate(equations: Equations, phase: PhaseMotion, own: ComponentFlow | None) -> Array:
+    """(qd, qdd, dy/dt) at the end of a phase: the rate of the tangent coordinates."""
+    q, qd, half = phase.q[-1], phase.qd[-1], (phase.t[-1] - phase.t[-2]) / 2
+    tau = phase.tau[-1] + phase.tau_rate[-1] * half
+    if own:
+        k = len(phase.tau) - 1
+        middle, slope = own.inputs(phase, k)
+        u = middle + half * slope
+        known = q, qd, tau, own.start(phase, -1), u[:-1], slope[:-1], u[-1], phase.tau_rate[-1], own.guess(phase, k)
+        return np.concatenate([qd, *(np.array(x).ravel() for x in own.dynamics(*known))])
     qdd, _ = equations.forward_dynamics(phase.contacts, *map(DM, (q, qd, tau)))
     return np.concatenate([qd, np.array(qdd).ravel()])
 
 
 def _saltation(model: Model, steps: list[Touchdown], q: Array, rate: Array) -> Array:
     """S = 1 - f g'/(g' f), with g the height of the first foot that comes down: the phase ends when g is zero."""
-    S = np.eye(2 * model.nv)
+    S = np.eye(rate.size)
     for step in steps:
         if step.rows is None:
             continue
-        by_q = step.slopes(model, q)
-        slopes = np.hstack([by_q, np.zeros_like(by_q)])
+        slopes = _widened(step.slopes(model, q), rate.size)
         slope = slopes[int(np.argmax(np.abs(slopes @ rate)))]
         if abs(slope @ rate) > AT_REST:
             return S - np.asarray(np.outer(rate, slope) / float(slope @ rate))
@@ -302,8 +281,8 @@ def _neutral_directions(model: Model, q: Array, qd: Array) -> dict[str, Array]:
 
 
 def _bound_by_joints(equations: Equations) -> Callable[[str, Array], bool]:
-    """A predicate: whether springs, tissue or losses of the root joint act on a shift or turn of the whole motion, which is
-    then not neutral."""
+    """A predicate: whether springs, tissue or losses of the root joint act on a shift or turn of the whole motion,
+    which is then not neutral."""
     model, root = equations.model, list(equations.model.dofs_of(1))
     dofs = model.dofs
     losses = bool((dofs.damping[root] + dofs.friction[root]).any())
@@ -332,8 +311,8 @@ def _null_space(rows: Array) -> Array:
 
 
 def _split(DP: Array, basis: Array, neutral: dict[str, Array], *, turns: bool) -> Floquet:
-    """Multipliers in the basis, apart from those of the neutral directions, whose span DP maps into itself; in a motion that
-    turns, DP turns the shifts x and y into each other."""
+    """Multipliers in the basis, apart from those of the neutral directions, whose span DP maps into itself; in a motion
+    that turns, DP turns the shifts x and y into each other."""
     V = np.column_stack([np.zeros((len(DP), 0)), *neutral.values()])
     along = np.linalg.pinv(V) @ DP @ V
     Q, _ = np.linalg.qr(np.hstack([basis.T @ V, np.eye(basis.shape[1])]))

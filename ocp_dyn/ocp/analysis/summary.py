@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._display import Displayed, table
+from ..._base.display import Displayed, aligned, table
 from ..motion.motion import Motion
+from ..statement.state.channels import Channel
+from .component_flow import unknown_equations
 from .deciding import DecidingBounds, deciding
 from .defects import Defects, defects
 
@@ -40,21 +42,23 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Summary(Displayed):
-    """The main figures of a solution; `print` and notebooks show them as a table, `numbers` gives a flat dict for a report in JSON.
+    """The main figures of a solution; `print` and notebooks show them as a table, `numbers` gives a flat dict for a
+    report in JSON.
 
     status: the solver's, in a word; converged: whether it reached its tolerance. objective, and `cost` by term;
     duration of the motion, and of the `phases` by name [s]; step_length, sideways and rise of the step [m], turn [deg],
-    speed [m/s], horizontally; cost_of_transport [1];
-    positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean over an interval;
-    peak_vertical_force [N], the largest on one foot, and peak_vertical_force_in_body_weights, the same as a multiple of
-    the model's weight. defects: see `Defects`. iterations of the solver. infeasibility: the largest violation of a row,
-    in its scale. build_seconds, solve_seconds: time taken to make the program and to solve it. worst_fault: the
-    constraint that is violated most, "" if none is. bounds: those that decide the result, see `DecidingBounds`; none if
-    the solver did not converge, or without a record of the program.
+    speed [m/s], horizontally; cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque
+    [N m], the largest mean over an interval; peak_vertical_force [N], the largest on one foot, and
+    peak_vertical_force_in_body_weights, the same as a multiple of the model's weight. defects: see `Defects`.
+    iterations of the solver. infeasibility: the largest violation of a row, in its scale. build_seconds, solve_seconds:
+    time taken to make the program and to solve it. worst_fault: the constraint that is violated most, "" if none is.
+    bounds: those that decide the result, see `DecidingBounds`; none if the solver did not converge, or without a record
+    of the program. channels: least and largest value of each channel of the components. driving:
+    the components with a force of their own: work, cost of transport and peak torque are those of tau alone.
 
-    Figures that do not apply are None: step length, sideways, rise and turn that are 0, speed and cost of transport without a step length, vertical forces
-    without a foot on the ground, body weights without gravity, torques without a rotational dof, defects if they were
-    not requested or if numbers are not finite.
+    Figures that do not apply are None: step length, sideways, rise and turn that are 0, speed and cost of transport
+    without a step length, vertical forces without a foot on the ground, body weights without gravity, torques without a
+    rotational dof, defects if they were not requested or if numbers are not finite.
 
     >>> for name, text in solution.summary(defects=False).rows()[:4]:
     ...     print(f"{name}: {text}")
@@ -88,6 +92,8 @@ class Summary(Displayed):
     sideways: float | None = None
     rise: float | None = None
     turn: float | None = None
+    channels: Mapping[Channel, tuple[float, float]] = field(default_factory=dict, repr=False)
+    driving: tuple[str, ...] = field(default=(), repr=False)
 
     def figures(self) -> list[Figure]:
         """All figures that apply, in the order of the table, except the status and the costs."""
@@ -109,6 +115,9 @@ class Summary(Displayed):
         yield Figure("peak torque", self.peak_torque, "N m")
         yield Figure("peak vertical force", self.peak_vertical_force, "N")
         yield Figure("peak vertical force", self.peak_vertical_force_in_body_weights, "body weights")
+        for channel, (low, high) in self.channels.items():
+            yield Figure(f"least {channel.name}", low, channel.unit)
+            yield Figure(f"largest {channel.name}", high, channel.unit)
         if self.defects is not None:
             yield Figure("defect", self.defects.angle, "rad")
             yield Figure("defect", self.defects.length, "m")
@@ -139,16 +148,19 @@ class Summary(Displayed):
         found += [Figure("objective", self.objective)]
         found += [Figure(f"cost: {name}", value) for name, value in self.cost.items()] if len(self.cost) > 1 else []
         figures = self._all(list(self.phases) if len(self.phases) > 1 else ())  # an only phase lasts as long as all
+        found += [Figure("work and torque", self._of_tau)] if self.driving else []
         rows = [(figure.name, figure.text) for figure in (*found, *figures) if figure.value is not None]
         return rows + ([(DECIDE, self.bounds.line)] if self.bounds else [])
+
+    @property
+    def _of_tau(self) -> str:
+        return f"of tau alone, without the force of {', '.join(self.driving)}"
 
     def _card_html(self) -> str:
         return table((), self.rows())
 
     def __str__(self) -> str:
-        rows = self.rows()
-        width = max(len(name) for name, _ in rows) + 2
-        return "\n".join(f"{name:{width}}{text}" for name, text in rows)
+        return aligned(self.rows())
 
 
 def summary(solution: Motion, with_defects: bool = True) -> Summary:
@@ -172,7 +184,7 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         peak_torque=_largest([np.abs(phase.tau[:, ~model.lengths[1]]) for phase in solution.phases]),
         peak_vertical_force=force,
         peak_vertical_force_in_body_weights=force / model.weight if force is not None and model.weight else None,
-        defects=defects(solution) if with_defects and _finite(solution) else None,
+        defects=defects(solution) if with_defects and _finite(solution) and not unknown_equations(solution) else None,
         iterations=stats.get("iterations"),
         infeasibility=stats.get("infeasibility"),
         build_seconds=stats.get("build_seconds"),
@@ -182,6 +194,8 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         sideways=solution.sideways or None,
         rise=solution.rise or None,
         turn=float(np.degrees(solution.turn)) or None,
+        channels={c: (float(solution[c.name].min()), float(solution[c.name].max())) for c in solution.channels},
+        driving=solution.driving,
     )
 
 
@@ -198,4 +212,5 @@ def _largest(parts: list[Any]) -> float | None:
 
 
 def _finite(solution: Motion) -> bool:
-    return all(np.all(np.isfinite(x)) for x in (solution.t, solution.q, solution.qd, solution.tau))
+    found = (solution.t, solution.q, solution.qd, solution.tau, *(solution[c.name] for c in solution.channels))
+    return all(np.all(np.isfinite(x)) for x in found)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._types import Array, Expr, Indices
+from ..._base.types import Array, Expr, Indices
 from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
 from ...symmetry.advance import Advance
 from ...symmetry.mirror import MirrorMap
 from ..equations import constraints_of
 from ..motion.motion import PhaseMotion
-from ..statement.footholds import Foothold, turned
+from ..statement.footholds import Foothold, yaw_rotation
 
 SAME_PLACE = 1e-6
 """Largest distance [m, rad] of two places that are one."""
@@ -47,7 +48,7 @@ def touchdowns(
     for contact in constraints_of(following.contacts):
         if not isinstance(contact, (Contact, RollingContact)):
             closed = any(contact.rows == other.rows for other in constraints_of(phase.contacts))
-            found.append(Touchdown(contact, None if closed else _position(model, contact)))
+            found.append(Touchdown(contact, None if closed else partial(contact.position, model)))
             continue
         body, place = model.frame(contact.name).body, DM(following.places[contact.name])
         foothold = following.foothold(contact)
@@ -55,7 +56,7 @@ def touchdowns(
         same = [s for s in feet if model.frame(s[0].name).body == body]
         same = same or [s for s in feet if _toes_of(model, foothold, place, *s)]
         if not same:
-            found.append(Touchdown(contact, _height(model, foothold, place)))
+            found.append(Touchdown(contact, partial(foothold.height, model, place=place)))
         elif same[0][0].contact.rows == contact.rows:
             found.append(Touchdown(contact, None))
         else:
@@ -92,21 +93,16 @@ def _image(
     return Foothold(partner, plane=plane), DM(place)
 
 
-def _height(model: Model, foothold: Foothold, place: DM) -> Callable[[Expr], Expr]:
-    """The height of the contact point above its plane."""
-    return lambda q: foothold.height(model, q, place)
-
-
 def _toes_of(model: Model, foothold: Foothold, place: DM, before: Foothold, place_before: DM) -> bool:
-    """Whether the foothold takes over from a flat one on the neighboring body of the same foot, as toes do: it lies where
-    both would touch the ground at once. Two legs that meet in a hinge stand at different places."""
+    """Whether the foothold takes over from a flat one on the neighboring body of the same foot, as toes do: it lies
+    where both would touch the ground at once. Two legs that meet in a hinge stand at different places."""
     if before.kind != "flat" or foothold.kind == "point" or not foothold.hinged(model, before):
         return False
     try:
         x, y, yaw = Foothold(foothold.contact, of=before).offset(model)
     except ValueError:
         return False
-    expected = place_before + ca.vertcat((turned(place_before) @ DM([x, y, 0]))[:2], yaw)
+    expected = place_before + ca.vertcat((yaw_rotation(place_before) @ DM([x, y, 0]))[:2], yaw)
     return float(ca.norm_inf(place - expected)) < SAME_PLACE
 
 
@@ -118,7 +114,3 @@ def _missing(
     if before.kind == "flat" and not foothold.hinged(model, before):
         return None
     return lambda q: foothold.touchdown(model, q, place, before, place_before)
-
-
-def _position(model: Model, constraint: Constraint) -> Callable[[Expr], Expr]:
-    return lambda q: constraint.position(model, q)

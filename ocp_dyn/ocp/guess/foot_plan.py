@@ -1,15 +1,16 @@
 """A first guess for motions on feet: paths of the feet through the phases, and postures that follow these paths.
 
 Feet stand as the phases require: flat, on points, or rolling over an edge from the angle at which they strike, or to
-the angle at which they leave the ground; steps backwards strike with the toes and leave with the heel. Over flat toes they roll about the joint of
-the toes; in the swing the toes straighten again. Between two places they swing, and climb before they move ahead. The
-base goes upright, above the feet and with their mean heading: in a periodic motion at a constant speed, straight or
-along an arc, in others as smoothly as the mean of the feet. Every posture is the posture nearest to standing that follows base and
-feet, by damped least squares.
+the angle at which they leave the ground; steps backwards strike with the toes and leave with the heel. Over flat toes
+they roll about the joint of the toes; in the swing the toes straighten again. Between two places they swing, and climb
+before they move ahead. The base goes upright, above the feet and with their mean heading: in a periodic motion at a
+constant speed, straight or along an arc, in others as smoothly as the mean of the feet. Every posture is the posture
+nearest to standing that follows base and feet, by damped least squares.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,19 +18,17 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._types import Array
+from ..._base.types import Array
 from ...constraints import Contact
-from ...dynamics.kinematics import point_position
+from ...dynamics.kinematics import point_position, pose
 from ...mechanism import Model
-from ...spatial_algebra.rotations import (
-    rotation_about,
-)
+from ...spatial_algebra.rotations import rotation_about
 from ...symmetry.advance import Advance, Repetition, obstacle
 from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan
 from ..statement.statement import Statement
 from ..transcription.variables import Transcription
-from .tracks import (
+from .foot_tracks import (
     TIME_TOLERANCE,
     as_numbers,
     first_step,
@@ -49,8 +48,8 @@ SMOOTHING_WINDOW = 0.04
 """Width of the window in which the guessed motion is smoothed [s]; at least the largest distance of two nodes."""
 
 BASE_WINDOW = 0.15
-"""Standard deviation of the weights by which the base of a motion that is not periodic follows the feet [s]: with a quarter
-of the time of a step it moves nearly evenly while they step."""
+"""Standard deviation of the weights by which the base of a motion that is not periodic follows the feet [s]: with a
+quarter of the time of a step it moves nearly evenly while they step."""
 
 
 def planned(plan: FootPlan, transcription: Transcription, durations: list[float], q0: Array) -> State:
@@ -58,12 +57,7 @@ def planned(plan: FootPlan, transcription: Transcription, durations: list[float]
     problem, model = transcription.problem, transcription.problem.model
     total = sum(durations)
     tracks = tracks_of(plan, transcription, durations)
-    begins = np.concatenate([[0.0], np.cumsum(durations)])
-    times = [
-        np.linspace(begin, begin + duration, phase.intervals + 1)[:-1]
-        for begin, duration, phase in zip(begins[:-1], durations, problem.phases, strict=True)
-    ]
-    nodes = np.concatenate([*times, [total]])
+    nodes = nodes_of(problem, durations)
     bodies = {body: [pose_at(spans, time, plan.lift) for time in nodes] for body, spans in tracks.items()}
     toes = [body for body in tracks if model.parent[body] in tracks]
     for body in toes:
@@ -77,26 +71,41 @@ def planned(plan: FootPlan, transcription: Transcription, durations: list[float]
     base_height, stands_on = _standing_height(problem, q0, ground[0])
     height = ground + (1 - plan.crouch) * base_height
     fit = _Fit(model, list(bodies), problem.limits)
-    q = _facing(model, q0, heading[0])
+    q = _under(model, q0, heading[0], np.array([*base[0], ground[0]]), stands_on)
     table = []
     for k in range(len(nodes)):
         R = as_numbers(rotation_about((0.0, 0.0, 1.0), DM(heading[k])))
-        raised = Advance.of(rise=ground[k] - stands_on).q(model, DM(q0))  # else the posture would pull the base down
-        q = fit(
-            q,
-            as_numbers(raised).ravel(),
-            [(R, np.array([*base[k], height[k]])), *(poses[k] for poses in bodies.values())],
-        )
+        # the posture near which q stays goes along, or it would pull the base back; it keeps its heading, because
+        # exactly upright postures over straight legs are singular
+        along = _under(model, q0, heading[0], np.array([*base[k], ground[k]]), stands_on)
+        goal = [(R, np.array([*base[k], height[k]])), *(poses[k] for poses in bodies.values())]
+        q = fit(q, along, goal)
         table.append(q)
     return smoothed(transcription, fit, q0, nodes, table, total)
 
 
-def _facing(model: Model, q: Array, heading: float) -> Array:
-    """The posture q turned by a heading [rad], if the root joint can turn: a fit that begins half a turn away does not
-    get there."""
-    if obstacle(model, shifts=(False, False, False), turns=True):
-        return q
-    return as_numbers(Advance.of(turn=float(heading)).q(model, DM(q))).ravel()
+def nodes_of(problem: Statement, durations: list[float]) -> Array:
+    """Times [s] of all nodes; a node that two phases share comes once."""
+    begins = np.concatenate([[0.0], np.cumsum(durations)])
+    times = [
+        np.linspace(begin, begin + duration, phase.intervals + 1)[:-1]
+        for begin, duration, phase in zip(begins[:-1], durations, problem.phases, strict=True)
+    ]
+    return np.concatenate([*times, [sum(durations)]])
+
+
+def _under(model: Model, q: Array, heading: float, place: Array, stands_on: float) -> Array:
+    """The posture q with the base above the place (3) [m] on the ground and with this heading [rad], as far as the root
+    joint can do it. stands_on: height of the ground under the posture [m].
+
+    A fit that begins half a turn away does not get there.
+    """
+    base = model.body_names[0]
+    if not obstacle(model, shifts=(False, False, False), turns=True):
+        R = as_numbers(pose(model, base, DM(q))[0])
+        q = as_numbers(Advance.of(turn=heading - math.atan2(R[1, 0], R[0, 0])).q(model, DM(q))).ravel()
+    shift = place - [*as_numbers(point_position(model, base, DM(q))).ravel()[:2], stands_on]
+    return as_numbers(Advance.of(*shift).q(model, DM(q))).ravel()
 
 
 def _standing_height(problem: Statement, q0: Array, ground: float) -> tuple[float, float]:
@@ -172,6 +181,9 @@ def _moved(image: Repetition, q: Array) -> Array:
 class Manifold:
     """Steps on the configuration manifold of a model, on numbers, and the limits of its joints, if they hold."""
 
+    LIMIT_WEIGHT = 1e6
+    LARGEST_STEP = 0.5  # of a dof [rad, m]
+
     def __init__(self, model: Model, limits: bool) -> None:
         q, q1, v = SX.sym("q", model.nq), SX.sym("q1", model.nq), SX.sym("v", model.nv)
         self._integrate = ca.Function("integrate", [q, v], [model.integrate(q, v)])
@@ -186,13 +198,26 @@ class Manifold:
         """`Model.difference` on numbers."""
         return as_numbers(self._difference(q, q1)).ravel()
 
+    def step(self, q: Array, normal: Array, damping: Array, right: Array) -> tuple[Array, Array]:
+        """The configuration after a damped Gauss-Newton step from q inside the limits, and the step v: (normal +
+        diag(damping)) v = -right."""
+        v: Array
+        for _ in range(2):  # the second solve holds dofs that reach a limit, so that others compensate
+            v = np.asarray(np.linalg.solve(normal + np.diag(damping), -right), dtype=np.float64).ravel()
+            v = v * min(1.0, self.LARGEST_STEP / max(np.abs(v).max(), TIME_TOLERANCE))
+            ahead = np.clip(self.integrate(q, v), *self._limits)
+            stopped = np.abs(self.difference(q, ahead) - v) > TIME_TOLERANCE
+            if not stopped.any():
+                break
+            damping = np.where(stopped, self.LIMIT_WEIGHT, damping)
+        return ahead, v
+
 
 class _Fit(Manifold):
     """Postures near a standing one that bring the base and the feet to given poses, by damped Gauss-Newton steps."""
 
     POSTURE_WEIGHT = 0.01
     BASE_WEIGHTS = (0.3, 0.3, 0.3, 0.1, 0.1, 0.02)  # angles, then x, y, z; the weight of feet is 1
-    LIMIT_WEIGHT = 1e6
     LARGEST_STEP_COUNT = 6
     STEP_TOLERANCE = 1e-3  # iterations end at a step below this [rad, m]
 
@@ -214,16 +239,7 @@ class _Fit(Manifold):
             r, J, away = (as_numbers(x) for x in self._function(q, standing, *flat))
             A, b = self._weights * J, self._weights * r
             damping = np.full(A.shape[1], self.POSTURE_WEIGHT**2)
-            for _ in range(2):  # the second solve holds dofs that reach a limit, so that others compensate
-                right = A.T @ b + self.POSTURE_WEIGHT**2 * away
-                v = np.asarray(np.linalg.solve(A.T @ A + np.diag(damping), -right), dtype=np.float64).ravel()
-                v *= min(1.0, 0.5 / np.abs(v).max())
-                ahead = np.clip(self.integrate(q, v), *self._limits)
-                stopped = np.abs(self.difference(q, ahead) - v) > TIME_TOLERANCE
-                if not stopped.any():
-                    break
-                damping = np.where(stopped, self.LIMIT_WEIGHT, self.POSTURE_WEIGHT**2)
-            q = ahead
+            q, v = self.step(q, A.T @ A, damping, A.T @ b + self.POSTURE_WEIGHT**2 * away)
             if np.abs(v).max() < self.STEP_TOLERANCE:
                 break
         return q

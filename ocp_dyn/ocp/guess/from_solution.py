@@ -13,24 +13,20 @@ from typing import NamedTuple
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, Indices, listed
+from ..._base.types import Array, Indices, names_in_message
+from ...constraints import Contact, RollingContact
+from ...dynamics.kinematics import pose, resolve
 from ...mechanism import Model
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Slot, Variable
 from ..solution import Solution
+from ..statement.footholds import CompliantFoothold
 from ..transcription.collect import rows_with_impulse
 from ..transcription.variables import Transcription, number, state_of
+from .channel_guesses import Moment, carry_channels
 
 FRACTION_TOLERANCE = 1e-9
 """Tolerance as a fraction of an interval: a moment this close to the end belongs to the next interval."""
-
-
-class Moment(NamedTuple):
-    """A time of the other solution: in interval k of a phase, at the fraction u of that interval."""
-
-    phase: PhaseMotion
-    k: int
-    u: float
 
 
 Find = Callable[[float], Moment]
@@ -61,7 +57,8 @@ def carry_over(transcription: Transcription, guess: Solution) -> None:
             return _at(guess, begins[p] + s * (begins[p + 1] - begins[p]))
 
         _carry_states(transcription, p, shared, guess.model, moment)
-        _carry_controls(transcription, p, shared, moment)
+        _carry_controls(transcription, p, shared, guess, moment)
+        carry_channels(transcription, p, guess.channels, moment)
     _carry_places(transcription, guess)
     for name, slot in transcription.step.items():
         if isinstance(slot, Variable) and getattr(guess, name):
@@ -78,8 +75,8 @@ def _shared(ours: Model, theirs: Model) -> Shared:
     if not names:
         raise ValueError(
             f"guess must be a motion of a model that shares joints with {ours!r}, got a motion of {theirs!r}: joints "
-            f"are matched by name and kind; joints of the problem: {listed(ours.joint_names, 5)}; of the guess: "
-            f"{listed(theirs.joint_names, 5)}"
+            f"are matched by name and kind; joints of the problem: {names_in_message(ours.joint_names, 5)}; of the "
+            f"guess: {names_in_message(theirs.joint_names, 5)}"
         )
     q, qd = (
         tuple(np.concatenate([np.arange(s.start, s.stop) for s in map(slices, names)]) for slices in pair)
@@ -110,6 +107,7 @@ def _at(guess: Solution, s: float) -> Moment:
 
 def _carry_states(transcription: Transcription, p: int, shared: Shared, model: Model, moment: Find) -> None:
     x, steps = transcription.phases[p], transcription.problem.steps
+    n = transcription.problem.phases[p].intervals
 
     def state(s: float, q: Array, qd: Array) -> tuple[Array, Array]:
         phase, k, u = moment(s)
@@ -119,13 +117,12 @@ def _carry_states(transcription: Transcription, p: int, shared: Shared, model: M
         return q, qd
 
     independent = transcription.problem.coordinates.q, transcription.problem.coordinates.qd
-    n = len(x.q) - 1
-    for k, (q, qd) in enumerate(zip(x.q, x.qd, strict=True)):
-        found = state(k / n, *state_of(transcription, q, qd, transcription.program.start))
-        for variable, value, chosen in zip((q, qd), found, independent, strict=True):
-            transcription.program.set_start(variable, value[chosen])
-    for k, inner in enumerate(x.inner):
-        node = state_of(transcription, x.q[k], x.qd[k], transcription.program.start)
+    for k in range(n + 1):
+        found = state(k / n, *state_of(transcription, x, k, transcription.program.start))
+        for name, value, chosen in zip(("q", "qd"), found, independent, strict=True):
+            transcription.program.set_start(x[name][k], value[chosen])
+    for k, inner in enumerate(x["inner"]):
+        node = state_of(transcription, x, k, transcription.program.start)
         parts = [state((k + j / steps) / n, *(part.copy() for part in node)) for j in range(1, steps)]
         values = [part[chosen] for pair in parts for part, chosen in zip(pair, independent, strict=True)]
         transcription.program.set_start(inner, np.concatenate(values))
@@ -136,18 +133,18 @@ def _first(transcription: Transcription, slot: Slot) -> Array:
     return number(transcription, slot, transcription.program.start).copy()
 
 
-def _carry_controls(transcription: Transcription, p: int, shared: Shared, moment: Find) -> None:
+def _carry_controls(transcription: Transcription, p: int, shared: Shared, guess: Solution, moment: Find) -> None:
     """Sets torques, accelerations and contact forces from the corresponding interval of the other solution."""
     x, problem = transcription.phases[p], transcription.problem
-    n = len(x.q) - 1
-    for k, variable in enumerate(x.tau):
-        phase, j, u = moment((k + 0.5) / n if len(x.tau) == n else k / n)
+    n = problem.phases[p].intervals
+    for k, variable in enumerate(x["tau"]):
+        phase, j, u = moment((k + 0.5) / n if len(x["tau"]) == n else k / n)
         full = np.zeros(problem.model.nv)
         full[problem.actuated] = _first(transcription, variable)
         found = phase.tau[j] + (u - 0.5) * (phase.t[j + 1] - phase.t[j]) * phase.tau_rate[j]
         full[shared.qd[0]] = found[shared.qd[1]]
         transcription.program.set_start(variable, full[problem.actuated])
-    for k, variable in enumerate(x.qdd):
+    for k, variable in enumerate(x["qdd"]):
         phase, j, _ = moment((k + 0.5) / n)
         chosen = problem.coordinates.qd
         stages = np.zeros((variable.size // len(chosen), problem.model.nv))
@@ -155,25 +152,53 @@ def _carry_controls(transcription: Transcription, p: int, shared: Shared, moment
         stages[:, shared.qd[0]] = phase.qdd[j][shared.qd[1]]
         transcription.program.set_start(variable, stages[:, chosen].ravel())
     held = problem.phases[p].held
-    rows = sum(f.size for f in held)
-    for k, variable in enumerate(x.lam):
+    rows, loads = (
+        sum(f.size for f in held),
+        _FootLoads(guess, [f.name for f in held if isinstance(f, CompliantFoothold)]),
+    )
+    for k, variable in enumerate(x["lam"]):
         phase, j, _ = moment((k + 0.5) / n)
         stages = _first(transcription, variable).reshape(-1, rows)
         guess_rows = dict(_rows_by_name(phase))
         first = 0
         for f in held:
             same_rows = guess_rows.get(f.name)
-            if same_rows is not None and same_rows.stop - same_rows.start == f.size:
+            if f.name in loads.names:
+                stages[:, first : first + f.size] = loads.wrench(phase, f.name, j)
+            elif same_rows is not None and same_rows.stop - same_rows.start == f.size:
                 stages[:, first : first + f.size] = phase.lam[j, same_rows]
             first += f.size
         transcription.program.set_start(variable, stages.ravel())
+
+
+class _FootLoads:
+    """The forces of another solution on feet that are compliant here: of those names that are contacts there."""
+
+    def __init__(self, guess: Solution, compliant: list[str]) -> None:
+        self._model = guess.model
+        self._wrenches = {id(phase): phase.wrenches for phase in guess.phases} if compliant else {}
+        self.names = {name for found in self._wrenches.values() for name in found if name in compliant}
+
+    def wrench(self, phase: PhaseMotion, name: str, k: int) -> Array:
+        """[moment about the origin of the frame; force] (6) in interval k, world axes; zero in a phase without the
+        contact: there the foot is in the air."""
+        if name not in self._wrenches[id(phase)]:
+            return np.zeros(6)
+        contact = next(contact for contact in phase.contacts if getattr(contact, "name", "") == name)
+        found = self._wrenches[id(phase)][name][k]
+        if not isinstance(contact, (Contact, RollingContact)):
+            return np.asarray(found)
+        point = contact.center if isinstance(contact, RollingContact) else contact.point
+        R = np.array(pose(self._model, resolve(self._model, name), DM(phase.q[k]))[0].full())
+        moment, force = np.split(found, 2)
+        return np.concatenate([moment + np.cross(R @ np.array(point), force), force])
 
 
 def _rows_by_name(phase: PhaseMotion) -> Iterator[tuple[str, slice]]:
     first = 0
     for contact in phase.contacts:
         size = len(contact.rows)
-        yield str(getattr(contact, "name", type(contact).__name__)), slice(first, first + size)
+        yield contact.name, slice(first, first + size)
         first += size
 
 

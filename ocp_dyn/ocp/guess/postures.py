@@ -14,16 +14,16 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM, SX
+from casadi import SX
 
-from ..._types import Array, Indices
+from ..._base.types import Array, Indices
 from ...constraints import Contact
 from ...mechanism import Model
 from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan, Postures, entries_of
 from ..transcription.variables import Transcription, place_value
-from .foot_plan import Manifold, State, smoothed
-from .tracks import first_step, pose_at, tracks_of
+from .foot_plan import Manifold, State, nodes_of, smoothed
+from .foot_tracks import TIME_TOLERANCE, as_numbers, first_step, pose_at, tracks_of
 
 NAMED, OTHERS, FREE = 0.1, 0.02, 1e-3
 """Weights of the distance from a posture: of joints that it names, of the others, and of a base that it does not name.
@@ -32,15 +32,9 @@ The weight of the rows of footholds is 1."""
 FOLLOWING = 0.02
 """Weight of the distance from the curve through the postures, at the nodes between them."""
 
-LIMIT_WEIGHT = 1e6
 LARGEST_STEP_COUNT = 60
-LARGEST_STEP = 0.5
-"""Largest change of a dof in a step [rad, m]."""
-
 STEP_TOLERANCE = 1e-4
 """Iterations end at a step below this [rad, m]."""
-
-TIME_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -54,7 +48,7 @@ class Goal:
 def through_postures(plan: Postures, transcription: Transcription, durations: list[float], q0: Array) -> State:
     """Makes the guess s -> (q, qd), s the fraction of the motion."""
     problem = transcription.problem
-    feet = Feet(plan, transcription, durations)
+    feet = LimbGoals(plan, transcription, durations)
     fit = Nearest(problem.model, problem.limits)
     total, table = sum(durations), []
     fractions = np.array([fraction for fraction, _ in plan.at])
@@ -65,12 +59,7 @@ def through_postures(plan: Postures, transcription: Transcription, durations: li
         table.append(fit(wanted, _weights(problem.model, index), feet.goals(fraction * total)))
     away = np.array([fit.difference(table[0], q) for q in table])
     rates = slopes(fractions, away, plan.rest)
-    begins = np.concatenate([[0.0], np.cumsum(durations)])
-    nodes = [
-        np.linspace(begin, begin + duration, phase.intervals + 1)[:-1]
-        for begin, duration, phase in zip(begins[:-1], durations, problem.phases, strict=True)
-    ]
-    times = np.concatenate([*nodes, [total]])
+    times = nodes_of(problem, durations)
     weights = np.full(problem.model.nv, FOLLOWING)
     found = []
     for time in times:
@@ -127,7 +116,7 @@ def cubic(x: Array, y: Array, rates: Array, at: float) -> Array:
     return np.asarray(value + h * u * (1 - u) * ((1 - u) * rates[k] - u * rates[k + 1]))
 
 
-class Feet:
+class LimbGoals:
     """The goals of feet, hands and seat at every time of a motion.
 
     A body that stands flat somewhere has a pose at all times between its first and its last stand. Other bodies are
@@ -202,21 +191,7 @@ class Nearest(Manifold):
             parts = [[as_numbers(x) for x in goal.rows(q, goal.target)] for goal in goals]
             r = np.concatenate([np.zeros(0), *(part[0].ravel() for part in parts)])
             J = np.concatenate([np.zeros((0, len(weights))), *(part[1] for part in parts)])
-            right = J.T @ r + weights**2 * self.difference(wanted, q)
-            damping = weights**2
-            for _ in range(2):  # the second solve holds dofs that reach a limit, so that others compensate
-                v = np.linalg.solve(J.T @ J + np.diag(damping), -right)
-                v = v * min(1.0, LARGEST_STEP / max(np.abs(v).max(), TIME_TOLERANCE))
-                ahead = np.clip(self.integrate(q, v), *self._limits)
-                stopped = np.abs(self.difference(q, ahead) - v) > TIME_TOLERANCE
-                if not stopped.any():
-                    break
-                damping = np.where(stopped, LIMIT_WEIGHT, damping)
-            q = ahead
+            q, v = self.step(q, J.T @ J, weights**2, J.T @ r + weights**2 * self.difference(wanted, q))
             if np.abs(v).max() < STEP_TOLERANCE:
                 break
         return q
-
-
-def as_numbers(x: Any) -> Array:
-    return np.array(DM(x).full())

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._types import shown
+from ..._base.types import repr_in_message
 from ...constraints import Contact, RollingContact
 from ...dynamics.kinematics import resolve
-from ...io.simulators.shapes import Ball, Box, Cylinder, Shape, placed
+from ...io.simulators.shapes import Ball, Box, Cylinder, Shape, shape_pose
 from ...mechanism import Model
 from ...symmetry.mirror import MirrorMap
 from ..statement.footholds import CompliantFoothold, Foothold
@@ -46,7 +46,7 @@ def contact_shapes(motion: Any) -> tuple[Shape, ...]:
     (0.1, 0.05, 0.01)
     """
     if not isinstance(motion, (Statement, Motion)):
-        raise TypeError(f"contact_shapes needs a Problem or a Solution, got {shown(motion)}")
+        raise TypeError(f"contact_shapes needs a Problem or a Solution, got {repr_in_message(motion)}")
     model, image = motion.model, motion.mirror()
     found: dict[tuple[Any, ...], Shape] = {}
     sharp: dict[tuple[Any, ...], Shape] = {}
@@ -124,8 +124,8 @@ def _edge(foot: Foothold, edge: RollingContact) -> Shape:
 
 def _ends_at(model: Model, box: Box, edge: Shape) -> bool:
     """Whether the line on which a thin cylinder touches the ground is a part of the lower rim of a box."""
-    body, R, p = placed(model, box)
-    other, R_edge, p_edge = placed(model, edge)
+    body, R, p = shape_pose(model, box)
+    other, R_edge, p_edge = shape_pose(model, edge)
     if body != other or not isinstance(edge, Cylinder):
         return False
     lowest = R.T @ (p_edge - p) - [0.0, 0.0, edge.radius]
@@ -156,7 +156,7 @@ def _mirrored(model: Model, image: MirrorMap, shape: Shape) -> Shape:
 
 def _key(model: Model, shape: Shape) -> tuple[Any, ...]:
     """Equal for shapes of one body that differ by rounding errors and by the signs of their axes."""
-    body, R, p = placed(model, shape)
+    body, R, p = shape_pose(model, shape)
     axes = np.abs(R) if isinstance(shape, Box) else np.abs(R[:, 2]) * isinstance(shape, Cylinder)
     numbers = np.concatenate([shape.size, p, axes.ravel()])
     return (type(shape), body, *(numbers.round(7) + 0.0).tolist())

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._arguments import whole
-from ..._types import LARGEST_MAGNITUDE, Array, numbers, shown
+from ..._base.checks import name_among, whole
+from ..._base.types import LARGEST_MAGNITUDE, Array, numbers, repr_in_message
 from ...constraints import Contact, RollingContact
 from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads
@@ -20,6 +20,9 @@ from ..equations import Contacts, Equations
 from ..statement.footholds import CompliantFoothold, Foothold
 from ..statement.ground.planes import GROUND, Plane
 from ..statement.ground.terrain import Terrain
+from ..statement.state.channels import MECHANICS, Channel
+from ..statement.state.components import Component
+from .motion_checks import check_motion, check_phase
 from .program_table import ProgramTable
 
 LARGEST_PERIOD = 10**6
@@ -49,6 +52,8 @@ class PhaseMotion:
             foothold has none
         planes: the planes of the footholds that do not lie on the ground z = 0, by contact name
         soles: (half_length, half_width) [m] of every foothold, by contact name; files of earlier versions lack them
+        channels: values of the channels of components, by name: a row for every node (states, controls with a rate) or
+            for every interval (other controls; algebraic channels, the means)
 
     >>> solution.phases[0]
     PhaseMotion 'turn': 20 intervals, 1 s, on no foot
@@ -68,9 +73,16 @@ class PhaseMotion:
     tau_rate: Array = 0.0  # type: ignore[assignment]
     planes: dict[str, Plane] = field(default_factory=dict)
     soles: dict[str, tuple[float, float]] = field(default_factory=dict)
+    channels: dict[str, Array] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of a channel: q, qd, qdd, tau, lam, or one of a component; KeyError for an unknown name."""
+        if name in MECHANICS:
+            return np.asarray(getattr(self, name))
+        return self.channels[name_among(name, self.channels, f"phase {self.name!r}", "channel")]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tau_rate", np.array(np.broadcast_to(self.tau_rate, np.shape(self.tau))))
+        check_phase(self)
 
     def __repr__(self) -> str:
         names = [*self.places, *(c.name for c in self.contacts if isinstance(c, CompliantFoothold))]
@@ -88,8 +100,9 @@ class PhaseMotion:
 
     @property
     def wrenches(self) -> dict[str, Array]:
-        """Wrenches [moment; force] (N, 6) [N m; N] on the feet of all footholds, about the contact point (of a compliant
-        foothold: the origin of its frame, which moves), in world axes, by contact name. Contacts among `Phase.constraints` have no foothold; their forces are in lam."""
+        """Wrenches [moment; force] (N, 6) [N m; N] on the feet of all footholds, about the contact point (of a
+        compliant foothold: the origin of its frame, which moves), in world axes, by contact name. Contacts among
+        `Phase.constraints` have no foothold; their forces are in lam."""
         found, k = {}, 0
         for contact in self.contacts:
             m = len(contact.rows)
@@ -120,11 +133,11 @@ class Motion:
 
     stats: figures of the solver's run, such as "converged", "status", "iterations", "infeasibility", "solve_seconds",
     "linear_solver" and, if it did not converge, "faults"; also the settings of the transcription, such as "form" and
-    "integrator".
-    iterate: the scaled variables "x" of the solver and the multipliers "lam_x" and "lam_g", for
+    "integrator". iterate: the scaled variables "x" of the solver and the multipliers "lam_x" and "lam_g", for
     `solve(start=solution)`. central: the same of an earlier iterate of IPOPT, from which solves for other values of the
-    parameters begin; empty if there is none, as in older files. record: names, bounds and values of these variables and rows. loads: the passive joint
-    forces and rotor inertias that the equations of motion contain, as in `Problem`.
+    parameters begin; empty if there is none, as in older files. record: names, bounds and values of these variables and
+    rows. loads: the passive joint forces and rotor inertias that the equations of motion contain, as in `Problem`.
+    channels: those that components declare; components: the components themselves, which files do not hold.
     """
 
     model: Model
@@ -142,6 +155,11 @@ class Motion:
     turn: float = 0.0
     terrain: Terrain | None = None
     central: dict[str, Array] = field(default_factory=dict)
+    channels: tuple[Channel, ...] = ()
+    components: tuple[Component, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_motion(self, PhaseMotion)
 
     def __repr__(self) -> str:
         status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)
@@ -170,6 +188,11 @@ class Motion:
         return sum(self.cost.values())
 
     @property
+    def driving(self) -> tuple[str, ...]:
+        """Names of the components whose forces are added to tau in the equations of motion."""
+        return tuple(self.stats.get("driving", ()))
+
+    @property
     def duration(self) -> float:
         """Time of the whole motion [s]."""
         return float(self.phases[-1].t[-1])
@@ -193,6 +216,17 @@ class Motion:
     def tau(self) -> Array:
         """Mean joint torques and forces [N m, N], a row for every interval: fewer rows than `t` has times."""
         return np.concatenate([phase.tau for phase in self.phases])
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of a channel in all phases, such as `solution["heat"]`; a row for every node or every interval.
+
+        KeyError for an unknown name, ValueError for "lam", whose columns differ from phase to phase.
+        """
+        known = [*(key for key in MECHANICS if key != "lam"), *(channel.name for channel in self.channels)]
+        if name == "lam":
+            raise ValueError("lam has other columns in every phase: use solution.phases[k].lam")
+        name_among(name, known, "this motion", "channel")
+        return np.concatenate([phase[name] for phase in self.phases])
 
     def mechanical_work(self) -> tuple[float, float]:
         """Positive and negative work of all joints [J]: mean torque times mean velocity times duration, summed over the
@@ -264,9 +298,9 @@ class Motion:
         [0.0, 0.5, 1.0]
         """
         t, q = self.t, self.q
-        wanted, times = times, numbers(times)
+        wanted, times = times, numbers(times, "times [s]")
         if not np.all((times >= 0) & (times <= LARGEST_MAGNITUDE)):  # false for nan, too
-            raise ValueError(f"times [s] must be finite and not negative, got {shown(wanted)}")
+            raise ValueError(f"times [s] must be finite and not negative, got {repr_in_message(wanted)}")
         mirror = self.mirror() if self.repeats else None
         found = []
         for time in times:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Array, Indices
+from ..._base.types import Array, Indices
+from .schema import Field, checked
 
 INDEXED = {
     "variable": ("variables", 0),
@@ -21,6 +22,21 @@ INDEXED = {
 
 COUNTED = ("entry", "instance", "sizes")
 """Fields that hold counts, which are never negative."""
+
+_X, _G = ("entries of x",), ("rows of g",)
+FIELDS = {
+    **dict.fromkeys(("variable", "entry", "label", "x_phase"), Field(_X, integers=True)),
+    "x_time": Field(_X, rule="any"),
+    "scale": Field(_X, rule="positive"),
+    **dict.fromkeys(("lower", "upper"), Field(_X, rule="bounds")),
+    **dict.fromkeys(("row", "instance", "g_phase"), Field(_G, integers=True)),
+    "g_time": Field(_G, rule="any"),
+    "value": Field(_G),
+    **dict.fromkeys(("row_lower", "row_upper"), Field(_G, rule="bounds")),
+    "sizes": Field(("parameters",), integers=True),
+    "values": Field(("values of parameters",)),
+}
+"""Fields that hold arrays, with their rules. Times of what belongs to no instant need not be finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,27 +96,14 @@ class ProgramTable:
             parts = [f"lacks {lacking}"] if lacking else []
             parts += [f"has unknown fields {unknown}"] if unknown else []
             raise ValueError(f"the record of its program {' and '.join(parts)}")
-        values: dict[str, Any] = {key: tuple(value) for key, value in names.items()}
-        for key, value in arrays.items():
-            kind, expected_type = ("i", "integers") if key in INDEXED or key in COUNTED else ("f", "floats")
-            if value.ndim != 1 or value.dtype.kind != kind:
-                raise ValueError(
-                    f"'record_{key}' holds {value.dtype} of the shape {value.shape}, expected a row of {expected_type}"
-                )
-            values[key] = value
-        table = ProgramTable(**values)
-        table._check()
-        return table
+        values: dict[str, Any] = {key: tuple(value) for key, value in names.items()} | arrays
+        return ProgramTable(**values)
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
         """Checks that fields of one kind have one length, and that indices are in range; ValueError if not."""
-        by_x = ("entry", "label", "x_phase", "x_time", "scale", "lower", "upper")
-        by_row = ("instance", "g_phase", "g_time", "value", "row_lower", "row_upper")
-        for first, others in (("variable", by_x), ("row", by_row)):
-            size = getattr(self, first).size
-            for key in others:
-                if getattr(self, key).size != size:
-                    raise ValueError(f"'record_{key}' has {getattr(self, key).size} numbers, expected {size}")
+        sizes = {"parameters": len(self.parameters)}
+        for key, field in FIELDS.items():
+            object.__setattr__(self, key, checked(f"record_{key}", getattr(self, key), field, sizes))
         for key, (names, lowest) in INDEXED.items():
             index, size = getattr(self, key), len(getattr(self, names))
             if np.any((index < lowest) | (index >= size)):
@@ -108,12 +111,11 @@ class ProgramTable:
                     f"'record_{key}' holds indices from {index.min()} to {index.max()}, expected {lowest} to "
                     f"{size - 1} for {size} {names}"
                 )
-        if any(np.any(np.isnan(getattr(self, key))) for key in ("lower", "upper", "row_lower", "row_upper")):
-            raise ValueError("the record of its program holds bounds that are nan")
-        if any(np.any(getattr(self, key) < 0) for key in COUNTED) or len(self.sizes) != len(self.parameters):
-            raise ValueError(
-                f"the record of its program holds negative counts, or not one size for each of {len(self.parameters)} "
-                "parameters"
-            )
+        for key in COUNTED:
+            if np.any(getattr(self, key) < 0):
+                raise ValueError(f"'record_{key}' holds negative counts")
         if self.sizes.sum() != self.values.size:
-            raise ValueError(f"'record_values' has {self.values.size} numbers, expected {self.sizes.sum()}")
+            raise ValueError(
+                f"'record_values' has {self.values.size} numbers, expected {self.sizes.sum()}, the sum of "
+                "'record_sizes'"
+            )

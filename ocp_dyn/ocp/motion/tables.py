@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._files import path_of, whole_file
-from ..._types import Array, is_one_of, meant, shown
+from ..._base.files import path_of, whole_file
+from ..._base.types import Array, is_one_of, repr_in_message, suggestion
 from ...io.layouts import Layout
 from .motion import Motion, PhaseMotion
 
@@ -18,14 +18,18 @@ HEADS = {"mujoco": ("qpos", "qvel", "qfrc"), "pinocchio": ("q", "v", "tau"), "rb
 
 
 def table(solution: Motion, layout: str = "") -> dict[str, Array]:
-    """Columns by name, with a line per node: time [s], number of the phase, q, qd, tau [SI units], contact forces lam.
+    """Columns by name, with a line per node: time [s], number of the phase, q, qd, tau [SI units], contact forces lam,
+    channels of components, such as "heat knee".
 
-    tau and lam belong to the interval that begins at the node; at the last node of a phase they are nan. Where two
-    phases meet, two lines have the same time. layout: "" for this library's layout, with names of joints; "mujoco"
-    (`qpos0`, ..., `qvel0`, ..., `qfrc0`, ...), "pinocchio" or "rbdl": see `ocp_dyn.io.layouts`, without contact forces.
+    tau, lam and other values of intervals belong to the interval that begins at the node; at the last node of a phase
+    they are nan. Where two phases meet, two lines have the same time. layout: "" for this library's layout, with names
+    of joints; "mujoco" (`qpos0`, ..., `qvel0`, ..., `qfrc0`, ...), "pinocchio" or "rbdl": see `ocp_dyn.io.layouts`,
+    without contact forces.
     """
     if not is_one_of(layout, ("", *HEADS)):
-        raise ValueError(f"layout must be '' or one of {', '.join(HEADS)}, got {shown(layout)}{meant(layout, HEADS)}")
+        raise ValueError(
+            f"layout must be '' or one of {', '.join(HEADS)}, got {repr_in_message(layout)}{suggestion(layout, HEADS)}"
+        )
     phases = [_lines(solution, phase, layout) for phase in solution.phases]
     t = np.concatenate([phase.t for phase in solution.phases])
     number = np.concatenate([np.full(len(phase.t), k) for k, phase in enumerate(solution.phases)])
@@ -66,16 +70,22 @@ def _lines(solution: Motion, phase: PhaseMotion, layout: str) -> dict[str, Array
     model, last = solution.model, np.full((1, solution.model.nv), np.nan)
     q, qd, tau = phase.q, phase.qd, phase.tau
     if not layout:
-        found = dict(zip((f"q {name}" for name in model.q_names), q.T, strict=True))
-        found |= dict(zip((f"qd {name}" for name in model.qd_names), qd.T, strict=True))
-        found |= dict(zip((f"tau {name}" for name in model.qd_names), np.vstack([tau, last]).T, strict=True))
-        rows = [f"lam {row}" for contact in phase.contacts for row in contact.rows]
-        return found | dict(zip(rows, np.vstack([phase.lam, np.full((1, len(rows)), np.nan)]).T, strict=True))
+        rows = tuple(row for contact in phase.contacts for row in contact.rows)
+        entries = {"q": model.q_names, "qd": model.qd_names, "tau": model.qd_names, "lam": rows}
+        names = {name: [f"{name} {entry}" for entry in its] for name, its in entries.items()}
+        names |= {channel.name: list(channel.names()) for channel in solution.channels}
+        pairs = ((names[name], _padded(phase[name], len(phase.t))) for name in names)
+        return {name: column for its, values in pairs for name, column in zip(its, values.T, strict=True)}
     other = Layout(model, layout)
     states = _rows(other.to_q, q), _rows(other.to_qd, q, qd)
     efforts = np.vstack([_rows(other.to_tau, q[:-1], tau), last])
     parts = zip(HEADS[layout], (*states, efforts), strict=True)
     return {f"{head}{k}": column for head, part in parts for k, column in enumerate(part.T)}
+
+
+def _padded(values: Array, count: int) -> Array:
+    """Values with a row for every node: those of intervals end with nan."""
+    return np.vstack([values, np.full((count - len(values), values.shape[1]), np.nan)])
 
 
 def _rows(convert: Any, *states: Array) -> Array:

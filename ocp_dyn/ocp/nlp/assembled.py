@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from casadi import MX
 
-from ..._types import Array
+from ..._base.types import Array
 from .blocks import Block
 from .evaluator import Evaluator, Tapes
 
@@ -23,11 +23,10 @@ class Filling(NamedTuple):
     fill: Callable[[Array], object]
 
 
+GAPS = ("position step", "velocity step")
+"""Names of the rows x_{k+1} - F(x_k, u_k) of a mechanism, which lead from one state to the next."""
+
 Outputs = Callable[[list[Array]], Sequence[Callable[[], Any] | Filling]]
-
-
-class Stopped(Exception):
-    """Raised within an evaluation, so that the solver stops."""
 
 
 class Numeric(ca.Callback):
@@ -71,29 +70,28 @@ class Numeric(ca.Callback):
             np.zeros(pattern.nnz()) if view is None or not len(view) else np.frombuffer(view)
             for view, pattern in zip(arguments, self._inputs.values(), strict=True)
         ]
-        try:
-            for view, thunk in zip(results, self._compute(inputs), strict=True):
-                if view is not None and len(view):
-                    memory = np.frombuffer(view)
-                    if isinstance(thunk, Filling):
-                        thunk.fill(memory)
-                    else:
-                        memory[:] = thunk()
-        except Stopped:
-            return 1
+        for view, thunk in zip(results, self._compute(inputs), strict=True):
+            if view is not None and len(view):
+                memory = np.frombuffer(view)
+                if isinstance(thunk, Filling):
+                    thunk.fill(memory)
+                else:
+                    memory[:] = thunk()
         return 0
 
 
 class Assembled:
     """The functions of a whole program over (x, p): f, g, their first and second derivatives, and the cost by term.
 
-    evaluator: computes them as numpy arrays. lock: to be acquired by a thread before it uses the program. objective,
-    constraints, gradient, jacobian, hessian, cost_terms: the same as CasADi Functions, with the names and shapes that
-    `casadi.nlpsol` expects.
+    gaps: names of the rows that lead from one state to the next, in the order of the states. evaluator: computes them
+    as numpy arrays. lock: to be acquired by a thread before it uses the program. objective, constraints, gradient,
+    jacobian, hessian, cost_terms: the same as CasADi Functions, with the names and shapes that `casadi.nlpsol` expects.
     """
 
-    def __init__(self, blocks: Sequence[Block], n: int, parameters: int, threads: int) -> None:
-        self.blocks, self.n, self.threads, self.parameters = list(blocks), n, threads, parameters
+    def __init__(
+        self, blocks: Sequence[Block], n: int, parameters: int, threads: int, gaps: tuple[str, ...] = GAPS
+    ) -> None:
+        self.blocks, self.n, self.threads, self.parameters, self.gaps = list(blocks), n, threads, parameters, gaps
         self.row_lower = np.concatenate([np.zeros(0), *(np.tile(b.lower, len(b.instances)) for b in blocks)])
         self.row_upper = np.concatenate([np.zeros(0), *(np.tile(b.upper, len(b.instances)) for b in blocks)])
         self.row_names = [n for b in self.blocks for _ in b.instances for n in (f"{b.name}: {r}" for r in b.row_names)]
@@ -106,7 +104,7 @@ class Assembled:
         _programs.add(self)
 
     def use(self, tapes: Tapes | None) -> None:
-        """Evaluates these functions of blocks by machine code from now on, and all others by CasADi's virtual
+        """Evaluates these functions of blocks by their tables from now on, and all others by CasADi's virtual
         machine."""
         self.tapes = tapes
         self.evaluator.use(tapes)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import casadi as ca
 from casadi import SX
 
-from ..._types import Expr, split
+from ..._base.types import Expr, split
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Call:
         return results
 
 
-class Derivatives(NamedTuple):
+class LagrangianDerivatives(NamedTuple):
     """Gradient of the cost f, Jacobian of the rows g, and the upper half of the Hessian of lam_f f + lam_g' g."""
 
     gradient: Expr
@@ -63,11 +63,11 @@ class Derivatives(NamedTuple):
 
 def derivatives(
     f: Expr, g: Expr, lam_f: Expr, lam_g: Expr, z: Expr, y: Expr, y_of_z: Expr, calls: Sequence[Call] = ()
-) -> Derivatives:
+) -> LagrangianDerivatives:
     """The derivatives with respect to z of f and g, expressions of z, y and the calls; y is replaced by y_of_z."""
     L = lam_f * f + ca.dot(lam_g, g)
     if not y.shape[0] and not calls:
-        return Derivatives(ca.gradient(f, z), ca.jacobian(g, z), ca.triu(ca.hessian(L, z)[0]))
+        return LagrangianDerivatives(ca.gradient(f, z), ca.jacobian(g, z), ca.triu(ca.hessian(L, z)[0]))
     w, e = ca.vertcat(z, y), ca.vertcat(SX(0, 1), *(call.e for call in calls))
     gradient, jacobian, (hessian, slope) = ca.gradient(f, w), ca.jacobian(g, w), ca.hessian(L, w)
     mu = ca.gradient(L, e)
@@ -87,7 +87,7 @@ def derivatives(
     D = ca.vertcat(ca.DM.eye(z.shape[0]), ca.jacobian(y_of_z, z))
     weights = SX.sym("weights", y.shape[0])
     bend = ca.substitute(ca.hessian(ca.dot(weights, y_of_z), z)[0], weights, slope[z.shape[0] :])
-    return Derivatives(D.T @ gradient, jacobian @ D, ca.triu(D.T @ (hessian @ D) + bend))
+    return LagrangianDerivatives(D.T @ gradient, jacobian @ D, ca.triu(D.T @ (hessian @ D) + bend))
 
 
 def gauss_newton(rest: Expr, residuals: Expr, factors: Expr, lam_f: Expr, z: Expr) -> Expr:

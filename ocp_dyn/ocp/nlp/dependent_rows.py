@@ -13,18 +13,26 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, Indices
+from ..._base.types import Array, Indices
 
 VANISHING = 1e-9
 """|A' w| for |w| = 1 below which a combination counts as zero: rows that repeat others give 1e-12 and less, the weakest
 combination of a well-posed problem of walking about 1e-6."""
 
 NEARLY_VANISHING = 1e-7
-"""The same threshold after the first iteration, whose result is still inexact."""
+"""The same threshold before the last iteration, after which results are still inexact."""
 
 SHIFT = 1e-7
 """e in the system above: smaller than the weakest combination of a well-posed problem, and large enough that the pivots
 stay well above rounding, which is 1e-16 / e."""
+
+ITERATIONS = 6
+"""Inverse iterations: the first tells whether there is anything to find, and each takes the shares of weak combinations
+s of a well-posed problem, of which there may be more than are sought, down by (SHIFT / s)^2."""
+
+ALIKE = 1 - 1e-6
+"""Shares of rows in a null space are equal above this ratio: those of rows that repeat each other differ by
+rounding."""
 
 FEWEST_SOUGHT, MOST_SOUGHT = 8, 64
 """Number of combinations that are sought at once: doubled while all of them vanish, up to the second number."""
@@ -63,7 +71,7 @@ def _null_space(A: DM, count: int) -> Array:
     K = ca.blockcat([[SHIFT * DM.eye(n), A.T], [A, -SHIFT * DM.eye(m)]])
     factor = ca.Linsol("K", "ldl", K.sparsity())
     Y = np.random.default_rng(0).standard_normal((m, count))
-    for bound in (NEARLY_VANISHING, VANISHING):
+    for bound in (*[NEARLY_VANISHING] * (ITERATIONS - 1), VANISHING):
         z = np.array(factor.solve(K, ca.vertcat(DM(n, count), DM(Y))).full())
         if not np.all(np.isfinite(z)):
             return np.zeros((m, 0))  # the factorization failed, so nothing is known
@@ -77,17 +85,23 @@ def _null_space(A: DM, count: int) -> Array:
 
 
 def _reduced(N: Array) -> Array:
-    """Other columns with the same span, by Gauss-Jordan elimination with complete pivoting."""
-    N = N.copy()
-    for j in range(N.shape[1]):
-        i, k = divmod(int(np.argmax(np.abs(N[:, j:]))), N.shape[1] - j)
-        N[:, [j, j + k]] = N[:, [j + k, j]]
-        pivot = N[:, j] / N[i, j]
-        N -= np.outer(pivot, N[i])
-        N[:, j] = pivot
-    return N
+    """Other columns with the same span, each 1 in a row of its own and 0 in those of the others, for orthonormal N.
+
+    A row of its own is the one with most of what the span still has, and the last of those that have equally much:
+    norms of the rows of N are the same for every orthonormal basis, so that the choice does not hang on rounding, as
+    that of a basis of a null space does. The shortest columns are first.
+    """
+    rest, own = N.copy(), list[int]()
+    for _ in range(N.shape[1]):
+        share = np.sum(rest**2, axis=1)
+        own.append(int(np.flatnonzero(share >= ALIKE * share.max())[-1]))
+        along = rest[own[-1]] / np.sqrt(share[own[-1]])
+        rest -= np.outer(rest @ along, along)
+    reduced: Array = np.asarray(np.linalg.solve(N[own].T, N.T).T)
+    order: Indices = np.lexsort((own, [rows.size for rows in supports(reduced)]))
+    return np.asarray(reduced[:, order])
 
 
 def supports(N: Array, least: float = 1e-6) -> list[Indices]:
-    """For every combination, the rows that take part in it."""
+    """Rows that take part in every combination."""
     return [np.flatnonzero(np.abs(w) > least * np.abs(w).max()) for w in N.T]

@@ -1,8 +1,8 @@
 """Derivatives of blocks: those of this process by the key of their block, patterns and sizes also on disk.
 
 A later problem whose blocks have the same functions takes them and their derivatives from this cache, and so do later
-phases of one problem whose blocks are those of an earlier phase, such as the steps of a long walk. Graphs are not kept on
-disk: reading one takes as long as differentiating again. If the tapes of a block are there (`machine_code`), its
+phases of one problem whose blocks are those of an earlier phase, such as the steps of a long walk. Graphs are not kept
+on disk: reading one takes as long as differentiating again. If the tapes of a block are there (`function_tables`), its
 patterns are all that a solver needs, and nothing is differentiated.
 """
 
@@ -17,8 +17,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ...codegen.machine_code import cache
-from ...codegen.machine_code.identity import digest
+from ..._base import cache
+from ..._base.identity import digest
 
 FUNCTION_LEVELS = ("values", "first", "second", "gauss")
 """Names of a block's functions: costs and rows; gradient and Jacobian; Hessian of the Lagrangian; Gauss-Newton Hessian

@@ -10,13 +10,21 @@ from typing import Any, NamedTuple, cast
 import casadi as ca
 import numpy as np
 
-from ..._types import Array, Indices
-from ...codegen.tapes.tape import Call, Run, Tape, work_array
+from ..._base.types import Array, Indices
+from ...codegen.tables import Call, Tape, TapeRun, work_array
 from .blocks import Block
 from .scatter import gradient_placement, hessian_placement, jacobian_placement
 
 Key = tuple[int, str]
 """A function of a block: the number of the block in the program, and the function's level."""
+
+
+COUNTS: dict[str, tuple[Callable[[Block], int], ...]] = {
+    "values": (lambda b: len(b.cost_names), lambda b: int(b.lower.size)),
+    "first": (lambda b: int(b.gather.shape[1]) if b.cost_names else 0, lambda b: int(b.jacobian_pattern.nnz())),
+    **dict.fromkeys(("second", "gauss"), (lambda b: int(b.hessian_pattern.nnz()),)),
+}
+"""Functions of a block by level: the sizes of their results, cost terms and rows; gradient and Jacobian; Hessian."""
 
 
 def run_in_machine(
@@ -55,14 +63,7 @@ class Evaluator:
     overwritten by the next call. Tapes of a level are evaluated in one call, see `use`.
     """
 
-    def __init__(
-        self,
-        blocks: Sequence[Block],
-        n: int,
-        constants: Array,
-        parameters: int,
-        threads: int = 1,
-    ) -> None:
+    def __init__(self, blocks: Sequence[Block], n: int, constants: Array, parameters: int, threads: int = 1) -> None:
         self.n, self.rows = n, sum(len(b.instances) * b.lower.size for b in blocks)
         self._blocks, self._threads = blocks, threads
         self._numbers = np.concatenate([np.zeros(parameters), constants])
@@ -87,7 +88,7 @@ class Evaluator:
         return np.array(row, dtype=int), np.array(column, dtype=int)
 
     def use(self, tapes: Tapes | None) -> None:
-        """Evaluates the functions of these tapes by machine code from now on, and all others by CasADi's virtual
+        """Evaluates the functions of these tapes by their tables from now on, and all others by CasADi's virtual
         machine."""
         self._tapes = tapes
         self._fresh: set[str] = set()
@@ -97,8 +98,7 @@ class Evaluator:
 
     def _prepare(self, level: str) -> None:
         """Allocates the arrays of a level's results once, and makes the calls that fill them."""
-        sizes = {"values": (self._terms_of, self._rows_of), "first": (self._gradient_of, self._jacobian_of)}
-        counts = sizes.get(level, (self._hessian_of,))
+        counts = COUNTS[level]
         flats = [np.zeros(sum(len(b.instances) * size(b) for b in self._blocks)) for size in counts]
         begin = [0] * len(counts)
         runs: list[Callable[[], object]] = []
@@ -119,7 +119,7 @@ class Evaluator:
             need = work_array(taped)
             if not self._work or self._work[0].size < need.size:
                 self._work = [need, *(work_array(taped) for _ in range(1, self._threads))]
-            runs.append(Run(self._tapes.library, taped, self._work))
+            runs.append(TapeRun(self._tapes.library, taped, self._work))
         self._flat[level], self._runs[level] = flats, runs
 
     def _inputs(self, k: int, level: str) -> list[Array]:
@@ -133,26 +133,6 @@ class Evaluator:
         for run in self._runs[level]:
             run()
         return self._flat[level]
-
-    @staticmethod
-    def _terms_of(b: Block) -> int:
-        return len(b.cost_names)
-
-    @staticmethod
-    def _rows_of(b: Block) -> int:
-        return int(b.lower.size)
-
-    @staticmethod
-    def _gradient_of(b: Block) -> int:
-        return int(b.gather.shape[1]) if b.cost_names else 0
-
-    @staticmethod
-    def _jacobian_of(b: Block) -> int:
-        return int(b.jacobian_pattern.nnz())
-
-    @staticmethod
-    def _hessian_of(b: Block) -> int:
-        return int(b.hessian_pattern.nnz())
 
     def _at(self, x: Array, p: Array) -> None:
         """Moves to a point (x, p) and marks the results of another one as out of date."""

@@ -8,26 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Array, meant, shown
-from .assembled import Assembled
-from .blocks import Block, Body, Parameter, Rows, Slot, Variable, numbers_of
+from ..._base.types import Array, repr_in_message, suggestion
+from .assembled import GAPS, Assembled
+from .block_rows import BlockRows
+from .blocks import Block, Body, ProgramParameter, Slot, Variable, numbers_of
 from .derivative_cache import BlockDerivatives
 
-__all__ = ["Assembled", "Block", "Body", "Parameter", "Program", "Rows", "Slot", "Variable"]
+__all__ = ["GAPS", "Assembled", "Block", "BlockRows", "Body", "Program", "ProgramParameter", "Slot", "Variable"]
 
 
 @dataclass
 class Program:
-    """A nonlinear program under construction: variables with bounds and first values, and blocks."""
+    """A nonlinear program under construction: variables with bounds and first values, and blocks.
+
+    gaps: names of the rows that lead from one state to the next.
+    """
 
     threads: int = 2
+    gaps: tuple[str, ...] = GAPS
     variables: list[Variable] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     _lower: list[Array] = field(default_factory=list)
     _upper: list[Array] = field(default_factory=list)
     _start: list[Array] = field(default_factory=list)
     _first: list[Array] = field(default_factory=list)
-    parameters: list[Parameter] = field(default_factory=list)
+    parameters: list[ProgramParameter] = field(default_factory=list)
     _values: list[Array] = field(default_factory=list)
     _declared: list[Array] = field(default_factory=list)
     _place: dict[Variable, int] = field(default_factory=dict)
@@ -39,8 +44,8 @@ class Program:
         disordered = np.any(lo > up) or np.any(lo == np.inf) or np.any(up == -np.inf)
         if disordered or np.any(np.isnan(lo) | np.isnan(up)) or not np.all(np.isfinite(x0)):
             raise ValueError(
-                f"variable {name!r}: bounds must be ordered and the start finite, got lower {shown(lo)}, "
-                f"start {shown(x0)}, upper {shown(up)}"
+                f"variable {name!r}: bounds must be ordered and the start finite, got lower {repr_in_message(lo)}, "
+                f"start {repr_in_message(x0)}, upper {repr_in_message(up)}"
             )
         variable = Variable(name, np.arange(self.size, self.size + size), s)
         self.size += size
@@ -50,11 +55,11 @@ class Program:
             kept.append(value / s)
         return variable
 
-    def parameter(self, name: str, size: int, value: Any) -> Parameter:
+    def parameter(self, name: str, size: int, value: Any) -> ProgramParameter:
         """Adds a parameter of `size` entries with its current value; it may fill slots of blocks."""
         if any(known.name == name for known in self.parameters):
             raise ValueError(f"there is a parameter {name!r} already: give every parameter another name")
-        parameter = Parameter(name, np.arange(size) + sum(known.size for known in self.parameters))
+        parameter = ProgramParameter(name, np.arange(size) + sum(known.size for known in self.parameters))
         self.parameters.append(parameter)
         self._values.append(numbers_of(f"parameter {name!r}", value, size))
         self._declared.append(self._values[-1])
@@ -86,7 +91,9 @@ class Program:
         """Changes a parameter's value without a rebuild; KeyError for an unknown name."""
         names = [parameter.name for parameter in self.parameters]
         if name not in names:
-            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(names) or 'none'}{meant(name, names)}")
+            raise KeyError(
+                f"no parameter {repr_in_message(name)}; there are {', '.join(names) or 'none'}{suggestion(name, names)}"
+            )
         k = names.index(name)
         self._values[k] = numbers_of(f"parameter {name!r}", value, self.parameters[k].size)
 
@@ -99,17 +106,10 @@ class Program:
         k = self._place[variable]
         self._start[k] = np.array(np.broadcast_to(np.asarray(value, float), (variable.size,))) / variable.scale
 
-    def set_bounds(self, variable: Variable, lower: Any, upper: Any) -> None:
-        """Changes a variable's bounds (physical units)."""
-        k = self._place[variable]
-        self._lower[k], self._upper[k] = (
-            np.array(np.broadcast_to(np.asarray(b, float), (variable.size,))) / variable.scale for b in (lower, upper)
-        )
-
     def assemble(self) -> Assembled:
         """Builds the blocks and the functions of the whole program."""
         self.blocks = [block for block in self.blocks if block.instances]
         kinds: dict[str, BlockDerivatives] = {}
         for block in self.blocks:
             block.build(kinds)
-        return Assembled(self.blocks, self.size, self.values.size, self.threads)
+        return Assembled(self.blocks, self.size, self.values.size, self.threads, self.gaps)

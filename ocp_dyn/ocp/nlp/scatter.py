@@ -11,13 +11,13 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import Array, Indices
-from ...codegen.tapes.tape import place
+from ..._base.types import Array, Indices
+from ...codegen.tables import place
 from .blocks import Block
 
 
 @dataclass(frozen=True, eq=False)
-class Placement:
+class Scatter:
     """Maps the entries of all blocks, one after the other, to the `size` numbers of a vector or of a matrix's nonzeros.
 
     to: the number to which every entry belongs. Entries of one number are summed, each multiplied by its weight.
@@ -45,23 +45,23 @@ class Placement:
         return out
 
 
-def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, Indices]:
+def placement(keys: Indices, weights: Array | None = None) -> tuple[Scatter, Indices]:
     """The placement of entries, where entries with the same key (not negative) belong to one number, and the distinct
     keys, ascending."""
     order = np.argsort(keys, kind="stable")
     begins = np.diff(keys[order], prepend=-1) > 0
     to = np.empty(keys.size, dtype=np.intp)
     to[order] = np.cumsum(begins) - 1
-    return Placement(int(np.count_nonzero(begins)), to, weights), keys[order[begins]]
+    return Scatter(int(np.count_nonzero(begins)), to, weights), keys[order[begins]]
 
 
-def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, Indices]:
+def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Scatter, Indices]:
     """The placement for the gradient by those entries of x that a cost depends on, and the indices of these entries."""
     keys = np.concatenate([np.zeros(0, dtype=int), *(b.gather.ravel() for b in blocks if b.cost_names)])
     return placement(keys)
 
 
-def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Placement, ca.Sparsity]:
+def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Scatter, ca.Sparsity]:
     """The placement for the Jacobian of g, and its pattern: the nonzeros of all blocks (no two blocks share a row)."""
     keys, first = [], 0
     for b in blocks:
@@ -73,7 +73,7 @@ def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Plac
     return _matrix(keys, (rows, n))
 
 
-def hessian_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, ca.Sparsity]:
+def hessian_placement(blocks: Sequence[Block], n: int) -> tuple[Scatter, ca.Sparsity]:
     """The placement for the upper triangle of the Lagrangian's Hessian, and its pattern: the nonzeros of all blocks,
     summed."""
     keys, weights = [], []
@@ -87,7 +87,7 @@ def hessian_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, ca.Sp
     return _matrix(keys, (n, n), joined if np.any(joined != 1.0) else None)
 
 
-def _matrix(keys: list[Indices], shape: tuple[int, int], weights: Array | None = None) -> tuple[Placement, ca.Sparsity]:
+def _matrix(keys: list[Indices], shape: tuple[int, int], weights: Array | None = None) -> tuple[Scatter, ca.Sparsity]:
     """Placement and pattern of entries at `column * rows + row`, CasADi's column-major order."""
     placed, unique = placement(np.concatenate([np.zeros(0, dtype=int), *keys]), weights)
     columns = np.searchsorted(unique, shape[0] * np.arange(shape[1] + 1))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
 
 
 class Barrier(NamedTuple):

@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..._types import Array
-from ..nlp.stage_orders import SharedStageOrder, StageOrder
+from ..._base.types import Array
+from ..nlp.stage_orders import StageOrder
+
+MakeOrder = Callable[[], StageOrder]
+"""Makes the stage order of a program; ValueError if its stages share variables."""
 
 
 class Iterate(NamedTuple):
@@ -46,31 +49,18 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Orders:
-    """Functions that make a program's stage orders, for solvers that work along a chain of stages.
-
-    unshared: makes the order of stages that share no variables; ValueError if they share some. shared: makes an order
-    of any program, with copies of the variables that stages share.
-    """
-
-    unshared: Callable[[], StageOrder]
-    shared: Callable[[], SharedStageOrder]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a run; options: those of the solver, by the solver's names; compile: as in `ocp.solve`."""
+class SolverSettings:
+    """Settings of a run; options: those of the solver, by the solver's names."""
 
     tolerance: float
     max_iterations: int
     options: Mapping[str, Any]
-    compile: bool | str = "auto"
 
 
 @dataclass(frozen=True)
 class LinearSolver:
-    """The solver of the linear equations of a run, as `stats` tells it: its name; the reason why it is not the chain
-    solver, or why that was given up; and the figures of the chain solver."""
+    """The solver of the linear equations of a run, as `stats` tells it: its name; the reason why it is not the block
+    LDL solver, or why that was given up; and its figures."""
 
     name: str = ""
     reason: str = ""
@@ -79,11 +69,18 @@ class LinearSolver:
 
 @dataclass(frozen=True, eq=False)
 class SolverResult:
-    """Result of a solver, with the multipliers of bounds and rows in CasADi's signs.
+    """Result of a solver, with the multipliers of bounds and rows in CasADi's signs: grad f + J' lam_g + lam_x = 0,
+    multipliers of active upper bounds are positive, those of lower ones negative.
 
+    converged: the scaled rows, bounds and this equation hold to `Settings.tolerance`. status: a text for the user; the
+    texts in `GAVE_UP` (ocp/workflows/verdict.py) start a search for the cause.
     retries: number of times that the solver gave up and went on from its best iterate; iterations: their number in all
-    attempts together. linear_solver: that of the last attempt, for solvers that have a choice. central: an iterate of the
-    run from which runs for other parameters begin; warm_start: what became of a warm start, in words; both of IPOPT only.
+    attempts together. linear_solver: that of the last attempt, for solvers that have a choice. central: an iterate of
+    the run from which runs for other parameters begin; warm_start: what became of a warm start, in words; both of IPOPT
+    only.
+
+    >>> ocp.SolverResult(np.zeros(3), np.zeros(3), np.zeros(1), "solved", True, iterations=4).retries
+    0
     """
 
     x: Array

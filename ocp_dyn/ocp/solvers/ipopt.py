@@ -12,14 +12,14 @@ from typing import Any
 
 import casadi as ca
 
-from ..._types import meant, shown
+from ..._base.types import repr_in_message, suggestion
 from ..nlp.assembled import Assembled
-from .chain.choice import AUTO, CHAIN, FOREIGN, MUMPS, Chosen, choose, options_of
-from .chain.library import FAILURES
-from .interface import Iterate, LinearSolver, Orders, Settings, SolverResult, Start
+from .block_ldl.choice import AUTO, FOREIGN, MUMPS, OWN, Chosen, choose, options_of
+from .block_ldl.library import FAILURES
+from .interface import Iterate, LinearSolver, MakeOrder, SolverResult, SolverSettings, Start
 from .monitor import Monitor
 from .nlpsol import run_nlpsol
-from .warm_start import Path, WarmStart, begin, carried, multipliers_refused, warm_start
+from .warm_start import CentralPath, WarmStart, begin, carried, multipliers_refused, warm_start
 
 IPOPT_OPTIONS = {
     "print_level": 0,
@@ -46,16 +46,16 @@ VERDICTS = (
 """Statuses that no other linear solver would change."""
 
 FALLBACK_OPTIONS: dict[str, Any] = {"mu_init": 1e-2}
-"""Options of MUMPS where it goes on after the chain solver: a fresh barrier."""
+"""Options of MUMPS where it goes on after the block LDL solver: a fresh barrier."""
 
 GUARDED_OPTIONS: dict[str, Any] = {"mu_strategy": "monotone"}
-"""Options of MUMPS where it begins in place of the chain solver: no `Path` watches a warm start any more."""
+"""Options of MUMPS where it begins in place of the block LDL solver: no `CentralPath` watches a warm start any more."""
 
 NOT_BEGUN = ("Invalid_Option", "Invalid_Problem_Definition", "Internal_Error", "NonIpopt_Exception_Thrown")
 """Statuses of a run that has not begun."""
 
 COMMON_OPTIONS = (
-    *("progress", "tolerance", "max_iterations", "threads", "compile", "start", "guess", "values", "solver"),
+    *("progress", "tolerance", "max_iterations", "threads", "start", "guess", "values", "solver"),
     *("max_iter", "tol", "mu_init", "mu_strategy", "linear_solver", "hessian_approximation", "print_level", "hsllib"),
 )
 """Arguments of `ocp.solve`, and options of IPOPT that are often set: suggestions for misspelled ones."""
@@ -67,15 +67,17 @@ def check_ipopt_options(options: Mapping[str, Any]) -> None:
     """Raises ValueError for options that IPOPT refuses, TypeError for a linear_solver that is no name.
 
     IPOPT loads its linear solver only when it runs, so a program of one variable is solved with these options; by MUMPS
-    where the chain solver may be chosen, which needs a plan.
+    where the block LDL solver may be chosen, which needs a plan.
     """
     named = options.get("linear_solver", AUTO)
     if not isinstance(named, str):
-        raise TypeError(f"linear_solver must be the name of a linear solver, such as {CHAIN!r}, got {shown(named)}")
-    if named not in (AUTO, CHAIN, *FOREIGN):
-        hint = meant(named, (AUTO, CHAIN, *FOREIGN))
-        raise ValueError(f"IPOPT has no linear solver {shown(named)}: use {CHAIN!r} or {MUMPS!r}{hint}")
-    options = {key: value for key, value in options.items() if key != "linear_solver" or value not in (AUTO, CHAIN)}
+        raise TypeError(
+            f"linear_solver must be the name of a linear solver, such as {OWN!r}, got {repr_in_message(named)}"
+        )
+    if named not in (AUTO, OWN, *FOREIGN):
+        hint = ": 'chain' has this name now" if named == "chain" else suggestion(named, (AUTO, OWN, *FOREIGN))
+        raise ValueError(f"IPOPT has no linear solver {repr_in_message(named)}: use {MUMPS!r} or {OWN!r}{hint}")
+    options = {key: value for key, value in options.items() if key != "linear_solver" or value not in (AUTO, OWN)}
     if not options:
         return
     x = ca.MX.sym("x")
@@ -88,8 +90,12 @@ def check_ipopt_options(options: Mapping[str, Any]) -> None:
         probe(x0=0.0, lbg=0.0, ubg=2.0)
     except (RuntimeError, TypeError, NotImplementedError) as error:
         reason = str(error).strip().splitlines()[-1].rpartition(".cpp:")[2].lstrip("0123456789: ")
-        hint = "".join(meant(name, COMMON_OPTIONS) for name in options if name in reason and name not in COMMON_OPTIONS)
-        raise ValueError(f"the solver 'ipopt' refuses its options {shown(dict(options))}: {reason}{hint}") from None
+        hint = "".join(
+            suggestion(name, COMMON_OPTIONS) for name in options if name in reason and name not in COMMON_OPTIONS
+        )
+        raise ValueError(
+            f"the solver 'ipopt' refuses its options {repr_in_message(dict(options))}: {reason}{hint}"
+        ) from None
     if probe.stats()["return_status"] in NOT_BEGUN:
         solver = options.get("linear_solver")
         remedy = (
@@ -97,24 +103,24 @@ def check_ipopt_options(options: Mapping[str, Any]) -> None:
             "available"
         )
         raise ValueError(
-            f"the solver 'ipopt' cannot run with the options {shown(dict(options))}{remedy if solver else ''}"
+            f"the solver 'ipopt' cannot run with the options {repr_in_message(dict(options))}{remedy if solver else ''}"
         )
 
 
 def solve_by_ipopt(
-    program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor
+    program: Assembled, make_order: MakeOrder, start: Start, settings: SolverSettings, monitor: Monitor
 ) -> SolverResult:
     """Runs IPOPT with the linear solver that `choose` gives.
 
-    If the chain solver fails, or IPOPT ends with an error, MUMPS goes on from the best iterate. If IPOPT's linear algebra
-    has given up, IPOPT goes on from there by MUMPS with a fresh barrier, at most once for every entry of RETRY_OPTIONS.
-    A warm start that goes badly is followed by a run from the same x without multipliers.
+    If the block LDL solver fails, or IPOPT ends with an error, MUMPS goes on from the best iterate. If IPOPT's linear
+    algebra has given up, IPOPT goes on from there by MUMPS with a fresh barrier, at most once for every entry of
+    RETRY_OPTIONS. A warm start that goes badly is followed by a run from the same x without multipliers.
     """
     settings, refused = _bounded(settings), start.warm and multipliers_refused(settings.options)
     start = start.without_multipliers() if refused else start
     chosen = choose(program, start, settings)
     monitor.say(f"linear solver: {chosen.name}{f' ({chosen.reason})' if chosen.reason else ''}")
-    path = Path(program, start)
+    path = CentralPath(program, start)
     monitor.follow = path.see
     point = begin(program, start)
     warm = warm_start(program, point, settings.options) if start.warm else None
@@ -141,22 +147,22 @@ def solve_by_ipopt(
     return replace(result, central=central, warm_start=told)
 
 
-def _bounded(settings: Settings) -> Settings:
+def _bounded(settings: SolverSettings) -> SolverSettings:
     """The settings with IPOPT's own option max_iter as the bound of all attempts together."""
     options = dict(settings.options)
     return replace(settings, max_iterations=options.pop("max_iter", settings.max_iterations), options=options)
 
 
-def _told(result: SolverResult, path: Path, warm: WarmStart) -> str:
+def _told(result: SolverResult, path: CentralPath, warm: WarmStart) -> str:
     """The outcome of a warm start, in words."""
     iterations = f"{result.iterations} iteration{'s' * (result.iterations != 1)}"
     return f"{warm.told}: {f'given up after {iterations}' if path.lost else iterations}"
 
 
 def _gone_on(
-    program: Assembled, start: Start, settings: Settings, monitor: Monitor, result: SolverResult, fault: str
+    program: Assembled, start: Start, settings: SolverSettings, monitor: Monitor, result: SolverResult, fault: str
 ) -> SolverResult:
-    """The result of further attempts after a run, if it has failed; fault: what was wrong with the chain solver."""
+    """The result of further attempts after a run, if it has failed; fault: what was wrong with the block LDL solver."""
     for retries, options in enumerate(((FALLBACK_OPTIONS,) if fault else ()) + RETRY_OPTIONS, 1):
         left = settings.max_iterations - result.iterations
         if not (fault or (result.status in GIVEN_UP and monitor.best)) or monitor.stop or left < 1:
@@ -166,8 +172,8 @@ def _gone_on(
         monitor.say(f"{fault or result.status} after {result.iterations} iterations: goes on {how}")
         fresh = replace(start.without_multipliers(), x=monitor.best["x"]) if begun else start
         used = result.linear_solver
-        if used.name == CHAIN:
-            used = replace(used, name=MUMPS, reason=fault or f"the chain solver ended with {result.status}")
+        if used.name == OWN:
+            used = replace(used, name=MUMPS, reason=fault or f"the block LDL solver ended with {result.status}")
         own = {key: value for key, value in settings.options.items() if key != "linear_solver"}
         again = {"linear_solver": used.name} | (options if begun else GUARDED_OPTIONS) | own
         found = _run_once(program, fresh, replace(settings, max_iterations=left, options=again), monitor)
@@ -177,7 +183,7 @@ def _gone_on(
 
 
 def _first_run(
-    program: Assembled, start: Start, settings: Settings, monitor: Monitor, chosen: Chosen
+    program: Assembled, start: Start, settings: SolverSettings, monitor: Monitor, chosen: Chosen
 ) -> tuple[SolverResult, str]:
     """The result of the chosen linear solver, and what is wrong with it, so that MUMPS is to go on; "" if nothing."""
     settings = replace(settings, options=options_of(chosen, settings.options))
@@ -189,16 +195,16 @@ def _first_run(
         figures = figures_now()
     if not figures.solves:  # IPOPT counts an attempt at the first step
         result = replace(result, iterations=0)
-    result = replace(result, linear_solver=LinearSolver(CHAIN, "", figures.summary()))
+    result = replace(result, linear_solver=LinearSolver(OWN, "", figures.summary()))
     of_the_model = result.status == "Invalid_Number_Detected" and not figures.factorizations
     known = of_the_model or result.status in (*GIVEN_UP, *VERDICTS)
     if result.converged or (known and not figures.failure):
         return result, ""
     fault = FAILURES.get(figures.failure, f"IPOPT ended with {result.status}")
-    return result, f"the chain solver was given up: {fault}"
+    return result, f"the block LDL solver was given up: {fault}"
 
 
-def _run_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
+def _run_once(program: Assembled, start: Start, settings: SolverSettings, monitor: Monitor) -> SolverResult:
     options = IPOPT_OPTIONS | {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
     if start.warm:
         options = dict(warm_start(program, start, options).options)

@@ -12,8 +12,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..._display import Progress
-from ..._types import Array
+from ..._base.display import Progress
+from ..._base.types import Array
 from ..nlp.assembled import Assembled
 
 ITERATIONS_PER_LINE = 10
@@ -32,9 +32,9 @@ class Monitor(ca.Callback):
     """Called with every iterate: shows progress, keeps the best iterate, stops on demand.
 
     best: of all iterates that violate no row by more than `tolerance`, the one of least cost; if there is none, the
-    iterate of least violation. stop: set to True, ends the run after the current iteration. watch: sees x and the rows g
-    of every iterate, and returns True to end the run. follow: sees x, g, lam_x, lam_g of every iterate, and returns True
-    to end the present attempt of a solver that may make others.
+    iterate of least violation. stop: set to True, ends the run after the current iteration. watch: sees x and the rows
+    g of every iterate, and returns True to end the run. follow: sees x, g, lam_x, lam_g of every iterate, and returns
+    True to end the present attempt of a solver that may make others.
     """
 
     def __init__(self, program: Assembled, tolerance: float, say: Progress) -> None:
@@ -64,7 +64,8 @@ class Monitor(ca.Callback):
         return True
 
     def eval_buffer(self, arguments: Any, results: Any) -> int:
-        """Sees an iterate in the solver's memory; without a copy to CasADi's matrices, which would take a millisecond."""
+        """Sees an iterate in the solver's memory; without a copy to CasADi's matrices, which would take a
+        millisecond."""
         x, f, g, lam_x, lam_g = (
             np.zeros(size) if view is None or not len(view) else np.frombuffer(view).copy()
             for view, size in zip(arguments, self._shapes[:5], strict=False)

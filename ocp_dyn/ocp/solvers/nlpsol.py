@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
 from ..nlp.assembled import Assembled
-from .interface import Orders, Settings, SolverResult, Start
+from .interface import MakeOrder, SolverResult, SolverSettings, Start
 from .monitor import Monitor
-
-StatusOf = Callable[[Mapping[str, Any]], str]
-"""The status of a run, from the statistics of its plugin."""
 
 REMEDIES = {
     "ampl": "it writes a file for programs outside of CasADi and solves nothing itself",
     "blocksqp": "it needs the library MA27, which CasADi's package lacks; SQP methods that have all they need are "
-    "solver='sqp' and solver='uno' with preset='filtersqp'",
+    "solver='sqp' and solver='uno'",
     "qrsqp": "its QPs must be convex; solver='sqp' makes them so",
     "scpgen": "it needs a QP solver, such as qpsol='qrqp'",
+    "uno": "its options go into a dict of their own: uno={'preset': 'ipopt'}",
     "sqpmethod": "its QPs must be convex; solver='sqp' makes them so",
 }
 """Reasons why plugins refuse problems, and what to use instead, by their names."""
 
 
-class Failed(ValueError):
-    """Raised if a plugin fails while it runs."""
-
-
 def solve_by_plugin(
-    name: str, program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor
+    name: str, program: Assembled, make_order: MakeOrder, start: Start, settings: SolverSettings, monitor: Monitor
 ) -> SolverResult:
     """Solves the program by any plugin, which differentiates the program's graph itself."""
     options = {"iteration_callback": monitor} | dict(settings.options)
@@ -40,15 +34,9 @@ def solve_by_plugin(
 
 
 def run_nlpsol(
-    name: str,
-    problem: dict[str, ca.MX],
-    options: dict[str, Any],
-    rows: tuple[Array, Array],
-    start: Start,
-    status_of: StatusOf | None = None,
+    name: str, problem: dict[str, ca.MX], options: dict[str, Any], rows: tuple[Array, Array], start: Start
 ) -> SolverResult:
-    """Makes a plugin's solver for a problem (x, p, f, g) and runs it; rows: bounds of g; status_of: the status from the
-    plugin's statistics (default: the plugin's own).
+    """Makes a plugin's solver for a problem (x, p, f, g) and runs it; rows: bounds of g.
 
     ValueError if the plugin refuses the options or the problem.
     """
@@ -61,17 +49,16 @@ def run_nlpsol(
     try:
         result = solver(x0=start.x, p=start.p, **bounds, **{key: v for key, v in multipliers.items() if v is not None})
     except RuntimeError as error:
-        raise Failed(_message(f"the solver {name!r} cannot take this problem", name, error)) from error
+        raise ValueError(_message(f"the solver {name!r} cannot take this problem", name, error)) from error
     stats = solver.stats()
-    status = status_of(stats) if status_of else str(stats.get("return_status", stats["unified_return_status"]))
-    if status.lstrip("-").isdigit():  # fatrop gives a number
-        status = "Solve_Succeeded" if stats["success"] else f"{name} status {status}"
+    status = str(stats.get("return_status", stats["unified_return_status"]))
     x, lam_x, lam_g = (np.array(result[key]).ravel() for key in ("x", "lam_x", "lam_g"))
     count = int(stats.get("iter_count", -1))  # without one, by_name counts the iterates
     return SolverResult(x, lam_x, lam_g, status, bool(stats["success"]), count)
 
 
 def _message(begin: str, name: str, error: Exception) -> str:
-    """A message with the last line of CasADi's error, and what to do about it."""
-    reason, remedy = str(error).strip().splitlines()[-1].strip(), REMEDIES.get(name)
+    """A message with the line of CasADi's error that has the reason, most often the last, and what to do about it."""
+    unknown, remedy = re.search(r"Unknown option: .*", str(error)), REMEDIES.get(name)
+    reason = unknown.group() if unknown else str(error).strip().splitlines()[-1].strip()
     return f"{begin}: {reason}{f'; {remedy}' if remedy else ''}"

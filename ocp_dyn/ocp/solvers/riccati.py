@@ -1,4 +1,4 @@
-"""The Riccati recursion: minimizes a quadratic cost over a chain of linear stages, exactly, in two sweeps.
+"""The Riccati recursion: minimizes a quadratic cost over a sequence of linear stages, exactly, in two sweeps.
 
     min  sum_k z_k' H_k z_k / 2 + h_k' z_k,  z_k = (u_k, x_k),   x_{k+1} = F_k z_k + b_k,   E_k z_k = r_k.
 
@@ -12,17 +12,21 @@ controls u_f, the pivots u_p = G (u_f, x) + ..., and P of the next stage, the re
 Schutter & W. Decre, FATROP, IROS 2023.) `factor` needs only the matrices; `solve` needs the vectors and takes a
 twentieth of the work.
 
-The recursion is implemented twice: in `riccati.c`, see `riccati_compiled`, and here in numpy, some thirty times slower.
+The recursion is implemented twice: in `riccati.c` of the native library RICCATI, and here in numpy, some thirty times
+slower; `recursion` chooses.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+import ctypes
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..._types import Array
-from .stage_matrices import Entries, StageMatrices
+from ..._base.types import Array
+from ...native.libraries import RICCATI
+from .stage_matrices import MatrixEntries, StageMatrices
 
 FIRST_THRESHOLDS = (0.1, 1e-3)
 """Thresholds of the first passes of elimination: a pivot must be larger than the threshold times the length of its row.
@@ -40,12 +44,12 @@ the next linearization.
 
 
 class Recursion(Protocol):
-    """A solver of linear-quadratic problems in stages; how: description for reports, such as "as machine code"."""
+    """A solver of linear-quadratic problems in stages; how: description for reports, such as "in numpy"."""
 
     how: str
     stages: StageMatrices
 
-    def write(self, where: Entries, values: Array, sign: float) -> None:
+    def write(self, where: MatrixEntries, values: Array, sign: float) -> None:
         """Writes sign times values into entries of the matrices; values for the same entry are summed."""
 
     def add_prices(self, price: Array) -> None:
@@ -59,7 +63,7 @@ class Recursion(Protocol):
         """(z, unmet): the solution, and the largest residual of rows that contradict earlier rows."""
 
 
-class Rows(NamedTuple):
+class EliminatedRows(NamedTuple):
     """Rows (e, nu + nx) after their elimination.
 
     order: the controls, pivots first. reduced: the eliminated rows; the first `rank` rows have the pivots, the next
@@ -84,7 +88,7 @@ class _Factors(NamedTuple):
     T: Array
     U: Array
     W: Array
-    rows: Rows
+    rows: EliminatedRows
 
 
 class NumpyRecursion:
@@ -96,7 +100,7 @@ class NumpyRecursion:
         self.stages = stages
         self._factors: list[_Factors] = []
 
-    def write(self, where: Entries, values: Array, sign: float) -> None:
+    def write(self, where: MatrixEntries, values: Array, sign: float) -> None:
         data, n = self.stages.data, where.first
         data[where.to[:n]] = sign * values[where.source[:n]]
         np.add.at(data, where.to[n:], sign * values[where.source[n:]])
@@ -153,7 +157,7 @@ class NumpyRecursion:
         return np.split(vector, self.stages.begin(name))
 
 
-def split_rows(rows: Array, nu: int, tolerance: float = LAST_THRESHOLD) -> Rows:
+def split_rows(rows: Array, nu: int, tolerance: float = LAST_THRESHOLD) -> EliminatedRows:
     """Gauss-Jordan elimination of rows over (u, x): first of controls, then, in the remaining rows, of states.
 
     rows: (e, nu + nx). They are taken in their order, with the largest entry of each as its pivot: of rows
@@ -164,7 +168,7 @@ def split_rows(rows: Array, nu: int, tolerance: float = LAST_THRESHOLD) -> Rows:
     pivots = _eliminate(W, size, 0, 0, nu, tolerance)
     left = len(_eliminate(W, size, len(pivots), nu, w, tolerance))
     order = [*pivots, *(j for j in range(nu) if j not in pivots)]
-    return Rows(order, len(pivots), left, W[:, :w], W[:, w:])
+    return EliminatedRows(order, len(pivots), left, W[:, :w], W[:, w:])
 
 
 def _eliminate(W: Array, size: Array, first: int, begin: int, end: int, tolerance: float) -> list[int]:
@@ -183,3 +187,49 @@ def _eliminate(W: Array, size: Array, first: int, begin: int, end: int, toleranc
             W[others, column] = 0.0
             pivots.append(column)
     return pivots
+
+
+class NativeRecursion:
+    """The recursion in C; its methods are described in `Recursion`. The z that `solve` returns is overwritten by the
+    next call."""
+
+    how = "in C"
+
+    def __init__(self, stages: StageMatrices, library: ctypes.CDLL) -> None:
+        self.stages, total = stages, stages.total
+        factors, orders = np.zeros(total["factors"]), np.zeros(total["order"], dtype=np.int64)
+        self._z, sides = np.zeros(total["z"]), np.zeros(total["rhs"])
+        vectors = [self._z, sides, np.zeros(total["order"]), np.zeros(total["order"]), np.zeros(stages.work)]
+        self._kept = stages.table, stages.data, factors, orders, *vectors  # C keeps only their addresses
+        addresses = [ctypes.c_void_p(array.ctypes.data) for array in self._kept]
+        self._matrices, self._vectors = addresses[:4], addresses[4:]
+        self._count = len(stages.sizes)
+        self._library, self._thresholds = library, (ctypes.c_double * 3)(*FIRST_THRESHOLDS, LAST_THRESHOLD)
+
+    def write(self, where: MatrixEntries, values: Array, sign: float) -> None:
+        places, data = (_address(where.to), _address(where.source)), self._matrices[1]
+        self._library.write_entries(where.first, where.to.size, *places, sign, _address(values), data)
+
+    def add_prices(self, price: Array) -> None:
+        table, data = self._matrices[:2]
+        self._library.add_prices(self._count, table, data, _address(price), self._vectors[-1])
+
+    def factor(self) -> int:
+        failed = self._library.factor(self._count, *self._matrices, self._vectors[-1], self._thresholds)
+        return int(failed) if failed < 0 else max(int(failed) - 1, 0)
+
+    def solve(self, h: Array, b: Array, r: Array) -> tuple[Array, float]:
+        vectors = [np.ascontiguousarray(vector, dtype=float) for vector in (h, b, r)]
+        addresses = [_address(vector) for vector in vectors]
+        return self._z, float(self._library.solve(self._count, *self._matrices, *addresses, *self._vectors))
+
+
+def recursion(stages: StageMatrices) -> Recursion:
+    """The recursion for these stages: by the native library if it is there, else in numpy."""
+    library, _ = RICCATI.obtain()
+    return NumpyRecursion(stages) if library is None else NativeRecursion(stages, library.functions)
+
+
+def _address(vector: NDArray[Any]) -> ctypes.c_void_p:
+    """Address of a vector's numbers; the vector must be contiguous and outlive the call."""
+    return ctypes.c_void_p(vector.ctypes.data)

@@ -14,47 +14,41 @@ import numpy as np
 from casadi import SX
 from numpy.typing import NDArray
 
-from ..._types import Array, Indices
+from ..._base.types import Array, Indices
 from ..nlp.assembled import Assembled
 from ..nlp.blocks import Block
-from ..nlp.stage_orders import GAPS, StageOrder, gap_kinds
+from ..nlp.stage_orders import StageOrder, gap_kinds
 from .barrier import Barrier
-from .riccati_compiled import recursion
-from .stage_matrices import Entries, Size, StageMatrices, entries
+from .riccati import recursion
+from .stage_matrices import MatrixEntries, Size, StageMatrices, entries
 
 FIRST_ROWS = "ends: "
 """Beginning of the names of rows that come first in their stage: if other rows contradict them, these hold. They tie
 the first state to a measured one."""
 
-NOT_A_CHAIN = (
+NOT_STAGEWISE = (
     "qp='riccati' needs the states of every stage to follow from the stage before, as with steps=1: use qp='piqp', or "
     "more intervals of one step each"
 )
 
 
 class RiccatiModel:
-    """The quadratic model at a point of a program that is a chain of stages: linearized and factored once, solved for
-    any values of the constraints.
+    """The quadratic model at a point of a program that is a sequence of stages: linearized and factored once, solved
+    for any values of the constraints.
 
-    order: the stages. bounds: lower and upper bounds of the variables. compile: see `riccati_compiled.recursion`.
+    order: the stages. bounds: lower and upper bounds of the variables.
     unmet: largest residual, in the last step, of rows that contradict earlier rows, such as rows of feet on the ground
     if the measured state has the feet slightly off the ground.
     """
 
-    def __init__(
-        self,
-        program: Assembled,
-        order: StageOrder,
-        bounds: tuple[Array, Array],
-        barrier: Barrier,
-        compile: bool | str = "auto",
-    ) -> None:
+    def __init__(self, program: Assembled, order: StageOrder, bounds: tuple[Array, Array], barrier: Barrier) -> None:
         self._program, self._barrier, self._columns, self.unmet = program, barrier, order.columns, 0.0
+        self._bounds = bounds
         count = len(order.nx)
         self._stage, self._local = _variables(program, order)
         in_stage = np.add([*order.nx[1:], 0], order.ng)
         if np.sum(in_stage) != order.rows.size:
-            raise ValueError(NOT_A_CHAIN)
+            raise ValueError(NOT_STAGEWISE)
         self._row_stage = np.zeros(program.row_lower.size, dtype=int)
         self._row_stage[order.rows] = np.repeat(np.arange(count), in_stage)
         self._gaps, self._equal, self._priced = _kinds_of_rows(program, self._row_stage)
@@ -66,7 +60,7 @@ class RiccatiModel:
         ne, ns, nf = (np.bincount(of_stage, minlength=count) for of_stage in rows)
         sizes = [Size(*(int(x) for x in size)) for size in zip(order.nu, order.nx, ne + nf, ns, strict=True)]
         self.stages = StageMatrices(sizes)
-        self.recursion = recursion(self.stages, compile)
+        self.recursion = recursion(self.stages)
         self._connect_variables(ne)
         self._connect_rows(order)
         self._connect_hessian()
@@ -93,12 +87,12 @@ class RiccatiModel:
         gaps = self._gaps[np.lexsort((within[self._gaps], of_row[self._gaps]))]
         states = np.concatenate([np.arange(n) for n in (0, *order.nx[1:])])
         if entry.size != self._gaps.size or not np.array_equal(within[gaps], states):
-            raise ValueError(NOT_A_CHAIN)
+            raise ValueError(NOT_STAGEWISE)
         for rows in (self._equal, self._priced):
             within[rows] = _number_within(of_row[rows])
         self._b = begin("b")[of_row[self._gaps]] + within[self._gaps]
         self._r = begin("r")[of_row[self._equal]] + within[self._equal]
-        self._rows: list[tuple[Entries, float]] = []
+        self._rows: list[tuple[MatrixEntries, float]] = []
         here = stage[column] == of_row[row]
         for name, rows, sign in (("F", self._gaps, -1.0), ("E", self._equal, 1.0), ("S", self._priced, 1.0)):
             number = np.full(of_row.size, -1)
@@ -121,9 +115,10 @@ class RiccatiModel:
         i, j, k = self._local[row[inside]], self._local[column[inside]], k[inside]
         self._curvatures = entries(self.stages.place("H", k, i, j), source[inside])
 
-    def linearize(self, x: Array, p: Array, lower: Array, upper: Array) -> None:
-        """Computes the derivatives at x and the factors; lower, upper: bounds of the variables."""
+    def linearize(self, x: Array, p: Array, lam_g: Array) -> None:
+        """Computes the derivatives at x and the factors; the Gauss-Newton Hessian needs no multipliers lam_g."""
         e, program, rows, bounded = self._program.evaluator, self._program, self._priced, self._bounded
+        lower, upper = self._bounds
         self._gradient = e.gradient(x, p)
         jacobians, hessians = e.entries(x, p)
         for where, sign in self._rows:
@@ -183,7 +178,7 @@ def _variables(program: Assembled, order: StageOrder) -> tuple[Indices, Indices]
 def _kinds_of_rows(program: Assembled, of_row: Indices) -> list[Indices]:
     """Gaps, equality rows, and inequality rows, stage by stage; the rows of FIRST_ROWS first."""
     lower, upper = program.row_lower, program.row_upper
-    gap = gap_kinds(program) < len(GAPS)
+    gap = gap_kinds(program) < len(program.gaps)
     later = np.array([not name.startswith(FIRST_ROWS) for name in program.row_names], dtype=bool)
     order = np.lexsort((np.arange(lower.size), later, of_row))
     bounded = np.isfinite(lower) | np.isfinite(upper)

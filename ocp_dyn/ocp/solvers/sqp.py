@@ -4,39 +4,42 @@ At x with multipliers lam, the step d minimizes the quadratic model under the li
 
     min d' B d / 2 + grad_f' d   with   lower_g <= g + J d <= upper_g,   lower_x <= x + d <= upper_x,
 
-with B the Hessian of the Lagrangian, or the Gauss-Newton Hessian of the objective. The step is shortened until the
-merit function f + nu |violation|_1 falls (Nocedal & Wright, Numerical Optimization, 2006, algorithm 18.3).
+with B the Hessian of the Lagrangian, or the Gauss-Newton Hessian of the objective. The step is corrected or shortened
+until the merit function f + nu |violation|_1 falls (Nocedal & Wright, Numerical Optimization, 2006, algorithm 18.3).
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import casadi as ca
 import numpy as np
 
-from ..._types import Array, Indices, meant, shown
+from ..._base.types import Array, Indices, repr_in_message, suggestion
 from ..nlp.assembled import Assembled
 from ..nlp.scatter import chosen_nonzeros, symmetric_nonzeros
 from ..nlp.stage_orders import StageOrder
-from .interface import Orders, Settings, SolverResult, Start
+from .interface import MakeOrder, SolverResult, SolverSettings, Start
 from .monitor import Monitor, violation
 
 HESSIANS = ("exact", "gauss-newton")
-SHORTEST_STEP = 0.01
+SHORTEST_STEP = 0.1
 """The shortest step that is tried, as a fraction of the QP's step."""
 
 FIRST_REGULARIZATION, LARGEST_REGULARIZATION = 1e-4, 1e8
 """First number that is added to the diagonal of B if the QP cannot be solved without it, and the limit at which the
 solver gives up."""
 
+CORRECTIONS = 4
+"""Largest number of second-order corrections of a step."""
+
 MERITS_KEPT = 4
 """Number of last iterates with whose largest merit a step is compared: a monotone search rejects good full steps."""
 
-CHAIN_QPS = ("hpipm",)
-"""QP solvers that need a chain of stages."""
+STAGEWISE_QPS = ("hpipm",)
+"""QP solvers that need a sequence of stages."""
 
 QP_OPTIONS: dict[str, dict[str, Any]] = {
     "qrqp": {"print_iter": False, "print_header": False, "print_info": False},
@@ -55,12 +58,13 @@ def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
     Hessian."""
     if not isinstance(hessian, str) or hessian not in HESSIANS:
         known = " or ".join(map(repr, HESSIANS))
-        raise ValueError(f"hessian is {known}, got {shown(hessian)}{meant(hessian, HESSIANS)}")
+        raise ValueError(f"hessian is {known}, got {repr_in_message(hessian)}{suggestion(hessian, HESSIANS)}")
     if not (isinstance(qp, str) and ca.has_conic(qp)):
         raise ValueError(
-            f"there is no QP solver {shown(qp)} in this installation of CasADi: use 'piqp' or 'qrqp'{meant(qp, QPS)}"
+            f"there is no QP solver {repr_in_message(qp)} in this installation of CasADi: use 'piqp' or "
+            f"'qrqp'{suggestion(qp, QPS)}"
         )
-    if not options or qp in CHAIN_QPS:
+    if not options or qp in STAGEWISE_QPS:
         return
     one = ca.Sparsity.dense(1, 1)
     try:
@@ -79,8 +83,10 @@ class QuadraticModel:
 
     hessian: "exact", the Hessian of the Lagrangian; or "gauss-newton", the Hessian of the objective alone, without the
     curvature of residuals in sums of squares. The latter needs no multipliers; it is positive semidefinite if the
-    objective is a sum of squares. order: of the stages, for QP solvers that need a chain.
+    objective is a sum of squares. order: of the stages, for QP solvers that need one. unmet: 0, see `RiccatiModel`.
     """
+
+    unmet = 0.0
 
     def __init__(
         self, program: Assembled, qp: str, hessian: str, options: dict[str, Any], order: StageOrder | None = None
@@ -130,8 +136,14 @@ class QuadraticModel:
         weights = self._inputs["a"] * lam_g[self._g][self._rows]
         return self._inputs["g"] + np.bincount(self._columns, weights, self._x.size) + lam_x[self._x]
 
+    def change(self, d: Array) -> Array:
+        """J d: the change of the constraints by a step d, to first order."""
+        found = np.zeros(self._program.row_lower.size)
+        found[self._g] = np.bincount(self._rows, self._inputs["a"] * d[self._x][self._columns], self._g.size)
+        return found
+
     def step(
-        self, g: Array, lower: Array, upper: Array, regularization: float, start: tuple[Array, Array]
+        self, g: Array, lower: Array, upper: Array, start: tuple[Array, Array], regularization: float = 0.0
     ) -> tuple[Array, Array, Array, bool]:
         """(d, lam_x, lam_g, solved) for constraint values g; lower, upper: bounds of d; start: multipliers."""
         program, x, rows = self._program, self._x, self._g
@@ -172,85 +184,160 @@ def _with_diagonal(half: ca.Sparsity, chosen: Indices) -> tuple[Indices, Indices
 
 
 def solve_by_sqp(
-    program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor
+    program: Assembled, make_order: MakeOrder, start: Start, settings: SolverSettings, monitor: Monitor
 ) -> SolverResult:
     """Solves a program by full or shortened QP steps; options: qp (CasADi's name), hessian, and options of the QP
     solver."""
     options = dict(settings.options)
     qp = options.pop("qp", "piqp")
-    order = orders.unshared() if qp in CHAIN_QPS else None
+    order = make_order() if qp in STAGEWISE_QPS else None
     model = QuadraticModel(program, qp, options.pop("hessian", "exact"), options, order)
     p = start.p
     x = np.clip(start.x, start.lower, start.upper)
     lam_x = start.lam_x if start.lam_x is not None else np.zeros(program.n)
     lam_g = start.lam_g if start.lam_g is not None else np.zeros(program.row_lower.size)
-    penalty, regularization, status = 0.0, 0.0, "Maximum_Iterations_Exceeded"
-    seen: deque[tuple[float, float]] = deque(maxlen=MERITS_KEPT)
-    f, g = _values(program, x, p)
+    search, status = _LineSearch(program, model, start), "Maximum_Iterations_Exceeded"
+    at = _QpIterate(x, *_values(program, x, p), lam_x, lam_g)
     for iteration in range(settings.max_iterations + 1):
-        model.linearize(x, p, lam_g)
-        scale = max(1.0, float(np.max(np.abs(lam_g), initial=0.0)) / 100)
-        slack = _slack(lam_g, g, program.row_lower, program.row_upper), _slack(lam_x, x, start.lower, start.upper)
-        residual = max(float(np.max(np.abs(model.slope(lam_x, lam_g)), initial=0.0)), *slack)
-        if monitor.see(x, f, g, lam_x, lam_g):
+        model.linearize(at.x, p, at.lam_g)
+        scale = max(1.0, float(np.max(np.abs(at.lam_g), initial=0.0)) / 100)
+        slacks = (
+            _slack(at.lam_g, at.g, program.row_lower, program.row_upper),
+            _slack(at.lam_x, at.x, start.lower, start.upper),
+        )
+        residual = max(float(np.max(np.abs(model.slope(at.lam_x, at.lam_g)), initial=0.0)), *slacks)
+        if monitor.see(at.x, at.f, at.g, at.lam_x, at.lam_g):
             status = "Interrupted"
             break
-        if residual < settings.tolerance * scale and violation(program, g) < settings.tolerance:
-            return SolverResult(x, lam_x, lam_g, "Solve_Succeeded", True, iteration)
+        if residual < settings.tolerance * scale and violation(program, at.g) < settings.tolerance:
+            return SolverResult(at.x, at.lam_x, at.lam_g, "Solve_Succeeded", True, iteration)
         if iteration == settings.max_iterations:
             break
-        seen.append((f, _violations(program, g)))
-        length = 0.0
-        while length == 0.0:  # no step lowers the merit: with more regularization d turns to the gradient
-            regularized = _regularized(model, g, start.lower - x, start.upper - x, regularization, (lam_x, lam_g))
-            if regularized is None:
-                break
-            d, new_x, new_g, regularization = regularized
-            penalty = max(penalty, 1.1 * float(np.max(np.abs(new_g), initial=0.0)))
-            length, f, g = _search(program, x, p, d, float(model.gradient @ d), list(seen), penalty)
-            regularization = regularization / 10 if length else max(10 * regularization, FIRST_REGULARIZATION)
-        if regularized is None:
-            status = (
-                "Search_Direction_Becomes_Too_Small" if regularization >= LARGEST_REGULARIZATION else "Infeasible_QP"
-            )
+        ahead = search.advance(at)
+        if ahead is None:
+            lost = search.regularization >= LARGEST_REGULARIZATION
+            status = "Search_Direction_Becomes_Too_Small" if lost else "Infeasible_QP"
             break
-        x = np.clip(x + length * d, start.lower, start.upper)
-        lam_x, lam_g = lam_x + length * (new_x - lam_x), lam_g + length * (new_g - lam_g)
-    return SolverResult(x, lam_x, lam_g, status, False, iteration)
+        at = ahead
+    return SolverResult(at.x, at.lam_x, at.lam_g, status, False, iteration)
 
 
-def _regularized(
-    model: QuadraticModel, g: Array, lower: Array, upper: Array, first: float, start: tuple[Array, Array]
-) -> tuple[Array, Array, Array, float] | None:
-    """(d, lam_x, lam_g, weight): the QP's step, with the least tried multiple of the identity, weight, added to B for
-    which the QP can be solved; None if there is none."""
-    weight = first if first > FIRST_REGULARIZATION / 100 else 0.0
-    while weight < LARGEST_REGULARIZATION:
-        d, lam_x, lam_g, solved = model.step(g, lower, upper, weight, start)
-        if solved:
-            return d, lam_x, lam_g, weight
-        weight = max(10 * weight, FIRST_REGULARIZATION)
-    return None
+class _QpIterate(NamedTuple):
+    """A point x, the objective f and the rows g there, and multipliers."""
+
+    x: Array
+    f: float
+    g: Array
+    lam_x: Array
+    lam_g: Array
 
 
-def _search(
-    program: Assembled, x: Array, p: Array, d: Array, slope: float, seen: list[tuple[float, float]], penalty: float
-) -> tuple[float, float, Array]:
-    """Length of a step along d for which the merit function falls below its largest value in `seen` (0: none), and the
-    values of f and g after the step.
+class _QpStep(NamedTuple):
+    """The solution of a QP: the step, and the multipliers after it."""
 
-    seen: f and the sum of violations at the last iterates.
+    d: Array
+    lam_x: Array
+    lam_g: Array
+
+
+class _LineSearch:
+    """The step from an iterate to the next one, which lowers the merit function.
+
+    A QP's step is taken whole if it lowers the merit; corrected to second order if the curvature of the rows spoils it;
+    else shortened; and if no part of it helps, the QP is solved again with more regularization. Without enough of it, a
+    QP that is not convex has a far stationary point, whatever the start.
     """
-    merit = max(f + penalty * violated for f, violated in seen)
-    slope = min(slope - penalty * seen[-1][1], 0.0)
-    length = 1.0
-    while length > SHORTEST_STEP:
-        f, g = _values(program, x + length * d, p)
-        value = f + penalty * _violations(program, g)
-        if np.isfinite(value) and value <= merit + 1e-4 * length * slope + 1e-10 * (1.0 + abs(merit)):
-            return length, f, g
-        length /= 2
-    return 0.0, *_values(program, x, p)
+
+    def __init__(self, program: Assembled, model: QuadraticModel, start: Start) -> None:
+        self._program, self._model, self._start = program, model, start
+        self._seen: deque[tuple[float, float]] = deque(maxlen=MERITS_KEPT)
+        self._penalty = 0.0
+        self.regularization = 0.0
+        """Number that is added to the diagonal of B."""
+
+    def advance(self, at: _QpIterate) -> _QpIterate | None:
+        """The next iterate; None if the QP cannot be solved, or if no step lowers the merit."""
+        self._seen.append((at.f, _violations(self._program, at.g)))
+        while True:
+            step = self._regularized(at)
+            if step is None:
+                return None
+            self._penalty = max(self._penalty, 1.1 * float(np.max(np.abs(step.lam_g), initial=0.0)))
+            slope = float(self._model.gradient @ step.d)
+            ahead = self._whole_step(at, step, slope)
+            if ahead is not None:
+                self.regularization /= 10
+                return ahead
+            self.regularization = max(10 * self.regularization, FIRST_REGULARIZATION)
+            ahead = self._shortened(at, step, slope)
+            if ahead is not None:
+                return ahead
+
+    def _regularized(self, at: _QpIterate) -> _QpStep | None:
+        """The QP's step, with the least tried regularization for which the QP can be solved; None if there is none."""
+        weight = self.regularization if self.regularization > FIRST_REGULARIZATION / 100 else 0.0
+        while weight < LARGEST_REGULARIZATION:
+            step = self._solved(at, at.g, (at.lam_x, at.lam_g), weight)
+            if step is not None:
+                self.regularization = weight
+                return step
+            weight = max(10 * weight, FIRST_REGULARIZATION)
+        return None
+
+    def _solved(self, at: _QpIterate, g: Array, start: tuple[Array, Array], weight: float) -> _QpStep | None:
+        """The step of the QP at an iterate for the values g of the rows, from multipliers `start`; None if the QP
+        solver fails."""
+        lower, upper = self._start.lower - at.x, self._start.upper - at.x
+        d, lam_x, lam_g, solved = self._model.step(g, lower, upper, start, weight)
+        return _QpStep(d, lam_x, lam_g) if solved else None
+
+    def _whole_step(self, at: _QpIterate, step: _QpStep, slope: float) -> _QpIterate | None:
+        """The iterate after the whole step, or after the step with second-order corrections; None if neither lowers the
+        merit.
+
+        A correction solves the QP again, with the values that the rows have after the step, less their linear change
+        (Nocedal & Wright, section 18.3). It is worth another one while each leaves less than half of the violation.
+        """
+        left = np.inf
+        for _ in range(CORRECTIONS + 1):
+            ahead = self._after(at, step, 1.0)
+            if self._lower(ahead, 1.0, slope):
+                return ahead
+            violated = _violations(self._program, ahead.g)
+            if not violated < left / 2:
+                return None
+            left = violated
+            values = ahead.g - self._model.change(step.d)
+            corrected = self._solved(at, values, (step.lam_x, step.lam_g), self.regularization)
+            if corrected is None:
+                return None
+            step = corrected
+        return None
+
+    def _shortened(self, at: _QpIterate, step: _QpStep, slope: float) -> _QpIterate | None:
+        """The iterate after the longest part of the step that lowers the merit, of a half, a quarter and so on."""
+        length = 0.5
+        while length > SHORTEST_STEP:
+            ahead = self._after(at, step, length)
+            if self._lower(ahead, length, slope):
+                return ahead
+            length /= 2
+        return None
+
+    def _after(self, at: _QpIterate, step: _QpStep, length: float) -> _QpIterate:
+        x = np.clip(at.x + length * step.d, self._start.lower, self._start.upper)
+        lam_x = at.lam_x + length * (step.lam_x - at.lam_x)
+        lam_g = at.lam_g + length * (step.lam_g - at.lam_g)
+        return _QpIterate(x, *_values(self._program, x, self._start.p), lam_x, lam_g)
+
+    def _lower(self, ahead: _QpIterate, length: float, slope: float) -> bool:
+        """Whether the merit at an iterate is far enough below its largest value at the last ones. slope: of the
+        objective along the step, of which a fraction `length` leads there."""
+        penalty = self._penalty
+        merit = max(f + penalty * violated for f, violated in self._seen)
+        fall = min(slope - penalty * self._seen[-1][1], 0.0)
+        value = ahead.f + penalty * _violations(self._program, ahead.g)
+        return bool(value <= merit + 1e-4 * length * fall + 1e-10 * (1.0 + abs(merit)))
 
 
 def _values(program: Assembled, x: Array, p: Array) -> tuple[float, Array]:
@@ -258,9 +345,14 @@ def _values(program: Assembled, x: Array, p: Array) -> tuple[float, Array]:
 
 
 def _slack(lam: Array, value: Array, lower: Array, upper: Array) -> float:
-    """Complementarity error: the largest of min(|lam|, distance to the bound to which lam belongs)."""
-    distance = np.where(lam > 0, upper - value, value - lower)
-    return float(np.max(np.minimum(np.abs(lam), np.maximum(distance, 0.0)), initial=0.0))
+    """Complementarity error: the largest of min(|lam|, d, |lam| d), where d is the distance to the bound to which lam
+    belongs.
+
+    An interior-point method for QPs, like IPOPT, ends at a small product. Where a bound is hardly active, |lam| and d
+    are then both of the size of its root: no step of such a QP would lower min(|lam|, d) below that.
+    """
+    size, distance = np.abs(lam), np.maximum(np.where(lam > 0, upper - value, value - lower), 0.0)
+    return float(np.max(np.minimum(np.minimum(size, distance), size * np.minimum(distance, 1.0)), initial=0.0))
 
 
 def _violations(program: Assembled, g: Array) -> float:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import Array, Indices
+from ..._base.types import Array, Indices
 
 VECTOR_LENGTH = 8
 """Numbers in a vector of the processor, LANES in riccati.c; rows are padded with zeros to whole vectors."""
@@ -41,7 +41,7 @@ class Size(NamedTuple):
     ns: int = 0
 
 
-class Entries(NamedTuple):
+class MatrixEntries(NamedTuple):
     """Positions of numbers in `data`: numbers[source] is written to data[to]; several numbers for one position are
     summed. 32-bit indices.
 
@@ -54,12 +54,12 @@ class Entries(NamedTuple):
     first: int
 
 
-def entries(to: Indices, source: Indices) -> Entries:
-    """The `Entries` of these positions and sources, in the order of the positions."""
+def entries(to: Indices, source: Indices) -> MatrixEntries:
+    """The `MatrixEntries` of these positions and sources, in the order of the positions."""
     positions, first = np.unique(to, return_index=True)
     others = np.setdiff1d(np.arange(to.size), first)
     order = np.concatenate([first, others])
-    return Entries(to[order].astype(np.int32), source[order].astype(np.int32), positions.size)
+    return MatrixEntries(to[order].astype(np.int32), source[order].astype(np.int32), positions.size)
 
 
 def padded(n: int) -> int:

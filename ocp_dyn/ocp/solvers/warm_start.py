@@ -5,11 +5,11 @@ that nearly every step ends at one of them. An iterate of the same run at a larg
 for every bound the distance and the multiplier have a product near mu, so that bounds may become active or inactive on
 the way. It is kept with the solution as its central iterate. From there IPOPT takes whole Newton steps with Mehrotra's
 correction, and a quality function chooses mu [J. Nocedal, A. Waechter & R. Waltz, Adaptive barrier update strategies
-for nonlinear interior methods, SIAM J. Optim. 19, 2009]. No line search guards these steps: `Path` ends a run that goes
-badly, and the solver begins anew from the motion of the start with IPOPT's own settings.
+for nonlinear interior methods, SIAM J. Optim. 19, 2009]. No line search guards these steps: `CentralPath` ends a run
+that goes badly, and the solver begins anew from the motion of the start with IPOPT's own settings.
 
-Options of the user come first. With `mu_init` or mu_strategy="monotone" IPOPT lowers the barrier monotonically from that
-value, or from that of the start, and its line search guards the steps, as in a run without multipliers.
+Options of the user come first. With `mu_init` or mu_strategy="monotone" IPOPT lowers the barrier monotonically from
+that value, or from that of the start, and its line search guards the steps, as in a run without multipliers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
 from ..nlp.assembled import Assembled
 from .interface import Iterate, Start
 from .monitor import violation
@@ -39,8 +39,9 @@ FREE_BARRIER_OPTIONS: dict[str, Any] = {
     UNGUARDED: "yes",
     "tau_min": 0.95,
 }
-"""Options for a start whose barrier is left to IPOPT: it follows the quality function, and every step is taken as far as the bounds
-allow, up to 0.95 of the distance to a bound: 0.99 leaves iterates so near to bounds that the next steps end there."""
+"""Options for a start whose barrier is left to IPOPT: it follows the quality function, and every step is taken as far
+as the bounds allow, up to 0.95 of the distance to a bound: 0.99 leaves iterates so near to bounds that the next steps
+end there."""
 
 PUSHES = (
     *("warm_start_bound_push", "warm_start_bound_frac"),
@@ -49,11 +50,12 @@ PUSHES = (
 """Options for the least distance of a start from its bounds."""
 
 PUSH, LEAST_PUSH, GREATEST_PUSH = 0.04, 1e-8, 0.5
-"""Least distance of a start from its bounds beside its barrier parameter, that of a solution, and the largest that IPOPT
-allows."""
+"""Least distance of a start from its bounds beside its barrier parameter, that of a solution, and the largest that
+IPOPT allows."""
 
 STIFFNESS = 10.0
-"""Multiplier that counts like a distance of one, in the scale of the program, where a value is moved to the central path."""
+"""Multiplier that counts like a distance of one, in the scale of the program, where a value is moved to the central
+path."""
 
 LEAST_BARRIER, GREATEST_BARRIER = 1e-6, 10.0
 """Smallest and largest first barrier parameter of a start: interrupted runs may leave multipliers of any size."""
@@ -62,8 +64,8 @@ TINY = 2.0**-20
 """Smallest ratio of a product to the mean that counts."""
 
 LEVEL = 2.5e-3
-"""Mean product of distance and multiplier of a central iterate. Measured on a walk of 29 dofs, from 1.2 to 0.9, ..., 1.5 m/s: 8 to 14
-iterations from 3e-3, 14 to 25 from 1e-4, more than 25 from the solution."""
+"""Mean product of distance and multiplier of a central iterate. Measured on a walk of 29 dofs, from 1.2 to 0.9, ...,
+1.5 m/s: 8 to 14 iterations from 3e-3, 14 to 25 from 1e-4, more than 25 from the solution."""
 
 BAND = (2e-4, 1e-2)
 """Mean products of iterates that may be kept as central."""
@@ -121,7 +123,7 @@ class WarmStart:
 
     @property
     def guarded(self) -> bool:
-        """Whether IPOPT's line search guards the steps, so that `Path` need not end the run."""
+        """Whether IPOPT's line search guards the steps, so that `CentralPath` need not end the run."""
         return bool(self.options.get(UNGUARDED, "no") != "yes")
 
 
@@ -171,12 +173,12 @@ def _is_near(program: Assembled, start: Start, solution: Iterate) -> bool:
     return bool(np.max(np.abs(gradient[start.lower < start.upper]), initial=0.0) <= steepest)
 
 
-class Path:
+class CentralPath:
     """Follows the iterates of a run: keeps the one nearest to the central path at LEVEL, and tells when a warm start
     goes badly.
 
-    central: the iterate of least `_distance`; that of the start, if no iterate was in BAND. lost: whether `see` has ended
-    a warm start.
+    central: the iterate of least `_distance`; that of the start, if no iterate was in BAND. lost: whether `see` has
+    ended a warm start.
     """
 
     def __init__(self, program: Assembled, start: Start) -> None:
@@ -216,8 +218,8 @@ class Path:
 
 
 def carried(program: Assembled, start: Start, found: Iterate) -> Iterate | None:
-    """A central iterate for a solution that a warm start has found: the central iterate of the start, moved by what lies
-    between the two solutions, and then back to the central path at LEVEL.
+    """A central iterate for a solution that a warm start has found: the central iterate of the start, moved by what
+    lies between the two solutions, and then back to the central path at LEVEL.
 
     A warm start passes the path too fast to leave one. None if the start has none.
     """
@@ -234,9 +236,9 @@ def carried(program: Assembled, start: Start, found: Iterate) -> Iterate | None:
 def _centered(value: Array, lower: Array, upper: Array, lam: Array) -> tuple[Array, Array]:
     """Values and net multipliers with gap times multiplier equal to LEVEL at the nearer bound.
 
-    gap - lam / STIFFNESS stays as it is: gap = t/2 + sqrt(t^2/4 + LEVEL / STIFFNESS), which smooths max(t, 0) [C. Chen &
-    O. Mangasarian, A class of smoothing functions for nonlinear and mixed complementarity problems, Comput. Optim. Appl.
-    5, 1996]. Fixed values, and multipliers of values without bounds, stay too.
+    gap - lam / STIFFNESS stays as it is: gap = t/2 + sqrt(t^2/4 + LEVEL / STIFFNESS), which smooths max(t, 0) [C. Chen
+    & O. Mangasarian, A class of smoothing functions for nonlinear and mixed complementarity problems, Comput. Optim.
+    Appl. 5, 1996]. Fixed values, and multipliers of values without bounds, stay too.
     """
     value, lam = value.copy(), lam.copy()
     width = np.where(upper > lower, upper - lower, np.inf)

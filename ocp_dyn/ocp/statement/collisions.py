@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import casadi as ca
 import numpy as np
 
-from ..._arguments import all_known, finite, label, not_negative, point, truth
-from ..._types import Expr, Vector, sequence, shown
+from ..._base.checks import all_known, finite, label, not_negative, point, truth
+from ..._base.types import Expr, Vector, repr_in_message, sequence
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
 from .instant import Instant
-from .path_constraints import Bounded
+from .path_constraints import Bounded, PathConstraint
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,13 @@ def _check_shape(shape: Shape, what: str) -> None:
     not_negative(shape.radius, f"{what}: radius [m]")
     start = point(shape.start, f"{what}: start [m]")
     if shape.end is not None and np.array_equal(point(shape.end, f"{what}: end [m]"), start):
-        raise ValueError(f"{what}: start and end are one point, {shown(shape.end)}: leave out end, for a sphere")
+        raise ValueError(
+            f"{what}: start and end are one point, {repr_in_message(shape.end)}: leave out end, for a sphere"
+        )
 
 
 @dataclass(frozen=True)
-class NoCollision:
+class NoCollision(PathConstraint):
     """The surfaces of every pair of shapes keep the distance `margin` [m], at the nodes.
 
     ends: also at the first and the last node of the phase. Rows are d^2 - (r_1 + r_2 + margin)^2, divided by
@@ -81,7 +82,7 @@ class NoCollision:
     pairs: Sequence[tuple[Shape, Shape]]
     margin: float = 0.0
     ends: bool = True
-    where: ClassVar[str] = "node"
+    where = "node"
 
     def __post_init__(self) -> None:
         finite(self.margin, "NoCollision margin [m]")
@@ -91,7 +92,7 @@ class NoCollision:
         pairs = tuple(tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in given)
         for pair in pairs:
             if len(pair) != 2 or not all(isinstance(shape, (Capsule, Obstacle)) for shape in pair):
-                raise TypeError(f"{remedy}, got {shown(pair)} among them")
+                raise TypeError(f"{remedy}, got {repr_in_message(pair)} among them")
         object.__setattr__(self, "pairs", pairs)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:

@@ -10,31 +10,23 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._arguments import (
-    finite,
-    known,
-    label,
-    not_negative,
-    numbers,
-    point,
-    positive,
-    truth,
-)
-from ..._types import Array, Expr, Vector, meant, shown
+from ..._base.checks import label, name_among, not_negative, numbers, point, positive, truth
+from ..._base.types import Array, Expr, Vector, repr_in_message, suggestion
 from ...dynamics.kinematics import point_acceleration_6d
-from ...dynamics.momentum import centroidal_momentum, zero_moment_point
+from ...dynamics.momentum import centroidal_momentum
 from ...mechanism import Model
 from .instant import Instant
 from .objectives import (
+    Cost,
     LeastSquares,
     RateSquared,
-    Weighed,
+    SlackCost,
     base_size,
-    capture_point,
+    capture_gap,
     check_magnitudes,
-    middle_of_feet,
     per_direction,
     per_dof,
+    zero_moment_gap,
 )
 
 
@@ -60,7 +52,7 @@ class TorqueSquared(LeastSquares):
 
     def _check_scale(self) -> None:
         if isinstance(self.scale, str) and self.scale != STRENGTH:
-            raise ValueError(f"TorqueSquared scale must be numbers or {STRENGTH!r}, got {shown(self.scale)}")
+            raise ValueError(f"TorqueSquared scale must be numbers or {STRENGTH!r}, got {repr_in_message(self.scale)}")
         if not isinstance(self.scale, str):
             check_magnitudes(self.scale, "TorqueSquared scale")
 
@@ -101,8 +93,7 @@ class TorqueRateSquared(RateSquared):
 
     weight: float = 1.0
     scale: Any = 1.0
-    name: ClassVar[str] = "TorqueRateSquared"
-    continues: ClassVar[bool] = True
+    continues = True
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
     def quantity(self, instant: Instant) -> Expr:
@@ -140,7 +131,6 @@ class JerkSquared(RateSquared):
     """
 
     weight: float = 1.0
-    name: ClassVar[str] = "JerkSquared"
 
     def quantity(self, instant: Instant) -> Expr:
         return instant.qdd
@@ -166,7 +156,7 @@ class JointAngleSquared(LeastSquares):
         stiffness = numbers(self.stiffness, "JointAngleSquared stiffness")
         if not np.all((stiffness >= 0) & np.isfinite(stiffness)):
             raise ValueError(
-                f"JointAngleSquared stiffness must be finite and not negative, got {shown(self.stiffness)}"
+                f"JointAngleSquared stiffness must be finite and not negative, got {repr_in_message(self.stiffness)}"
             )
 
     def residual(self, instant: Instant) -> Expr:
@@ -190,6 +180,7 @@ class ForceSquared(LeastSquares):
 
     weight: float = 1.0
     scale: float = 1.0
+    of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
     def residual(self, instant: Instant) -> Expr:
         return ca.vertcat(ca.SX(0, 1), *instant.wrenches.values()) / self.scale
@@ -205,14 +196,14 @@ class ForceRateSquared(RateSquared):
 
     weight: float = 1.0
     scale: float = 1.0
-    name: ClassVar[str] = "ForceRateSquared"
+    of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
     def quantity(self, instant: Instant) -> Expr:
         return instant.lam
 
 
 @dataclass(frozen=True)
-class MechanicalWork(Weighed):
+class MechanicalWork(Cost):
     """Work of the joints, sum of sqrt((tau qd)^2 + smoothing^2) - smoothing [J]: |power|, rounded where it changes
     sign.
 
@@ -241,7 +232,7 @@ class MechanicalWork(Weighed):
 
 
 @dataclass(frozen=True, eq=False)
-class SlackWork(Weighed):
+class SlackWork(SlackCost):
     """Work of the joints, exact: sum of s with s >= |tau qd| (kind "absolute") or s >= tau qd, s >= 0 ("positive") [J].
 
     One non-negative variable per dof and interval; a floating or planar root does no work. This is the form of linear
@@ -254,7 +245,7 @@ class SlackWork(Weighed):
 
     weight: float = 1.0
     kind: str = "absolute"
-    scale: ClassVar[float] = 100.0
+    scale = 100.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -284,6 +275,7 @@ class AngularMomentumSquared(LeastSquares):
 
     weight: float = 1.0
     scale: float = 1.0
+    of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
     def residual(self, instant: Instant) -> Expr:
         return centroidal_momentum(instant.model, instant.q, instant.qd)[:3] / self.scale
@@ -311,7 +303,7 @@ class HeadStabilization(LeastSquares):
         not_negative(self.arm, "HeadStabilization arm [m]")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        known(self.frame, model.frame_names, "HeadStabilization", "frame")
+        name_among(self.frame, model.frame_names, "HeadStabilization", "frame")
 
     def residual(self, instant: Instant) -> Expr:
         a = point_acceleration_6d(instant.model, self.frame, instant.q, instant.qd, instant.qdd, point=self.point)
@@ -321,7 +313,7 @@ class HeadStabilization(LeastSquares):
 @dataclass(frozen=True)
 class CapturePointSquared(LeastSquares):
     """|capture point - middle of the feet|^2 [m^2], in the ground plane; the capture point is c + c' / omega, omega^2 =
-    g / c_z.
+    g / h, with the height h of the center of mass c above the middle of the feet.
 
     Small if the walker could come to rest over the feet it stands on [J. Pratt et al., Capture point: a step toward
     humanoid push recovery, Humanoids 2006]. No cost in phases without a foot on the ground.
@@ -331,44 +323,41 @@ class CapturePointSquared(LeastSquares):
     """
 
     weight: float = 1.0
-    needs_places: ClassVar[bool] = True
+    needs_places = True
 
     def residual(self, instant: Instant) -> Expr:
-        return capture_point(instant) - middle_of_feet(instant) if instant.places else ca.SX(0, 1)
+        return capture_gap(instant) if instant.places else ca.SX(0, 1)
 
 
 @dataclass(frozen=True)
 class ZeroMomentPointSquared(LeastSquares):
-    """|zero-moment point - middle of the feet|^2 [m^2]: a small value means a large margin of balance. No cost
-    in flight.
+    """|zero-moment point - middle of the feet|^2 [m^2], at the height of the feet; no cost in flight.
+
+    A small value means a large margin of balance.
 
     >>> round(float(ocp.ZeroMomentPointSquared().integrand(instant)), 9)  # below the rod, and so is the foot
     0.0
     """
 
     weight: float = 1.0
-    needs_places: ClassVar[bool] = True
+    needs_places = True
 
     def residual(self, instant: Instant) -> Expr:
-        if not instant.places:
-            return ca.SX(0, 1)
-        return zero_moment_point(instant.model, instant.q, instant.qd, instant.qdd)[:2] - middle_of_feet(instant)
+        return zero_moment_gap(instant) if instant.places else ca.SX(0, 1)
 
 
 @dataclass(frozen=True)
-class Duration:
+class Duration(Cost):
     """Duration of the phase [s]; as an objective of every phase, the duration of the motion.
 
     >>> fast = ocp.Phase("turn", 20, (0.1, 5.0), objective=[ocp.Duration()])
     >>> strong = wheel.with_limits(effort=2.0)
-    >>> round(ocp.Problem(strong, [fast], boundary=[rest]).solve(progress=False).duration, 3)  # 2 sqrt(I angle / torque)
+    >>> solution = ocp.Problem(strong, [fast], boundary=[rest]).solve(progress=False)
+    >>> round(solution.duration, 3)  # 2 sqrt(I angle / torque)
     1.414
     """
 
     weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        finite(self.weight, "Duration weight")
 
     def integrand(self, instant: Instant) -> Expr:
         return ca.SX(1)
@@ -376,5 +365,5 @@ class Duration:
 
 def _check_kind(kind: str) -> None:
     if not isinstance(kind, str) or kind not in ("absolute", "positive"):
-        hint = meant(kind, ("absolute", "positive"))
-        raise ValueError(f"kind of work must be 'absolute' or 'positive', got {shown(kind)}{hint}")
+        hint = suggestion(kind, ("absolute", "positive"))
+        raise ValueError(f"kind of work must be 'absolute' or 'positive', got {repr_in_message(kind)}{hint}")

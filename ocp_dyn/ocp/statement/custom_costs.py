@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,16 +10,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..._arguments import all_positive, bounded, choice, finite, function, label, not_negative, scalar, truth
-from ..._types import Expr, shown
+from ..._base.checks import all_positive, choice, function, given_name, not_negative, rows_and_bounds, scalar, truth
+from ..._base.extensible import Extensible, derive
+from ..._base.types import Expr, repr_in_message
 from ...mechanism import Model
 from .instant import Instant
-from .objectives import RateSquared, Weighed
+from .objectives import MAXIMIZED, Cost, RateSquared, Weighed
 from .path_constraints import PathConstraint
 
 
 @dataclass(frozen=True)
-class Integral:
+class Integral(Cost):
     """A cost that the user defines: the integral of function(instant) over time.
 
     >>> power = ocp.Integral(lambda instant: ca.sumsqr(instant.tau * instant.qd), name="power")
@@ -43,7 +45,7 @@ class Rate(RateSquared):
 
     function(instant) returns a number or a column: a torque, a contact force, the velocity of the mass center. scale: a
     number, or one per entry. The rates are difference quotients over the intervals, see
-    `ocp_dyn.ocp.transcription.rate_costs`.
+    `ocp_dyn.ocp.transcription.quantity_costs`.
 
     >>> speed = ocp.Rate(lambda instant: instant.q, name="speed")
     >>> round(turn(speed, ocp.TorqueSquared(1e-5)).solve(progress=False).cost["speed"], 2)  # 1 rad in 1 s, at least 1
@@ -59,14 +61,14 @@ class Rate(RateSquared):
         function(self.function, "Rate")
         not_negative(self.weight, "Rate weight")
         all_positive(self.scale, "Rate scale")
-        label(self.name, "Rate name")
+        given_name(self.name, "Rate name")
 
     def quantity(self, instant: Instant) -> Expr:
         return self.function(instant)
 
 
 @dataclass(frozen=True, eq=False)
-class Peak:
+class Peak(Weighed):
     """A cost of the largest magnitude of a quantity: weight * s, with |function(instant)| / scale <= s at all times.
 
     function(instant) returns a number or a column, such as the torques. s is one variable for all entries; with
@@ -92,11 +94,37 @@ class Peak:
         all_positive(self.scale, "Peak scale")
         truth(self.each, "Peak each")
         choice(self.kind, ("absolute", "positive"), "Peak kind")
-        label(self.name, "Peak name")
+        given_name(self.name, "Peak name")
+
+
+class TerminalCost(Extensible):
+    """Base class of costs of the first and the last state (Mayer terms); `Terminal` makes one of a function.
+
+    >>> class Late(ocp.TerminalCost):
+    ...     weight = 100.0
+    ...     def value(self, start, end):
+    ...         return (end.q - 1) ** 2 + end.qd**2
+    >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
+    >>> start = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd), 0, 0))
+    >>> solution = ocp.Problem(wheel, [push], boundary=[start], terminal=[Late()]).solve(progress=False)
+    >>> {name: round(value, 2) for name, value in solution.cost.items()}
+    {'TorqueSquared': 9.1, 'Late': 1.36}
+    """
+
+    weight: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """The name in reports: that of the class, unless the class gives another one."""
+        return type(self).__name__
+
+    @abstractmethod
+    def value(self, start: Instant, end: Instant) -> Expr:
+        """The cost, one number, of the first and the last instant."""
 
 
 @dataclass(frozen=True)
-class Terminal:
+class Terminal(TerminalCost):
     """A cost of the first and the last state (Mayer term) that the user defines: function(start, end).
 
     For `Problem(terminal=...)`. start, end: the first and the last `Instant`, with the values `time` and `step_length`.
@@ -116,9 +144,12 @@ class Terminal:
     def __post_init__(self) -> None:
         _check_term(self)
 
+    def value(self, start: Instant, end: Instant) -> Expr:
+        return self.function(start, end)
+
 
 @dataclass(frozen=True)
-class Soft(Weighed):
+class Soft(Cost):
     """A soft path constraint: it may be violated, at the cost of the integral of the squared violations of its rows.
 
     >>> slow = ocp.Soft(ocp.Path(lambda instant: instant.qd, -np.inf, 1.2), weight=1e3)
@@ -131,21 +162,35 @@ class Soft(Weighed):
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.constraint, type) or not callable(getattr(self.constraint, "rows", None)):
-            raise TypeError(f"Soft needs a path constraint, such as ocp.PowerLimit(200), got {shown(self.constraint)}")
+        if not isinstance(self.constraint, PathConstraint):
+            raise TypeError(
+                f"Soft needs a path constraint, such as ocp.PowerLimit(200), got {repr_in_message(self.constraint)}"
+                f"{derive(self.constraint, (PathConstraint,))}"
+            )
+        self.constraint._check_members("Soft")
         super().__post_init__()
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        check = getattr(self.constraint, "check", None)
-        if check is not None:
-            check(model, feet)
+        self.constraint.check(model, feet)
 
     @property
     def name(self) -> str:
         return f"Soft {type(self.constraint).__name__}"
 
+    @property
+    def needs_places(self) -> bool:
+        return self.constraint.needs_places
+
+    @property
+    def needs_tau_rate(self) -> bool:
+        return self.constraint.needs_tau_rate
+
+    @property
+    def needs_torque_bounds(self) -> bool:
+        return self.constraint.needs_torque_bounds
+
     def integrand(self, instant: Instant) -> Expr:
-        value, lower, upper = bounded(self.constraint.rows(instant), self.name)
+        value, lower, upper = rows_and_bounds(self.constraint.rows(instant), self.name)
         cost = ca.SX(0)
         for bound, sign in ((lower, 1.0), (upper, -1.0)):
             limit = np.broadcast_to(np.asarray(bound, dtype=float).ravel(), (value.shape[0],))
@@ -156,8 +201,8 @@ class Soft(Weighed):
 
 
 def _check_term(term: Integral | Terminal) -> None:
-    """Checks a term that the user defines. Its weight may be negative, which maximizes the term."""
+    """Checks a term that the user defines."""
     what = type(term).__name__
     function(term.function, what)
-    finite(term.weight, f"{what} weight")
-    label(term.name, f"{what} name")
+    not_negative(term.weight, f"{what} weight", MAXIMIZED)
+    given_name(term.name, f"{what} name")

@@ -18,9 +18,9 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._arguments import all_known, called, function, listed_names
-from ..._autodiff import Derivatives, derivatives
-from ..._types import Array, Expr, listed, shown
+from ..._base.autodiff import FunctionDerivatives, derivatives
+from ..._base.checks import all_known, call_user, function, listed_names
+from ..._base.types import Array, Expr, names_in_message, repr_in_message
 from ...constraints import Constraint, constraint_jacobian
 from ...mechanism import Model
 from .footholds import PhaseConstraint
@@ -61,12 +61,16 @@ class DependentJoints:
 
     def __post_init__(self) -> None:
         if isinstance(self.constraint, type) or not isinstance(self.constraint, Constraint):
-            raise TypeError(f"DependentJoints needs a constraint such as od.Loop, got {shown(self.constraint)}")
-        here = f"DependentJoints of {shown(self.name)}"
+            raise TypeError(
+                f"DependentJoints needs a constraint such as od.Loop, got {repr_in_message(self.constraint)}"
+            )
+        here = f"DependentJoints of {repr_in_message(self.name)}"
         for key in ("joints", "of"):
             names = listed_names(getattr(self, key), f"{here}: {key}")
             if not names or len(set(names)) < len(names):
-                raise ValueError(f"{here}: {key} must name joints, each once, got {shown(getattr(self, key))}")
+                raise ValueError(
+                    f"{here}: {key} must name joints, each once, got {repr_in_message(getattr(self, key))}"
+                )
             object.__setattr__(self, key, names)
         function(self.function, f"{here}: function")
 
@@ -90,10 +94,8 @@ class Coordinates:
     qd: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        for key, size, slices in (
-            ("q", self.model.nq, self.model.q_slice),
-            ("qd", self.model.nv, self.model.qd_slice),
-        ):
+        model = self.model
+        for key, size, slices in (("q", model.nq, model.q_slice), ("qd", model.nv, model.qd_slice)):
             taken = set(_entries(slices, self.joints))
             object.__setattr__(self, key, [k for k in range(size) if k not in taken])
 
@@ -164,7 +166,7 @@ class Coordinates:
         rows = _entries(self.model.qd_slice, self.joints)
         return ca.solve(G[:, rows].T, force[rows])
 
-    def _derive(self, member: DependentJoints, q: Expr, qd: Expr | None = None) -> Derivatives:
+    def _derive(self, member: DependentJoints, q: Expr, qd: Expr | None = None) -> FunctionDerivatives:
         """g, J and dJ/dt qd_i."""
         x = q[_entries(self.model.q_slice, member.of)]
         inputs = _entries(self.model.qd_slice, member.of)
@@ -199,12 +201,12 @@ def check_dependent(model: Model, members: Sequence[DependentJoints], q: Array) 
     is regular there."""
     given: dict[str, str] = {}
     for member in members:
-        here = f"DependentJoints of {shown(member.name)}"
+        here = f"DependentJoints of {repr_in_message(member.name)}"
         all_known((*member.joints, *member.of), model.joint_names, here, "joint")
         rows, dofs = member.constraint.rows, _entries(model.qd_slice, member.joints)
         if len(dofs) != len(rows):
             raise ValueError(
-                f"{here}: the constraint has {len(rows)} rows ({listed(rows, 6)}), and the joints "
+                f"{here}: the constraint has {len(rows)} rows ({names_in_message(rows, 6)}), and the joints "
                 f"{', '.join(member.joints)} have {len(dofs)} dofs: name as many dofs as there are rows, and give the "
                 "constraint independent rows only, such as the two in the plane of a planar loop"
             )
@@ -215,14 +217,18 @@ def check_dependent(model: Model, members: Sequence[DependentJoints], q: Array) 
             )
         for joint in member.joints:
             if joint in given:
-                raise ValueError(f"{here}: joint {shown(joint)} already is a dependent joint of {shown(given[joint])}")
+                raise ValueError(
+                    f"{here}: joint {repr_in_message(joint)} already is a dependent joint of "
+                    f"{repr_in_message(given[joint])}"
+                )
             given[joint] = member.name
     for member in members:
         wrong = [joint for joint in member.of if joint in given]
         if wrong:
             raise ValueError(
-                f"DependentJoints of {shown(member.name)}: joint {shown(wrong[0])} in of= is a dependent joint of "
-                f"{shown(given[wrong[0]])}: name the independent joints from which both follow"
+                f"DependentJoints of {repr_in_message(member.name)}: joint {repr_in_message(wrong[0])} in of= is a "
+                f"dependent joint of {repr_in_message(given[wrong[0]])}: name the independent joints from which both "
+                "follow"
             )
         _check_values(model, member)
     _check_closed(Coordinates(model, tuple(members)), q)
@@ -230,17 +236,17 @@ def check_dependent(model: Model, members: Sequence[DependentJoints], q: Array) 
 
 def _check_values(model: Model, member: DependentJoints) -> None:
     """Checks the result of a function."""
-    here = f"DependentJoints of {shown(member.name)}: function"
+    here = f"DependentJoints of {repr_in_message(member.name)}: function"
     x = SX.sym("x", len(_entries(model.q_slice, member.of)))
-    value, size = called(here, member.function, x), len(member.constraint.rows)
+    value, size = call_user(here, member.function, x), len(member.constraint.rows)
     if not isinstance(value, (SX, DM)) or value.shape != (size, 1):
         raise ValueError(
             f"{here} must return {size} coordinates as a column, those of {', '.join(member.joints)}, got "
-            f"{shown(value)}"
+            f"{repr_in_message(value)}"
         )
     others = ca.Function("g", [x], [value], {"allow_free": True}).free_sx()
     if others:
-        names = listed([symbol.name() for symbol in others])
+        names = names_in_message([symbol.name() for symbol in others])
         raise ValueError(
             f"{here} must depend on the coordinates of {', '.join(member.of)} only, got the symbols {names}"
         )
@@ -258,7 +264,7 @@ def _check_closed(coordinates: Coordinates, q: Array) -> None:
     for member, phi in zip(members, gaps, strict=True):
         if not np.all(np.isfinite(phi)) or np.abs(phi).max() > CLOSED:
             raise ValueError(
-                f"DependentJoints of {shown(member.name)}: function does not close the constraint at "
+                f"DependentJoints of {repr_in_message(member.name)}: function does not close the constraint at "
                 f"{_at(model, member, full)}: phi = {np.array2string(phi, precision=3)}; check its signs and its "
                 "branch, or give a posture in its range"
             )

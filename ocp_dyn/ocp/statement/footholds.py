@@ -10,32 +10,55 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._arguments import as_bounds, not_negative
-from ..._types import Expr, shown, sparse
+from ..._base.checks import as_bounds, not_negative
+from ..._base.extensible import Extensible
+from ..._base.types import Expr, repr_in_message, sparse
 from ...constraints import Constraint, Contact, RollingContact
 from ...dynamics.compliant import HuntCrossleySphere, as_spheres, center_in, sphere_wrench
 from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
 from ...joints import Revolute
 from ...mechanism import Frame, Model
-from .ground.fitting import PLACED, check_edge, check_point
-from .ground.planes import GROUND, LATERAL, LEVEL, Plane
+from .ground.planes import GROUND, LATERAL, LEVEL, PLACED, Plane, check_edge, check_point
 from .ground.room import narrowed
 
 
+class Held(Extensible):
+    """Base class of everything that a phase holds and that has force variables: one per row of `contact`."""
+
+    contact: Any
+
+    @property
+    def name(self) -> str:
+        """The name of the contact."""
+        return str(self.contact.name)
+
+    @property
+    def size(self) -> int:
+        """Number of the rows of the contact, and of the force variables."""
+        return len(self.contact.rows)
+
+
 @dataclass(frozen=True, eq=False)
-class Foothold:
+class Foothold(Held):
     """A contact held on a plane, at a place that may be free in bounds.
 
-    contact: `od.Contact` without axes, the foot lies flat (six rows); `od.Contact` with axes "xyz" or "xz", a point;
-    `od.RollingContact` with an axis, an edge that the foot rolls over (five rows): a sharp edge for radius 0, a rounded
-    one otherwise. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat.
+    | field | meaning |
+    |---|---|
+    | contact | `od.Contact` or `od.RollingContact`, see below |
+    | x, y | [m] a number or (lower, upper), in the plane: the contact point, of an edge when the foot is level |
+    | yaw | [rad] a number or (lower, upper), about the normal of the plane |
+    | half_length | [m] half the length of the sole, for the center of pressure |
+    | half_width | [m] half the width of the sole, of an edge half its length |
+    | of | another foothold of this foot, from which place and plane follow: leave out x, y, yaw and plane |
+    | plane | the ground z = 0, or any `Plane`: a stair, a ramp, a wall |
 
-    plane: the ground z = 0, or any `Plane`: a stair, a ramp, a wall; on a `Patch`, such as those of a `Terrain`, the
-    whole sole stays (see `bounds`). A foot is level when it lies flat on its plane; friction cones and centers of
-    pressure refer to the plane. x, y [m], yaw [rad]: a number, or (lower, upper), in the coordinates of the plane; the place of the contact point, for an edge when the foot is level. of: another
-    foothold of this foot; the place and the plane follow from it (leave out x, y, yaw, plane). Example: flat sole, then
-    toe edge, without a new footstep. half_length, half_width [m]: half the size of the sole about the contact point
-    (half_width of an edge: half its length), for the center of pressure.
+    `od.Contact` without axes is a foot that lies flat (six rows), and with the axes "xyz" or "xz" a point.
+    `od.RollingContact` with an axis is an edge that the foot rolls over (five rows): sharp if its radius is 0, else
+    rounded. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat.
+
+    A foot is level when it lies flat on its plane. Friction cones and centers of pressure refer to the plane. On a
+    `Patch`, such as those of a `Terrain`, the whole sole stays (see `bounds`). An example of `of` is a toe edge that
+    follows a flat sole without a new footstep.
 
     The same Foothold object in consecutive phases is one place on the ground; the foot is set down at the start of the
     first of these phases.
@@ -61,7 +84,9 @@ class Foothold:
 
     def __post_init__(self) -> None:
         if not isinstance(self.contact, (Contact, RollingContact)):
-            raise TypeError(f"Foothold needs a Contact, such as od.Contact('foot'), got {shown(self.contact)}")
+            raise TypeError(
+                f"Foothold needs a Contact, such as od.Contact('foot'), got {repr_in_message(self.contact)}"
+            )
         for key in ("x", "y", "yaw"):
             limits = as_bounds(getattr(self, key), f"Foothold {key}")
             if not np.all(np.isfinite(limits)):
@@ -70,13 +95,18 @@ class Foothold:
         for key in ("half_length", "half_width"):
             not_negative(getattr(self, key), f"Foothold {key} [m]")
         if self.of is not None and not isinstance(self.of, Foothold):
-            raise TypeError(f"Foothold of={shown(self.of)}: must be a Foothold of the same foot")
+            raise TypeError(f"Foothold of={repr_in_message(self.of)}: must be a Foothold of the same foot")
+        given = [key for key in ("x", "y", "yaw") if getattr(self, key) != as_bounds(getattr(Foothold, key), key)]
+        if self.of is not None and given:
+            raise ValueError(
+                f"Foothold {self.name!r} has its place from of={self.of.name!r}: leave out {', '.join(given)}"
+            )
         self._set_plane()
 
     def _set_plane(self) -> None:
         """Checks the plane and takes it over from `of`; passes its normal to a rolling contact."""
         if not isinstance(self.plane, Plane):
-            raise TypeError(f"Foothold plane must be an ocp.Plane(point, normal), got {shown(self.plane)}")
+            raise TypeError(f"Foothold plane must be an ocp.Plane(point, normal), got {repr_in_message(self.plane)}")
         if self.of is not None:
             if self.plane not in (GROUND, self.of.plane):
                 raise ValueError(
@@ -103,16 +133,6 @@ class Foothold:
         return narrowed(self.plane, np.array([self.x, self.y, self.yaw]), sole, self.name)
 
     @property
-    def name(self) -> str:
-        """The name of the contact's frame."""
-        return self.contact.name
-
-    @property
-    def size(self) -> int:
-        """Number of contact rows."""
-        return len(self.contact.rows)
-
-    @property
     def kind(self) -> str:
         """ "flat", "edge" or "point"."""
         if isinstance(self.contact, RollingContact):
@@ -136,7 +156,7 @@ class Foothold:
         """phi of the contact at place = (x, y, yaw): zero while the foot does not move, or rolls without slip."""
         if isinstance(self.contact, RollingContact):
             return self._edge_position(self.contact, model, q, place)
-        R = turned(place) if self.plane.level else self.plane.R @ turned(place)
+        R = yaw_rotation(place) if self.plane.level else self.plane.R @ yaw_rotation(place)
         return self.contact.position_from(model, q, R, self.origin(place))
 
     def origin(self, place: Expr) -> Expr:
@@ -162,7 +182,7 @@ class Foothold:
         For other footholds, the x axis of the foot.
         """
         x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else LATERAL
-        return turned(place) @ sparse((y, -x, 0.0))
+        return yaw_rotation(place) @ sparse((y, -x, 0.0))
 
     def offset(self, model: Model) -> tuple[float, float, float]:
         """(x, y, yaw) of this foothold's place relative to the place of the foothold that it is derived from (`of`)."""
@@ -267,13 +287,14 @@ class Foothold:
 
 
 @dataclass(frozen=True, eq=False)
-class CompliantFoothold:
+class CompliantFoothold(Held):
     """A foot that stands on compliant spheres: its force is a law of positions and velocities, not a constraint.
 
     The second way of standing, in the list of a phase's footholds like the first, `Foothold`. The foot may slide, roll,
     leave the ground and come back within a phase: the solver finds when. There is no place on the ground to choose, no
-    impact, and no friction cone: the law (`ocp_dyn.dynamics.compliant`) implies that the ground pushes and where. Costs,
-    pictures, reports and files get the force as that of any foothold: `wrenches` is about the origin of the frame.
+    impact, and no friction cone: the law (`ocp_dyn.dynamics.compliant`) implies that the ground pushes and where.
+    Costs, pictures, reports and files get the force as that of any foothold: `wrenches` is about the origin of the
+    frame.
 
     frame: a frame of the foot, or its name. spheres: `od.HuntCrossleySphere`s on the same body, perhaps in other frames
     of it. A foot with a joint at the toes has two such footholds, one for each body. plane: the ground z = 0, or any
@@ -296,10 +317,14 @@ class CompliantFoothold:
 
     def __post_init__(self) -> None:
         if not isinstance(self.frame, (Frame, str)):
-            raise TypeError(f"CompliantFoothold needs a frame (model.frame(name)) or a name, got {shown(self.frame)}")
+            raise TypeError(
+                f"CompliantFoothold needs a frame (model.frame(name)) or a name, got {repr_in_message(self.frame)}"
+            )
         object.__setattr__(self, "spheres", as_spheres(self.spheres))
         if not isinstance(self.plane, Plane):
-            raise TypeError(f"CompliantFoothold plane must be an ocp.Plane(point, normal), got {shown(self.plane)}")
+            raise TypeError(
+                f"CompliantFoothold plane must be an ocp.Plane(point, normal), got {repr_in_message(self.plane)}"
+            )
 
     @property
     def name(self) -> str:
@@ -315,11 +340,6 @@ class CompliantFoothold:
     def rows(self) -> tuple[str, ...]:
         """Names of the six force variables: moments about the origin of the frame, then forces, world axes."""
         return Contact(self.frame).rows
-
-    @property
-    def size(self) -> int:
-        """Number of force variables: 6."""
-        return len(self.rows)
 
     def check(self, model: Model) -> None:
         """Raises KeyError for frames that the model does not have, ValueError for spheres on another body."""
@@ -347,18 +367,10 @@ class CompliantFoothold:
 
 
 @dataclass(frozen=True)
-class PhaseConstraint:
+class PhaseConstraint(Held):
     """A constraint that a phase holds in addition to its footholds; like a Foothold, but without a place."""
 
     contact: Constraint
-
-    @property
-    def name(self) -> str:
-        return str(getattr(self.contact, "name", type(self.contact).__name__))
-
-    @property
-    def size(self) -> int:
-        return len(self.contact.rows)
 
     def position(self, model: Model, q: Expr, place: Expr = None) -> Expr:
         """phi of the constraint."""
@@ -375,19 +387,16 @@ class PhaseConstraint:
         return SX(0, 1) if before == self else self.contact.jacobian(model, q) @ qd
 
 
-Held = Foothold | CompliantFoothold | PhaseConstraint
-"""Everything of a phase that has force variables."""
-
 Rigid = Foothold | PhaseConstraint
 """Members of a phase that constraint rows hold."""
 
 
 def rigid(held: Iterable[Held]) -> tuple[Rigid, ...]:
     """The members that are held by constraint rows: all but compliant footholds."""
-    return tuple(h for h in held if not isinstance(h, CompliantFoothold))
+    return tuple(h for h in held if isinstance(h, (Foothold, PhaseConstraint)))
 
 
-def turned(place: Expr) -> Expr:
+def yaw_rotation(place: Expr) -> Expr:
     """Rotation (3x3) about the normal of the plane, its z axis, by the yaw of a place (x, y, yaw)."""
     c, s = ca.cos(place[2]), ca.sin(place[2])
     zero, one = type(c)(1, 1), type(c)(1)

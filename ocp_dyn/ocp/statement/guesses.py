@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._arguments import finite, known, not_negative, numbers, truth
-from ..._types import Array, Indices, sequence, shown
+from ..._base.checks import finite, name_among, not_negative, numbers, truth
+from ..._base.types import Array, Indices, repr_in_message, sequence
 from ...mechanism import Model
 
 
@@ -19,8 +19,8 @@ class FootPlan:
     """A first guess from a plan of the feet: `Problem(guess=FootPlan())`.
 
     strike, leave [rad]: pitch of a foot when it strikes the ground on an edge, and when it leaves the ground from an
-    edge: the heel is up over an edge at the toes, the toes over one at the heel. lift [m]: height of the middle of a swing above its ends. crouch: lowering of the base, as a fraction of its
-    height when standing.
+    edge: the heel is up over an edge at the toes, the toes over one at the heel. lift [m]: height of the middle of a
+    swing above its ends. crouch: lowering of the base, as a fraction of its height when standing.
 
     >>> plan = ocp.FootPlan(lift=0.1)
     >>> float(np.degrees(plan.strike).round(3))  # degrees
@@ -44,7 +44,8 @@ Posture = Array | tuple[tuple[str, Array], ...]
 
 @dataclass(frozen=True, eq=False)
 class Postures:
-    """A first guess through postures at fractions of the motion: `Problem(guess=Postures({0.0: seated, 1.0: upright}))`.
+    """A first guess through postures at fractions of the motion:
+    `Problem(guess=Postures({0.0: seated, 1.0: upright}))`.
 
     at: a dict, or pairs, of a fraction of the motion and its posture: the fractions increase from 0 to 1. A posture is
     q (nq), such as `solution.q[k]`, or a dict of angles [rad] by the names of joints ("knee_l", "hip_l": all entries of
@@ -77,11 +78,12 @@ class Postures:
         what = "Postures need a dict of postures by fraction of the motion, {0.0: q, 1.0: {'knee_l': 0.5}}, or pairs"
         pairs = [sequence(pair, what) for pair in sequence(pairs, what)]
         if any(len(pair) != 2 for pair in pairs):
-            raise ValueError(f"{what}, got {shown(self.at)}")
+            raise ValueError(f"{what}, got {repr_in_message(self.at)}")
         fractions = [finite(fraction, "Postures: a fraction of the motion") for fraction, _ in pairs]
         if len(fractions) < 2 or (fractions[0], fractions[-1]) != (0.0, 1.0) or min(np.diff(fractions)) <= 0:
             raise ValueError(
-                f"Postures: the fractions must increase from 0 at the start to 1 at the end of the motion, got {fractions}"
+                "Postures: the fractions must increase from 0 at the start to 1 at the end of the motion, got "
+                f"{fractions}"
             )
         postures = (_posture(posture, t) for t, (_, posture) in zip(fractions, pairs, strict=True))
         object.__setattr__(self, "at", tuple(zip(fractions, postures, strict=True)))
@@ -99,14 +101,14 @@ def entries_of(model: Model, posture: Posture, what: str) -> tuple[Indices, Arra
     if isinstance(posture, np.ndarray):
         if posture.size != model.nq:
             raise ValueError(
-                f"{what} must have nq = {model.nq} entries for the model {shown(model.name)}, got {posture.size}; "
-                "a posture of some joints is a dict, such as {'knee_l': 0.5}"
+                f"{what} must have nq = {model.nq} entries for the model {repr_in_message(model.name)}, got "
+                f"{posture.size}; a posture of some joints is a dict, such as {{'knee_l': 0.5}}"
             )
         return np.arange(model.nq), posture
     index, values = [np.zeros(0, dtype=int)], [np.zeros(0)]
     for name, given in posture:
         names = (*model.joint_names, *(q for q in model.q_names if q not in model.joint_names))
-        known(name, names, what, "joint or entry of q")
+        name_among(name, names, what, "joint or entry of q")
         found = (
             np.arange(model.nq)[model.q_slice(name)]
             if name in model.joint_names
@@ -114,7 +116,9 @@ def entries_of(model: Model, posture: Posture, what: str) -> tuple[Indices, Arra
         )
         if given.size != found.size:
             entries = ", ".join(model.q_names[k] for k in found)
-            raise ValueError(f"{what}: {shown(name)} has {found.size} entries of q ({entries}), got {given.size}")
+            raise ValueError(
+                f"{what}: {repr_in_message(name)} has {found.size} entries of q ({entries}), got {given.size}"
+            )
         index.append(found)
         values.append(given)
     return np.concatenate(index), np.concatenate(values)
@@ -128,12 +132,12 @@ def _posture(value: Any, fraction: float) -> Posture:
     """The checked form of a posture: q, or pairs of names and values."""
     what = _at(fraction)
     if isinstance(value, Mapping):
-        pairs = tuple((name, numbers(angles, f"{what}: {shown(name)}")) for name, angles in value.items())
+        pairs = tuple((name, numbers(angles, f"{what}: {repr_in_message(name)}")) for name, angles in value.items())
         parts = [angles for _, angles in pairs]
     else:
         parts = [numbers(value, what)]
     if not all(np.all(np.isfinite(part)) for part in parts):
-        raise ValueError(f"{what} must be finite, got {shown(value)}")
+        raise ValueError(f"{what} must be finite, got {repr_in_message(value)}")
     return pairs if isinstance(value, Mapping) else parts[0]
 
 

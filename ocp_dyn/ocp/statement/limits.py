@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..._arguments import all_positive, not_negative, positive, truth
-from ..._types import Array
-from ...dynamics.momentum import zero_moment_point
+from ..._base.checks import all_positive, not_negative, positive, truth
+from ..._base.types import Array, Expr
 from ...mechanism import Model
 from .instant import Instant
-from .objectives import base_size, capture_point, check_magnitudes, middle_of_feet, per_direction, per_dof
-from .path_constraints import Bounded
+from .objectives import base_size, capture_gap, check_magnitudes, per_direction, per_dof, zero_moment_gap
+from .path_constraints import Bounded, PathConstraint
 
 
 @dataclass(frozen=True)
-class PowerLimit:
+class PowerLimit(PathConstraint):
     """-maximum <= tau qd <= maximum [W] in every joint; maximum: a number, or one per entry of tau (inf: no limit).
 
     >>> weak = turn(ocp.TorqueSquared(), path=[ocp.PowerLimit(3.0)]).solve(progress=False)
@@ -28,7 +28,7 @@ class PowerLimit:
     """
 
     maximum: Any
-    where: ClassVar[str] = "interval"
+    where = "interval"
 
     def __post_init__(self) -> None:
         all_positive(self.maximum, "PowerLimit maximum [W], inf for none,", infinite=True)
@@ -43,7 +43,7 @@ class PowerLimit:
 
 
 @dataclass(frozen=True)
-class TorqueSpeedCurve:
+class TorqueSpeedCurve(PathConstraint):
     """|tau| / tau_max + (speed in the direction of tau) / qd_max <= 1: no torque at a motor's no-load speed.
 
     The curve is linear in all four quadrants. The curve alone would allow a braking torque above tau_max; the bounds of
@@ -57,7 +57,7 @@ class TorqueSpeedCurve:
 
     tau_max: Any = None
     qd_max: Any = None
-    where: ClassVar[str] = "interval"
+    where = "interval"
 
     def __post_init__(self) -> None:
         if self.tau_max is not None:
@@ -98,7 +98,7 @@ class TorqueSpeedCurve:
 
 
 @dataclass(frozen=True)
-class JointMargin:
+class JointMargin(PathConstraint):
     """Joint positions stay at least `margin` [rad, m] away from the model's finite limits, at the nodes.
 
     ends: also at the first and the last node of the phase.
@@ -110,7 +110,7 @@ class JointMargin:
 
     margin: float
     ends: bool = True
-    where: ClassVar[str] = "node"
+    where = "node"
 
     def __post_init__(self) -> None:
         not_negative(self.margin, "JointMargin", ": it is inside the limits")
@@ -129,8 +129,28 @@ class JointMargin:
         return q, lower[limited] + self.margin, upper[limited] - self.margin
 
 
+class _Margin(PathConstraint):
+    """A point on the ground stays within `radius` [m] of the middle of the feet: a row in meters, none in flight."""
+
+    radius: float
+    where = "interval"
+    needs_places = True
+
+    @abstractmethod
+    def _gap(self, instant: Instant) -> Expr:
+        """The way (2) [m] along the ground from the middle of the feet to the point."""
+
+    def __post_init__(self) -> None:
+        positive(self.radius, f"{type(self).__name__} radius [m]")
+
+    def rows(self, instant: Instant) -> Bounded:
+        if not instant.places:
+            return ca.SX(0, 1), 0.0, 0.0
+        return ca.sumsqr(self._gap(instant)) / self.radius, -np.inf, self.radius
+
+
 @dataclass(frozen=True)
-class CaptureMargin:
+class CaptureMargin(_Margin):
     """The capture point stays within `radius` [m] of the middle of the feet on the ground, so that the walker could
     come to rest.
 
@@ -139,18 +159,13 @@ class CaptureMargin:
     """
 
     radius: float
-    where: ClassVar[str] = "interval"
-    needs_places: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        positive(self.radius, "CaptureMargin radius [m]")
-
-    def rows(self, instant: Instant) -> Bounded:
-        return _within(instant, capture_point(instant), self.radius)
+    def _gap(self, instant: Instant) -> Expr:
+        return capture_gap(instant)
 
 
 @dataclass(frozen=True)
-class ZeroMomentPointMargin:
+class ZeroMomentPointMargin(_Margin):
     """The zero-moment point stays within `radius` [m] of the middle of the feet on the ground.
 
     >>> ocp.ZeroMomentPointMargin(radius=0.05).rows(instant)[2]
@@ -158,18 +173,6 @@ class ZeroMomentPointMargin:
     """
 
     radius: float
-    where: ClassVar[str] = "interval"
-    needs_places: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        positive(self.radius, "ZeroMomentPointMargin radius [m]")
-
-    def rows(self, instant: Instant) -> Bounded:
-        return _within(instant, zero_moment_point(instant.model, instant.q, instant.qd, instant.qdd)[:2], self.radius)
-
-
-def _within(instant: Instant, point: Any, radius: float) -> Bounded:
-    """Squared distance from the middle of the feet, divided by the radius: a row in meters. No rows in flight."""
-    if not instant.places:
-        return ca.SX(0, 1), 0.0, 0.0
-    return ca.sumsqr(point - middle_of_feet(instant)) / radius, -np.inf, radius
+    def _gap(self, instant: Instant) -> Expr:
+        return zero_moment_gap(instant)

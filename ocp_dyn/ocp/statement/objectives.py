@@ -1,119 +1,238 @@
-"""Objectives: their protocols, the base classes of the library's cost terms, and quantities that several terms use.
+"""Terms of a problem: their base classes, and quantities that several terms use.
 
-Each objective is data with one method. If a cost is a sum of squares, the method is `residual`, the vector that is
-squared, which Gauss-Newton methods use; `integrand` follows from it. A cost term is `weight` times the integral over
-time. A weight of zero switches a term off. Only terms that the user defines may have a negative weight, which maximizes
-the term.
+A term is data with methods. A cost is `weight` times the integral of its integrand over time. If it is a sum of
+squares, `residual` gives the vector that is squared, which Gauss-Newton methods use. A weight of zero switches a term
+off; no weight is negative. A term that shall be large returns its negative.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
-from ..._arguments import all_positive, number, numbers, positive, scaled
-from ..._types import Array, Expr, shown
-from ...dynamics.momentum import center_of_mass, center_of_mass_velocity
+from ..._base.checks import all_positive, divide_by_scale, not_negative, number, numbers, positive
+from ..._base.extensible import Extensible, check_members
+from ..._base.types import Array, Expr, repr_in_message
+from ...dynamics.momentum import center_of_mass, center_of_mass_velocity, zero_moment_point
 from ...mechanism import Model
 from .instant import Instant
 
+MAXIMIZED = "; to make a quantity large, return its negative"
+"""The remedy for a negative weight."""
 
-@runtime_checkable
-class Objective(Protocol):
-    """An integrand [unit of the cost per second]; its integral over the motion is a cost term.
-
-    An objective may also have: `residual(instant)`, if the integrand is its sum of squares; `slack_size(model)` and
-    `slack_rows(instant)`, for non-negative variables `instant.slacks[self]` and rows that constrain them;
-    `reference_size(model)` and `reference(s)`, for reference values `instant.references[self]` at the fraction s of the
-    phase; `check(model, feet)`, see `Weighed.check`.
-    """
-
-    @property
-    def weight(self) -> float: ...
-
-    def integrand(self, instant: Instant) -> Expr: ...
+READ_IN = {
+    "continues": "RateCost",
+    "ends": "PathConstraint",
+    "at_interval_ends": "PathConstraint",
+    "slack_size": "SlackCost",
+    "slack_rows": "SlackCost",
+    "reference_size": "TrackingCost",
+}
+"""Members that one base class of terms has: in a class without this base class nobody would read them."""
 
 
-@runtime_checkable
-class RateObjective(Protocol):
-    """An integrand of the rate of a quantity of the instant, such as its torques, within a phase.
+class Term(Extensible):
+    """Base class of costs and path constraints: members that all of them have.
 
-    It may also have `rate_residual(rate)`, if the integrand is its sum of squares, and `continues = True` if the
-    quantity is the torques and the cost also counts their change from a phase to the next one. See
-    `ocp_dyn.ocp.transcription.rate_costs`.
-    """
-
-    @property
-    def weight(self) -> float: ...
-
-    def quantity(self, instant: Instant) -> Expr: ...
-
-    def rate_integrand(self, rate: Expr) -> Expr: ...
-
-
-class Weighed:
-    """Base class of the library's cost terms: checks their weight and scale.
-
-    `of_dofs` names the attributes that are one number or one per entry of qd: their size is checked against the model.
+    needs_places: the term is about the places of the feet. needs_tau_rate: it uses `instant.tau_rate`, so the problem
+    must have torque="linear". needs_torque_bounds: it holds only together with the bounds of the torques. of_dofs:
+    names of attributes that are one number, or one per entry of qd.
     """
 
     of_dofs: ClassVar[tuple[str, ...]] = ()
 
-    def __post_init__(self) -> None:
-        what = type(self).__name__
-        if not 0 <= number(getattr(self, "weight", 1.0), f"{what} weight") < np.inf:
-            raise ValueError(
-                f"{what} weight must be finite and not negative, got {shown(getattr(self, 'weight', 1.0))}"
-            )
-        self._check_scale()
+    @property
+    def name(self) -> str:
+        """The name in reports: that of the class, unless the class gives another one."""
+        return type(self).__name__
 
-    def _check_scale(self) -> None:
-        check = all_positive if "scale" in self.of_dofs else positive
-        check(getattr(self, "scale", 1.0), f"{type(self).__name__} scale")
+    @property
+    def needs_places(self) -> bool:
+        return False
+
+    @property
+    def needs_tau_rate(self) -> bool:
+        return False
+
+    @property
+    def needs_torque_bounds(self) -> bool:
+        return False
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        """Raises KeyError for names, ValueError for sizes that do not fit the model; feet: names of the footholds."""
+        """Raises KeyError for names, ValueError for sizes that do not fit the model; feet: names of the footholds.
+
+        It is called when the problem is made.
+        """
         for key in self.of_dofs:
             per_dof(getattr(self, key), model.nv, f"{type(self).__name__} {key}")
 
+    def _check_members(self, here: str) -> None:
+        """Raises TypeError or ValueError for members that are misspelled, missing, of a wrong kind, or without
+        effect."""
+        what = f"{here}: {type(self).__name__}"
+        check_members(self, what)
+        bases = [base.__name__ for base in type(self).__mro__]
+        for name, base in READ_IN.items():
+            if hasattr(self, name) and base not in bases:
+                raise TypeError(
+                    f"{what}: {name} has no effect on such a term: leave it out, or derive the class from ocp.{base}"
+                )
 
-class LeastSquares(Weighed):
-    """An objective that is the sum of squares of its residual."""
 
+class Weighed(Term):
+    """A term with a weight, which must be finite and not negative. of_one: names of attributes that are one number."""
+
+    weight: float
+    of_one: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        what = type(self).__name__
+        if not 0 <= number(self.weight, f"{what} weight") < np.inf:
+            raise ValueError(f"{what} weight must be finite and not negative, got {repr_in_message(self.weight)}")
+        for key in self.of_one:
+            positive(getattr(self, key), f"{what} {key}")
+        self._check_scale()
+
+    def _check_scale(self) -> None:
+        for key in self.of_dofs:
+            if key == "scale":
+                all_positive(getattr(self, key), f"{type(self).__name__} {key}")
+
+    def _check_members(self, here: str) -> None:
+        super()._check_members(here)
+        not_negative(self.weight, f"{here}: weight of {type(self).__name__}", MAXIMIZED)
+
+
+class Cost(Weighed):
+    """Base class of costs: weight times the integral of the integrand [unit of the cost per second] over the motion.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Speed(ocp.Cost):
+    ...     weight: float = 1.0
+    ...     def integrand(self, instant):
+    ...         return ca.sumsqr(instant.qd)
+    >>> round(turn(Speed(), ocp.TorqueSquared(1e-5)).solve(progress=False).cost["Speed"], 2)  # 1 rad in 1 s: at least 1
+    1.0
+    """
+
+    @abstractmethod
+    def integrand(self, instant: Instant) -> Expr:
+        """The integrand at an instant: one number."""
+
+    def residual(self, instant: Instant) -> Expr | None:
+        """The vector of which the integrand is the sum of squares; None if it is no such sum."""
+        return None
+
+
+class LeastSquares(Cost):
+    """Base class of costs that are the sum of squares of their residual.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Speed(ocp.LeastSquares):
+    ...     weight: float = 1.0
+    ...     def residual(self, instant):
+    ...         return instant.qd
+    >>> Speed().integrand(instant)
+    DM(1)
+    """
+
+    @abstractmethod
     def residual(self, instant: Instant) -> Expr:
-        raise NotImplementedError
+        """The vector that is squared."""
 
     def integrand(self, instant: Instant) -> Expr:
         return ca.sumsqr(self.residual(instant))
 
 
-class RateSquared(Weighed):
+class SlackCost(Cost):
+    """Base class of costs of non-negative variables of their own, `instant.slacks[self]`, which rows constrain.
+
+    scale: typical size of the variables.
+
+    >>> isinstance(ocp.SlackWork(), ocp.SlackCost)
+    True
+    """
+
+    scale: Any
+
+    @abstractmethod
+    def slack_size(self, model: Model) -> int:
+        """Number of the variables, per interval."""
+
+    @abstractmethod
+    def slack_rows(self, instant: Instant) -> Expr:
+        """Rows that must not be negative."""
+
+
+class TrackingCost(LeastSquares):
+    """Base class of costs of the distance to reference values, `instant.references[self]`.
+
+    reference: a function of the fraction s of the phase that returns `reference_size(model)` numbers.
+
+    >>> isinstance(ocp.TrackForces(["foot"], ocp.recording([0, 1], np.zeros((2, 3)))), ocp.TrackingCost)
+    True
+    """
+
+    reference: Callable[[float], Any]
+
+    @abstractmethod
+    def reference_size(self, model: Model) -> int:
+        """Number of the reference values."""
+
+
+class RateCost(Weighed):
+    """Base class of costs of the rate of a quantity of the instant, such as its torques, within a phase.
+
+    continues: the quantity is the torques, and the cost also counts their change from a phase to the next one. See
+    `ocp_dyn.ocp.transcription.quantity_costs`.
+
+    >>> isinstance(ocp.Rate(lambda instant: instant.tau), ocp.RateCost)
+    True
+    """
+
+    @property
+    def continues(self) -> bool:
+        return False
+
+    @abstractmethod
+    def quantity(self, instant: Instant) -> Expr:
+        """The quantity at an instant."""
+
+    @abstractmethod
+    def rate_integrand(self, rate: Expr) -> Expr:
+        """The integrand: one number."""
+
+    def rate_residual(self, rate: Expr) -> Expr | None:
+        """The vector of which the integrand is the sum of squares; None if it is no such sum."""
+        return None
+
+
+class RateSquared(RateCost):
     """A cost of the squared rate of a quantity over its scale: one number, or one per entry."""
 
-    def quantity(self, instant: Instant) -> Expr:
-        raise NotImplementedError
+    scale: Any = 1.0
 
     def rate_residual(self, rate: Expr) -> Expr:
-        return scaled(rate, getattr(self, "scale", 1.0), f"{type(self).__name__} scale")
+        return divide_by_scale(rate, self.scale, f"{type(self).__name__} scale")
 
     def rate_integrand(self, rate: Expr) -> Expr:
         return ca.sumsqr(self.rate_residual(rate))
 
 
-def objective_name(objective: Any) -> str:
-    """Name of a cost term in reports."""
-    return str(getattr(objective, "name", type(objective).__name__))
-
-
 def capture_point(instant: Instant) -> Expr:
-    """c + c' / omega (2) [m], omega^2 = g / c_z: the point at which the inverted pendulum comes to rest."""
+    """c + c' / omega (2) [m], omega^2 = g / h with the height h above the feet: the point at which the inverted
+    pendulum comes to rest."""
     c = center_of_mass(instant.model, instant.q)
+    height = c[2] - middle_of_feet(instant)[2]
     speed = center_of_mass_velocity(instant.model, instant.q, instant.qd)
     g = float(np.linalg.norm(instant.model.gravity))
-    return c[:2] + speed[:2] * ca.sqrt(c[2] / g)
+    return c[:2] + speed[:2] * ca.sqrt(height / g)
 
 
 def base_size(model: Model) -> int:
@@ -140,7 +259,7 @@ def per_direction(value: Any, size: int, what: str) -> tuple[Array, Array]:
     if found.size == 2 * size and (size == 1 or shape == (size, 2)):
         lower, upper = found.reshape(size, 2).T
         if np.any(lower >= 0) or np.any(upper <= 0):
-            raise ValueError(f"{what}: a pair (lower, upper) needs lower < 0 < upper, got {shown(value)}")
+            raise ValueError(f"{what}: a pair (lower, upper) needs lower < 0 < upper, got {repr_in_message(value)}")
         return -lower, upper.copy()
     if found.size not in (1, size):
         raise ValueError(
@@ -149,8 +268,8 @@ def per_direction(value: Any, size: int, what: str) -> tuple[Array, Array]:
         )
     if np.any(found <= 0):
         raise ValueError(
-            f"{what}: numbers for both directions must be positive, got {shown(value)}; directions that differ need "
-            f"{size} pairs (lower, upper), one per dof"
+            f"{what}: numbers for both directions must be positive, got {repr_in_message(value)}; directions that "
+            f"differ need {size} pairs (lower, upper), one per dof"
         )
     both = np.array(np.broadcast_to(found, (size,)))
     return both, both
@@ -164,6 +283,18 @@ def check_magnitudes(value: Any, what: str, infinite: bool = False) -> None:
 
 
 def middle_of_feet(instant: Instant) -> Expr:
-    """Mean (x, y) [m] of the places on which feet stand."""
-    places = [foothold.origin(place)[:2] for foothold, place in instant.places.items()]
-    return sum(places, start=ca.SX(2, 1)) / len(places)
+    """Mean (3) [m] of the places on which feet stand."""
+    places = [foothold.origin(place) for foothold, place in instant.places.items()]
+    return sum(places, start=ca.SX(3, 1)) / len(places)
+
+
+def zero_moment_gap(instant: Instant) -> Expr:
+    """Way (2) [m], along the ground, from the middle of the feet to the zero-moment point at their height."""
+    middle = middle_of_feet(instant)
+    ground = ca.vertcat(ca.SX(2, 1), middle[2])
+    return (zero_moment_point(instant.model, instant.q, instant.qd, instant.qdd, point=ground) - middle)[:2]
+
+
+def capture_gap(instant: Instant) -> Expr:
+    """Way (2) [m], along the ground, from the middle of the feet to the capture point."""
+    return capture_point(instant) - middle_of_feet(instant)[:2]

@@ -9,26 +9,27 @@ for conditions that footholds imply at these nodes, such as the height of a foot
 objective has a method `check(model, feet)`, it is called when the problem is made, to check names and sizes; feet:
 names of the problem's footholds.
 
-A constraint of intervals holds at the stages of the integrator, in multiple shooting at the start of every interval. With
-the attribute `at_interval_ends = True` it holds at both ends of every interval instead, where the instant has q, qd, tau
-and tau_rate. A constraint or an objective with `needs_tau_rate = True` uses `instant.tau_rate`: the problem must have
-torque="linear", and torques are continuous from phase to phase.
+A constraint of intervals holds at the stages of the integrator, in multiple shooting at the start of every interval.
+With the attribute `at_interval_ends = True` it holds at both ends of every interval instead, where the instant has q,
+qd, tau and tau_rate. A constraint or an objective with `needs_tau_rate = True` uses `instant.tau_rate`: the problem
+must have torque="linear", and torques are continuous from phase to phase.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..._arguments import (
+from ..._base.checks import (
     all_known,
     bounds,
-    called,
+    call_user,
     choice,
     expression,
     finite,
@@ -40,11 +41,12 @@ from ..._arguments import (
     positive,
     truth,
 )
-from ..._types import Expr, Vector, sequence, shown, sparse
+from ..._base.types import Expr, Vector, repr_in_message, sequence, sparse
 from ...dynamics.kinematics import point_position, pose
 from ...mechanism import Model
 from .footholds import Foothold
 from .instant import Instant
+from .objectives import Term
 
 WHERE = ("node", "interval", "wrench")
 
@@ -52,18 +54,50 @@ Bounded = tuple[Expr, Any, Any]
 """An expression with its lower and upper bounds."""
 
 
-@runtime_checkable
-class PathConstraint(Protocol):
-    """Rows that hold throughout a phase."""
+class PathConstraint(Term):
+    """Base class of path constraints: rows that hold throughout a phase.
+
+    where: "node", "interval" or "wrench"; ends: for "node", also at the first and the last node of the phase;
+    at_interval_ends: for "interval", at both ends of every interval.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Slow(ocp.PathConstraint):
+    ...     limit: float
+    ...     where = "node"
+    ...     def rows(self, instant):
+    ...         return instant.qd, -self.limit, self.limit
+    >>> slow = turn(ocp.TorqueSquared(), path=[Slow(1.2)]).solve(progress=False)
+    >>> round(float(slow.qd.max()), 3)
+    1.2
+    """
+
+    where: str
 
     @property
-    def where(self) -> str: ...
+    def ends(self) -> bool:
+        return True
 
-    def rows(self, instant: Instant) -> Bounded: ...
+    @property
+    def at_interval_ends(self) -> bool:
+        return False
+
+    @abstractmethod
+    def rows(self, instant: Instant) -> Bounded:
+        """(expression, lower, upper) at an instant."""
+
+    def _check_members(self, here: str) -> None:
+        super()._check_members(here)
+        what = f"{here}: {type(self).__name__}"
+        choice(self.where, WHERE, f"{here}: where of {repr_in_message(self)}")
+        if self.where != "node" and not self.ends:
+            raise ValueError(f"{what}: ends=False counts for nodes, and its where is {self.where!r}: leave ends out")
+        if self.where == "node" and self.at_interval_ends:
+            raise ValueError(f"{what}: at_interval_ends counts for intervals, and its where is 'node': leave it out")
 
 
 @dataclass(frozen=True)
-class Unilateral:
+class Unilateral(PathConstraint):
     """Normal force >= minimum [N]: contacts push and never pull. For the impulse of an impact the minimum is 0 N s.
 
     >>> ocp.Unilateral(minimum=5.0).rows(instant)  # 100 N, at least 5 N
@@ -71,7 +105,7 @@ class Unilateral:
     """
 
     minimum: float = 0.0
-    where: ClassVar[str] = "wrench"
+    where = "wrench"
 
     def __post_init__(self) -> None:
         finite(self.minimum, "Unilateral minimum [N]")
@@ -82,7 +116,7 @@ class Unilateral:
 
 
 @dataclass(frozen=True)
-class FrictionCone:
+class FrictionCone(PathConstraint):
     """|f_x|, |f_y| <= mu / sqrt(2) f_z (the pyramid inside the cone) and |n_z| <= mu_yaw f_z [m] on flat feet.
 
     x, y and z are the axes of the plane on which the foot stands. The pyramid implies that contacts push. `Unilateral`
@@ -97,7 +131,7 @@ class FrictionCone:
     mu: float = 0.7
     mu_yaw: float = 0.03
     second_order: bool = False
-    where: ClassVar[str] = "wrench"
+    where = "wrench"
 
     def __post_init__(self) -> None:
         for key in ("mu", "mu_yaw"):
@@ -121,7 +155,7 @@ class FrictionCone:
 
 
 @dataclass(frozen=True)
-class CenterOfPressure:
+class CenterOfPressure(PathConstraint):
     """The center of pressure of every flat foot, or edge, stays inside its sole, `margin` [m] from its ends.
 
     >>> ocp.CenterOfPressure().rows(instant)[0]  # to the sides, then to heel and toe, times 100 N
@@ -129,7 +163,7 @@ class CenterOfPressure:
     """
 
     margin: float = 0.005
-    where: ClassVar[str] = "wrench"
+    where = "wrench"
 
     def __post_init__(self) -> None:
         not_negative(self.margin, "CenterOfPressure margin [m]")
@@ -153,13 +187,13 @@ class CenterOfPressure:
 
 
 @dataclass(frozen=True)
-class Clearance:
+class Clearance(PathConstraint):
     """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m].
 
     s: fraction of the phase. points: pairs (frame, point in frame coordinates [m]). part: the part of the swing that
-    the phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: an `ocp.Terrain`, or a function of x
-    and y for the height of the ground and of the obstacles on it [m]; None: the plane z = 0. There are no rows at the first and last node
-    of the phase, at which the foot leaves the ground and meets it.
+    the phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: an `ocp.Terrain`, or a function
+    of x and y for the height of the ground and of the obstacles on it [m]; None: the plane z = 0. There are no rows at
+    the first and last node of the phase, at which the foot leaves the ground and meets it.
 
     >>> ocp.Clearance([("tip", (0, 0, 0))], height=0.05).rows(instant)  # 1 m, less 0.05 m in the middle
     (SX(0.95), 0.0, inf)
@@ -169,8 +203,8 @@ class Clearance:
     height: float = 0.03
     terrain: Callable[[Expr, Expr], Expr] | None = None
     part: tuple[float, float] = (0.0, 1.0)
-    where: ClassVar[str] = "node"
-    ends: ClassVar[bool] = False
+    where = "node"
+    ends = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", framed_points(self.points, "Clearance points"))
@@ -179,7 +213,7 @@ class Clearance:
         if part.size != 2 or not 0 <= part[0] < part[1] <= 1:
             raise ValueError(
                 "Clearance part must be (begin, end) with 0 <= begin < end <= 1, fractions of the swing, got "
-                f"{shown(self.part)}"
+                f"{repr_in_message(self.part)}"
             )
         if self.terrain is not None:
             function(self.terrain, "Clearance terrain", ": write lambda x, y: 0.1, for example, for a step of 0.1 m")
@@ -199,14 +233,14 @@ class Clearance:
     def _ground(self, p: Expr) -> Expr:
         if self.terrain is None:
             return 0.0
-        height = expression(called("Clearance terrain", self.terrain, p[0], p[1]), "Clearance terrain")
+        height = expression(call_user("Clearance terrain", self.terrain, p[0], p[1]), "Clearance terrain")
         if height.shape != (1, 1):
             raise ValueError(f"Clearance terrain must return one height [m], got shape {height.shape}")
         return height
 
 
 @dataclass(frozen=True)
-class Separation:
+class Separation(PathConstraint):
     """Points on the left stay at least `distance` [m] to the left of points on the right.
 
     pairs: ((frame, point), (frame, point)), the left one first. ends: also at the first and the last node of the phase;
@@ -222,7 +256,7 @@ class Separation:
     distance: float
     ends: bool = True
     facing: str | None = None
-    where: ClassVar[str] = "node"
+    where = "node"
 
     def __post_init__(self) -> None:
         what = "Separation pairs"
@@ -230,7 +264,7 @@ class Separation:
         pairs = tuple(framed_points(pair, what) for pair in given)
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError(
-                f"{what} must hold two points each, one of the left and one of the right, got {shown(pairs)}"
+                f"{what} must hold two points each, one of the left and one of the right, got {repr_in_message(pairs)}"
             )
         object.__setattr__(self, "pairs", pairs)
         finite(self.distance, "Separation distance [m]")
@@ -261,7 +295,7 @@ TORQUE_HINT = 'tau and qdd are known with where="interval" only'
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(PathConstraint):
     """A path constraint that the user defines: lower <= function(instant) <= upper.
 
     where: "node", "interval" or "wrench". At a "node" the instant has q and qd; at an "interval" also tau, qdd and

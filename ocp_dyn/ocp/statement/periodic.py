@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._arguments import as_bounds, finite, truth
-from ..._types import shown
+from ..._base.checks import as_bounds, finite, truth
+from ..._base.types import repr_in_message
 from ...symmetry.advance import Advance
 from .ground.planes import MIRRORED, SAME_PLANE, Plane
 from .phases import TRANSITIONS, Impact, Phase, Transition, remedy
@@ -36,9 +36,10 @@ class Step:
         g(p) = Rz(turn) p + (length, sideways, rise),
 
     in world axes, x forward at the start of the period: length, sideways (to the left) and rise [m] are where the
-    world's origin goes, and turn [rad] is the turn to the left about the world's z axis. The state at the end, moved back by g,
-    is the state at the start: positions and the velocity of the root's origin turn and shift, angular velocities in body
-    axes and all joints stay the same. A mirrored period (`Periodic(mirror=True)`) is the mirror image at the x-z plane, moved by g.
+    world's origin goes, and turn [rad] is the turn to the left about the world's z axis. The state at the end, moved
+    back by g, is the state at the start: positions and the velocity of the root's origin turn and shift, angular
+    velocities in body axes and all joints stay the same. A mirrored period (`Periodic(mirror=True)`) is the mirror
+    image at the x-z plane, moved by g.
 
     Every entry is a number or free in (lower, upper). A number other than 0 is a parameter, a free entry a variable of
     that name, `length` by the name "step_length": `solve(values={"turn": 0.3})`, `instant.values["turn"]`. Exception: a
@@ -117,12 +118,13 @@ class Periodic:
 
     transition: the transition from the end of the motion to the next start, one Continuous, Impact or Jump. step: a
     `Step`, the rigid motion from one period to the next, that may climb, turn and go sideways. step_length [m]: the
-    short form for straight and level motions, `Step(length=step_length)`; a number, or (lower, upper); negative backwards. A mirrored
-    motion goes straight: `turn` and `sideways` of a step and its mirror image cancel.
+    short form for straight and level motions, `Step(length=step_length)`; a number, or (lower, upper); negative
+    backwards. A mirrored motion goes straight: `turn` and `sideways` of a step and its mirror image cancel.
 
     speed [m/s]: horizontal distance of the step = speed * total time, for a straight step step_length = speed * total
     time; None: free. The distance is that of the world's origin, sqrt(length^2 + sideways^2), not the way along an arc.
-    Negative: backwards. Numbers for speed and step_length are parameters of that name: `problem.solve(values={"speed": 1.3})`.
+    Negative: backwards. Numbers for speed and step_length are parameters of that name, which
+    `problem.solve(values={"speed": 1.3})` sets anew.
 
     >>> still = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
     >>> push = ocp.Phase("push", 10, 1.0, objective=[ocp.TorqueSquared()])
@@ -143,7 +145,7 @@ class Periodic:
         truth(self.mirror, "Periodic mirror")
         if not isinstance(self.transition, TRANSITIONS):
             raise TypeError(
-                f"Periodic transition must be one Continuous, Impact or Jump, got {shown(self.transition)}"
+                f"Periodic transition must be one Continuous, Impact or Jump, got {repr_in_message(self.transition)}"
                 f"{remedy(self.transition, TRANSITIONS) or ': a period is closed by one, such as transition=Impact()'}"
             )
         self._check_step()
@@ -152,7 +154,9 @@ class Periodic:
         try:
             speed = finite(self.speed, "speed")
         except (TypeError, ValueError):
-            raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {shown(self.speed)}") from None
+            raise ValueError(
+                f"Periodic speed [m/s] must be a finite number or None, got {repr_in_message(self.speed)}"
+            ) from None
         low, high = self.advance.distances
         if not np.sign(low) <= np.sign(speed) <= np.sign(high):
             raise ValueError(
@@ -165,8 +169,8 @@ class Periodic:
             return
         if not isinstance(self.step, Step):
             raise TypeError(
-                f"Periodic step must be an ocp.Step, such as ocp.Step(length=0.3, rise=0.17), got {shown(self.step)}: a "
-                "number or bounds for the length of a straight step go to step_length"
+                "Periodic step must be an ocp.Step, such as ocp.Step(length=0.3, rise=0.17), got "
+                f"{repr_in_message(self.step)}: a number or bounds for the length of a straight step go to step_length"
             )
         if self.step_length != FREE_LENGTH:
             raise ValueError(
@@ -176,8 +180,8 @@ class Periodic:
         crooked = [name for name in ("sideways", "turn") if self.step.moves(name)]
         if self.mirror and crooked:
             raise ValueError(
-                f"Periodic mirror=True with {' and '.join(crooked)} in its step: the next period is the mirror image and "
-                f"goes the other way, so that two periods cancel: write mirror=False and state a full stride"
+                f"Periodic mirror=True with {' and '.join(crooked)} in its step: the next period is the mirror image "
+                "and goes the other way, so that two periods cancel: write mirror=False and state a full stride"
             )
 
     @property
@@ -200,8 +204,8 @@ class Periodic:
 
 
 def height_range(step: Step, mirrored: bool, first: Plane, last: Plane) -> tuple[float, float]:
-    """Least and largest height [m] of the plane `last`, moved back by a step, above the plane `first`; nan if they are not
-    parallel then.
+    """Least and largest height [m] of the plane `last`, moved back by a step, above the plane `first`; nan if they are
+    not parallel then.
 
     A fixed turn turns the normal; under a free one only level planes stay parallel.
     """

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from casadi import DM, MX, SX
 
-from ..._arguments import as_bounds, bounds, choice, finite, function, label, not_negative, numbers, whole
-from ..._types import shown
+from ..._base.checks import as_bounds, bounds, function, given_name, is_pair, not_negative, numbers, whole
+from ..._base.extensible import Extensible, check_members, derive
+from ..._base.types import repr_in_message
 from ...constraints import Constraint, as_set
-from .custom_costs import Peak, Terminal
+from ...mechanism.parameters import check_bounds, check_value
+from .custom_costs import Peak, TerminalCost
 from .footholds import CompliantFoothold, Foothold, Held, PhaseConstraint
 from .instant import Instant
-from .objectives import Objective, RateObjective
-from .path_constraints import WHERE, Bounded, PathConstraint
+from .objectives import Cost, RateCost
+from .path_constraints import Bounded, PathConstraint
+
+OBJECTIVES = (Cost, RateCost, Peak)
+TERMS = (*OBJECTIVES, PathConstraint)
+"""Kinds of costs, and of all terms of a phase."""
 
 
 def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
     """A sequence of objects of these kinds as a tuple; a single object counts as a sequence of one."""
     members = (value,) if isinstance(value, kinds) and not isinstance(value, type) else value
-    if not isinstance(members, Iterable) or isinstance(members, (str, bytes, type, SX, MX, DM)):
+    single = isinstance(members, (str, bytes, type, SX, MX, DM)) or getattr(members, "shape", None) == ()
+    if single or not isinstance(members, Iterable):
         members = (value,)
     members = tuple(members)
     for member in members:
         if isinstance(member, type) or not isinstance(member, kinds):
             wanted = " or ".join(kind.__name__ for kind in kinds)
-            raise TypeError(f"{what} must hold {wanted} objects, got {shown(member)}{remedy(member, kinds)}")
+            raise TypeError(f"{what} must hold {wanted} objects, got {repr_in_message(member)}{remedy(member, kinds)}")
     return members
-
-
-REQUIRED_MEMBERS: dict[type, tuple[str, ...]] = {
-    PathConstraint: ("where", "rows"),
-    Objective: ("weight", "integrand"),
-    RateObjective: ("weight", "quantity", "rate_integrand"),
-}
-"""Attributes and methods that a user's class needs to be a path constraint, a cost or a cost of a rate."""
 
 
 def remedy(member: Any, kinds: tuple[type, ...]) -> str:
@@ -45,15 +45,10 @@ def remedy(member: Any, kinds: tuple[type, ...]) -> str:
     if isinstance(member, type):
         return f": write {member.__name__}()"
     if not callable(member):
-        for kind, needed in REQUIRED_MEMBERS.items():
-            lacks = [part for part in needed if not hasattr(member, part)]
-            if kind in kinds and 0 < len(lacks) < len(needed):
-                return (
-                    f": for {kind.__name__} its class needs {' and '.join(needed)}, and it lacks {' and '.join(lacks)}"
-                )
-        return ""
-    wrappers = "Jump" if Jump in kinds else "Terminal" if Terminal in kinds else "Path, Integral or Boundary"
-    return f": wrap a function in {wrappers}"
+        return derive(member, kinds)
+    wrappers = {JumpCondition: "Jump", TerminalCost: "Terminal"}
+    found = [wrapper for kind, wrapper in wrappers.items() if kind in kinds]
+    return f": wrap a function in {found[0] if found else 'Path, Integral or Boundary'}"
 
 
 RESERVED_NAMES = frozenset(
@@ -95,7 +90,9 @@ class Parameter:
     Names of `ocp_dyn.mechanism.parameters` ("gravity", "mass:torso", ...) are parameters of the model. "slope" [rad]
     tilts the ground, upwards along x for positive values: gravity turns in the axes of the ground.
 
-    >>> aim = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0))
+    >>> def ends(start, end):
+    ...     return ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0
+    >>> aim = ocp.Boundary(ends)
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[aim], parameters=[ocp.Parameter("angle", 1.0)])
     >>> [round(problem.solve(values={"angle": x}, progress=False).objective, 1) for x in (1.0, 2.0)]
@@ -110,15 +107,17 @@ class Parameter:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or self.name in RESERVED_NAMES:
             raise ValueError(
-                f"Parameter needs a name other than {', '.join(sorted(RESERVED_NAMES))}, got {shown(self.name)}"
+                f"Parameter needs a name other than {', '.join(sorted(RESERVED_NAMES))}, got "
+                f"{repr_in_message(self.name)}"
             )
         if self.value is None and self.bounds is None:
             raise ValueError(
-                f"Parameter {shown(self.name)} needs a value, or bounds (lower, upper) between which it is free"
+                f"Parameter {repr_in_message(self.name)} needs a value, or bounds (lower, upper) between which it is "
+                "free"
             )
-        here = f"Parameter {shown(self.name)}"
-        if self.free and (not isinstance(self.bounds, (tuple, list, np.ndarray)) or len(self.bounds) != 2):
-            raise ValueError(f"{here}: bounds must be (lower, upper), got {shown(self.bounds)}")
+        here = f"Parameter {repr_in_message(given_name(self.name, 'Parameter name'))}"
+        if self.free and not is_pair(self.bounds):
+            raise ValueError(f"{here}: bounds must be (lower, upper), got {repr_in_message(self.bounds)}")
         if self.free:
             low, high = self.bounds
             limits = bounds(low, high, here)
@@ -126,15 +125,23 @@ class Parameter:
             limits = (numbers(self.value, f"{here}: value"),) * 2
         size = max(n.size for n in limits)
         if any(n.size not in (1, size) for n in limits) or not size:
-            raise ValueError(f"{here}: lower and upper must be of one size, got {shown(self.bounds)}")
+            raise ValueError(f"{here}: lower and upper must be of one size, got {repr_in_message(self.bounds)}")
         object.__setattr__(self, "size", size)
         if self.free:
             object.__setattr__(self, "bounds", limits)
+            low, high = (np.broadcast_to(n, (size,)) for n in limits)
+            check_bounds(self.name, low, high, here)
         if self.value is None:
             low, high = (np.clip(n, -1e3, 1e3) for n in limits)
             object.__setattr__(self, "value", (low + high) / 2)
         elif not np.all(np.isfinite(found := numbers(self.value, f"{here}: value"))) or found.size not in (1, size):
-            raise ValueError(f"{here}: value must be one finite number or {size}, got {shown(self.value)}")
+            raise ValueError(f"{here}: value must be one finite number or {size}, got {repr_in_message(self.value)}")
+        check_value(self.name, np.broadcast_to(numbers(self.value, here), (size,)), here, ValueError)
+        if self.free and np.any((numbers(self.value, here) < limits[0]) | (numbers(self.value, here) > limits[1])):
+            raise ValueError(
+                f"{here}: the first guess {repr_in_message(self.value)} lies outside its bounds "
+                f"{repr_in_message(self.bounds)}"
+            )
 
     @property
     def free(self) -> bool:
@@ -146,9 +153,15 @@ class Parameter:
 class Phase:
     """A part of a motion in which the contacts do not change.
 
-    intervals: their number; duration [s]: a number, (lower, upper) if free, or a Parameter. footholds: the contacts;
-    path: constraints that hold throughout the phase; objective: costs, summed. constraints: constraints of the robot
-    itself (`od.Loop`, `od.JointCoupling` and similar ones), which are enforced in the same way as the contacts.
+    | field | meaning |
+    |---|---|
+    | name | a text, for messages and results |
+    | intervals | their number |
+    | duration | [s] a number, (lower, upper) if it is free, or a `Parameter` |
+    | footholds | the contacts: `Foothold` or `CompliantFoothold` |
+    | path | constraints that hold throughout the phase, see `PathConstraint` |
+    | objective | costs, which are summed, see `Cost` |
+    | constraints | constraints of the robot itself, such as `od.Loop`; they are enforced as the contacts are |
 
     >>> ocp.Phase("push", 10, (0.2, 0.8), objective=[ocp.TorqueSquared()]).outline()
     "'push': 10 intervals, 0.2 to 0.8 s, on no contact"
@@ -159,36 +172,33 @@ class Phase:
     duration: Any
     footholds: Sequence[Foothold | CompliantFoothold] = ()
     path: Sequence[PathConstraint] = ()
-    objective: Sequence[Objective | RateObjective | Peak] = ()
+    objective: Sequence[Cost | RateCost | Peak] = ()
     constraints: Sequence[Constraint] = ()
     held: tuple[Held, ...] = field(init=False)
     """Footholds and constraints: everything that has force variables."""
 
     def __post_init__(self) -> None:
-        here = f"phase {shown(label(self.name, 'Phase name'))}"
+        here = f"phase {repr_in_message(given_name(self.name, 'Phase name'))}"
         whole(self.intervals, f"{here}: intervals", least=1, most=10**6)
         shared = self.shared_duration
         if shared is None:
             object.__setattr__(self, "duration", as_bounds(self.duration, f"{here}: duration"))
         elif shared.size != 1:
             raise ValueError(
-                f"{here}: duration must be one number, got Parameter {shown(shared.name)} of size {shared.size}"
+                f"{here}: duration must be one number, got Parameter {repr_in_message(shared.name)} of size "
+                f"{shared.size}"
             )
         if self.duration_bounds[0] <= 0 or np.isinf(self.duration_bounds[1]):
             raise ValueError(f"{here}: duration must be positive and finite, got {self.duration_bounds}")
-        kinds = {
-            "footholds": (Foothold, CompliantFoothold),
-            "path": (PathConstraint,),
-            "objective": (Objective, RateObjective, Peak),
-        }
+        kinds = {"footholds": (Foothold, CompliantFoothold), "path": (PathConstraint,), "objective": OBJECTIVES}
         for key, kind in kinds.items():
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
-        for term in self.path:
-            choice(term.where, WHERE, f"{here}: where of {shown(term)}")
-        for cost in self.objective:
-            finite(cost.weight, f"{here}: weight of {shown(cost)}")
+        for term in (*self.path, *self.objective):
+            term._check_members(here)
         none = isinstance(self.constraints, (tuple, list)) and not self.constraints
         object.__setattr__(self, "constraints", () if none else as_set(self.constraints))
+        for each in (*self.footholds, *self.constraints):
+            check_members(each, f"{here}: {type(each).__name__}")
         names = [foothold.name for foothold in self.footholds]
         if len(set(names)) != len(names):
             raise ValueError(
@@ -203,11 +213,19 @@ class Phase:
             self, "held", (*self.footholds, *(PhaseConstraint(constraint) for constraint in self.constraints))
         )
 
+    def with_terms(self, terms: Sequence[PathConstraint | Cost | RateCost | Peak]) -> Phase:
+        """The phase with these costs and path constraints too; those that it has already are not added again."""
+        path = [term for term in terms if isinstance(term, PathConstraint) and term not in self.path]
+        objective = [term for term in terms if isinstance(term, OBJECTIVES) and term not in self.objective]
+        if not path and not objective:
+            return self
+        return replace(self, path=(*self.path, *path), objective=(*self.objective, *objective))
+
     def outline(self) -> str:
         """A line of text: name, intervals, duration [s] and contacts."""
         low, high = self.duration_bounds
         span = f"{low:.3g} s" if low == high else f"{low:.3g} to {high:.3g} s"
-        held = [f.name for f in self.footholds] + [getattr(c, "name", type(c).__name__) for c in self.constraints]
+        held = [f.name for f in self.footholds] + [c.name for c in self.constraints]
         on = f"on {', '.join(held)}" if held else "on no contact"
         return f"{self.name!r}: {self.intervals} interval{'s' * (self.intervals > 1)}, {span}, {on}"
 
@@ -223,7 +241,7 @@ class Phase:
         if shared is None:
             return self.duration[0], self.duration[1]
         return as_bounds(
-            np.ravel(shared.bounds if shared.free else shared.value), f"phase {shown(self.name)}: duration"
+            np.ravel(shared.bounds if shared.free else shared.value), f"phase {repr_in_message(self.name)}: duration"
         )
 
 
@@ -265,14 +283,41 @@ class Impact:
         not_negative(self.weight, "Impact weight")
 
 
+class JumpCondition(Extensible):
+    """Base class of transitions of users; `Jump` makes one of a function.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Slower(ocp.JumpCondition):
+    ...     share: float
+    ...     def rows(self, end, start):
+    ...         return ca.vertcat(start.q - end.q, start.qd - self.share * end.qd), 0, 0
+    >>> halves = [ocp.Phase(name, 10, 0.5, objective=[ocp.TorqueSquared()]) for name in ("first", "second")]
+    >>> solution = ocp.Problem(wheel, halves, [Slower(0.5)], boundary=[rest]).solve(progress=False)
+    >>> (solution.phases[1].qd[0] / solution.phases[0].qd[-1]).round(3)
+    array([0.5])
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in reports: that of the class, unless the class gives another one."""
+        return type(self).__name__
+
+    @abstractmethod
+    def rows(self, end: Instant, start: Instant) -> Bounded:
+        """(expression, lower, upper) of the states before and after the transition."""
+
+
 @dataclass(frozen=True)
-class Jump:
+class Jump(JumpCondition):
     """A transition that the user defines: lower <= function(end, start) <= upper on the states before and after it.
 
     No other condition links the two phases, so that positions may jump too; footholds that are new in the next phase
     are set down. In a mirrored period, `end` is the mirror image.
 
-    >>> click = ocp.Jump(lambda end, start: (ca.vertcat(start.q - end.q, start.qd - 0.5 * end.qd), 0, 0))  # half the speed
+    >>> def half_the_speed(end, start):
+    ...     return ca.vertcat(start.q - end.q, start.qd - 0.5 * end.qd), 0, 0
+    >>> click = ocp.Jump(half_the_speed)
     >>> halves = [ocp.Phase(name, 10, 0.5, objective=[ocp.TorqueSquared()]) for name in ("first", "second")]
     >>> solution = ocp.Problem(wheel, halves, transitions=[click], boundary=[rest]).solve(progress=False)
     >>> before, after = solution.phases[0].qd[-1], solution.phases[1].qd[0]
@@ -285,15 +330,42 @@ class Jump:
 
     def __post_init__(self) -> None:
         function(self.function, "Jump")
-        label(self.name, "Jump name")
+        given_name(self.name, "Jump name")
+
+    def rows(self, end: Instant, start: Instant) -> Bounded:
+        return self.function(end, start)
 
 
-Transition = Continuous | Impact | Jump
-TRANSITIONS = (Continuous, Impact, Jump)
+Transition = Continuous | Impact | JumpCondition
+TRANSITIONS = (Continuous, Impact, JumpCondition)
+
+
+class BoundaryCondition(Extensible):
+    """Base class of conditions on the first and the last state; `Boundary` makes one of a function.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class AtRest(ocp.BoundaryCondition):
+    ...     angle: float
+    ...     def rows(self, start, end):
+    ...         return ca.vertcat(start.q, start.qd, end.q - self.angle, end.qd), 0, 0
+    >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
+    >>> round(ocp.Problem(wheel, [push], boundary=[AtRest(0.5)]).solve(progress=False).objective, 2)
+    3.01
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in reports: that of the class, unless the class gives another one."""
+        return type(self).__name__
+
+    @abstractmethod
+    def rows(self, start: Instant, end: Instant) -> Bounded:
+        """(expression, lower, upper) of the first and the last instant."""
 
 
 @dataclass(frozen=True)
-class Boundary:
+class Boundary(BoundaryCondition):
     """Conditions on the first and the last state: function(start, end) gives (expression, lower, upper).
 
     Do not repeat conditions that footholds imply: with both feet flat on given places the joints of the legs follow
@@ -310,4 +382,7 @@ class Boundary:
 
     def __post_init__(self) -> None:
         function(self.function, "Boundary")
-        label(self.name, "Boundary name")
+        given_name(self.name, "Boundary name")
+
+    def rows(self, start: Instant, end: Instant) -> Bounded:
+        return self.function(start, end)

@@ -7,22 +7,28 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from casadi import SX
 
-from ..._arguments import choice, known, listed_names, not_negative, numbers, truth, whole
-from ..._types import Array, shown
+from ..._base.checks import choice, listed_names, name_among, not_negative, numbers, truth, whole
+from ..._base.extensible import Extensible, check_members
+from ..._base.types import Array, repr_in_message, sequence
 from ...integrators import Scheme, scheme
 from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads, check_loads
 from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
 from ...symmetry.advance import obstacle
 from ...symmetry.mirror import MirrorMap, mirror_map
-from .checks import check_names, check_rates, check_torque_rates
-from .custom_costs import Terminal
+from .custom_costs import Peak, TerminalCost
 from .dependent import Coordinates, DependentJoints, check_dependent
 from .footholds import CompliantFoothold, Foothold, rigid
 from .guesses import FootPlan, Postures
+from .objectives import MAXIMIZED, Cost, RateCost
+from .path_constraints import PathConstraint
 from .periodic import ENTRIES, Periodic
-from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Phase, Transition, members
+from .phases import TERMS, TRANSITIONS, BoundaryCondition, Continuous, Parameter, Phase, Transition, members
+from .state.components import Component, ComponentEquations, equations_of
+from .state.components import check_names as check_channels
+from .statement_checks import check_names, check_rates, check_torque_rates, free_instant
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, each with its default integrator and its default contact level."""
@@ -31,6 +37,14 @@ LARGEST_STEP_COUNT = 10_000
 """Largest number of integrator steps in one interval; more are taken for a mistake."""
 
 CONTACT_LEVELS = ("position", "velocity", "acceleration")
+
+
+def free_stages(level: str, stages: int) -> tuple[int, ...]:
+    """Stages of a step that have no row G qdd = gamma in the implicit form, at a contact level: the end of the step has
+    the rows in their place."""
+    return {"position": (0, stages - 1), "velocity": (stages - 1,), "acceleration": ()}[level]
+
+
 TORQUES = ("constant", "linear")
 
 
@@ -61,7 +75,7 @@ class Statement:
     phases: Sequence[Phase]
     transitions: Sequence[Transition] = ()
     periodic: Periodic | None = None
-    boundary: Sequence[Boundary] = ()
+    boundary: Sequence[BoundaryCondition] = ()
     unactuated: Sequence[str] | None = None
     per_distance: bool = False
     posture: Array | Sequence[float] | None = None
@@ -69,7 +83,7 @@ class Statement:
     form: str = "implicit"
     integrator: str | Scheme = ""
     limits: bool = True
-    terminal: Sequence[Terminal] = ()
+    terminal: Sequence[TerminalCost] = ()
     parameters: Sequence[Parameter] = ()
     steps: int = 1
     torque: str = "constant"
@@ -78,32 +92,44 @@ class Statement:
     options: dict[str, Any] = field(default_factory=dict)
     loads: Loads = JOINT_LOADS
     dependent: Sequence[DependentJoints] = ()
+    components: Sequence[Component | PathConstraint | Cost | RateCost | Peak] = ()
     coordinates: Coordinates = field(init=False, repr=False)
     """The independent coordinates: all, without dependent joints."""
     resolved: Resolved = field(init=False, repr=False)
     """Settings with the defaults of this form, this model and these phases filled in."""
+    parts: ComponentEquations = field(init=False, repr=False)
+    """The equations of the components, with their channels."""
     _kept: Any = field(default=None, init=False, repr=False)
     """The program that the last `solve` built. Copies, pickles and `replace` do not keep it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
-            raise TypeError(f"Problem needs a Model (od.load_urdf, od.models, ModelBuilder), got {shown(self.model)}")
+            raise TypeError(
+                f"Problem needs a Model (od.load_urdf, od.models, ModelBuilder), got {repr_in_message(self.model)}"
+            )
         kinds = {
             "phases": Phase,
-            "boundary": Boundary,
-            "terminal": Terminal,
+            "boundary": BoundaryCondition,
+            "terminal": TerminalCost,
             "parameters": Parameter,
             "dependent": DependentJoints,
         }
         for key, kind in kinds.items():
             self._set(key, members(getattr(self, key), (kind,), key))
+        for term in self.terminal:
+            not_negative(term.weight, f"weight of {type(term).__name__}", MAXIMIZED)
         if not self.phases:
             raise ValueError("a problem needs at least one Phase")
         _distinct((phase.name for phase in self.phases), "phases")
+        self._set("components", tuple(sequence(self.components, "components must be a list of Components")))
+        terms = [part for part in self.components if isinstance(part, TERMS)]
+        self._set("phases", tuple(phase.with_terms(terms) for phase in self.phases))
         for key in ("per_distance", "limits"):
             truth(getattr(self, key), key)
         if not isinstance(self.options, Mapping) or not all(isinstance(key, str) for key in self.options):
-            raise TypeError(f"options must be a dict of IPOPT's options by name, or {{}}, got {shown(self.options)}")
+            raise TypeError(
+                f"options must be a dict of IPOPT's options by name, or {{}}, got {repr_in_message(self.options)}"
+            )
         self._set("options", dict(self.options))
         self._resolve()
         self._check_transcription()
@@ -117,6 +143,7 @@ class Statement:
         self._check_period()
         self._check_guess()
         self._check_dependent()
+        self._check_components()
 
     def _set(self, key: str, value: Any) -> None:
         """Stores the checked form of a field while the problem is made."""
@@ -130,6 +157,10 @@ class Statement:
             self._set("unactuated", listed_names(self.unactuated, "unactuated"))
         unactuated = self.model.floating_joints if self.unactuated is None else tuple(self.unactuated)
         self._set("transitions", members(self.transitions, TRANSITIONS, "transitions"))
+        for key in ("boundary", "terminal", "transitions"):
+            for term in getattr(self, key):
+                if isinstance(term, Extensible):
+                    check_members(term, f"{key}: {type(term).__name__}")
         transitions = tuple(self.transitions) or tuple(Continuous() for _ in self.phases[1:])
         if len(transitions) != len(self.phases) - 1:
             raise ValueError(
@@ -150,29 +181,33 @@ class Statement:
     def _check_guess(self) -> None:
         """Checks posture and guess."""
         if self.posture is not None:
-            posture = numbers(self.posture, f"posture must have nq = {self.model.nq} entries: it")
+            what = f"posture must have nq = {self.model.nq} entries: it"
+            posture = numbers(self.posture, what, self.model.q_names)
             if posture.size != self.model.nq:
                 raise ValueError(
-                    f"posture must have nq = {self.model.nq} entries for the model {shown(self.model.name)}, got "
-                    f"{posture.size}: {shown(self.posture)}. To move a problem to another model write "
+                    f"posture must have nq = {self.model.nq} entries for the model {repr_in_message(self.model.name)}, "
+                    f"got {posture.size}: {repr_in_message(self.posture)}. To move a problem to another model write "
                     "dataclasses.replace(problem, model=..., posture=None), or give a posture of that model"
                 )
             if not np.all(np.isfinite(posture)):
                 raise ValueError(
-                    f"posture must have nq = {self.model.nq} entries, all of them finite, got {shown(self.posture)}"
+                    f"posture must have nq = {self.model.nq} entries, all of them finite, got "
+                    f"{repr_in_message(self.posture)}"
                 )
             self._set("posture", posture.copy())
         planned = isinstance(self.guess, (FootPlan, Postures))
         if not (self.guess is None or callable(self.guess) or planned):
             raise TypeError(
-                f"guess must be a function s -> (q, qd) of the fraction s of the motion, ocp.FootPlan() or ocp.Postures(...), "
-                f"got {shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
+                "guess must be a function s -> (q, qd) of the fraction s of the motion, ocp.FootPlan() or "
+                f"ocp.Postures(...), got {repr_in_message(self.guess)}: a Solution goes to solve(guess=...), one "
+                "posture to Problem(posture=...)"
             )
         soft = [f.name for f in self.footholds if isinstance(f, CompliantFoothold)]
         if planned and soft:
             raise ValueError(
-                f"guess={type(self.guess).__name__}(...) plans places of footholds, and the compliant foothold {shown(soft[0])} has none: give "
-                "the solution of a problem with ocp.Foothold to solve(guess=...), or a function s -> (q, qd) as guess"
+                f"guess={type(self.guess).__name__}(...) plans places of footholds, and the compliant foothold "
+                f"{repr_in_message(soft[0])} has none: give the solution of a problem with ocp.Foothold to "
+                "solve(guess=...), or a function s -> (q, qd) as guess"
             )
         if isinstance(self.guess, Postures):
             self.guess.check(self.model)
@@ -187,10 +222,26 @@ class Statement:
             for constraint in phase.constraints:
                 if any(constraint == member.constraint for member in self.dependent):
                     raise ValueError(
-                        f"phase {shown(phase.name)} holds a constraint that dependent joints fulfill already: leave "
-                        f"{shown(constraint)} out of its constraints, or out of Problem(dependent=...)"
+                        f"phase {repr_in_message(phase.name)} holds a constraint that dependent joints fulfill "
+                        f"already: leave {repr_in_message(constraint)} out of its constraints, or out of "
+                        "Problem(dependent=...)"
                     )
         self._set("coordinates", Coordinates(self.model, tuple(self.dependent)))
+
+    def _check_components(self) -> None:
+        """Checks the components, and finds their channels."""
+        model, parameters = self.model, self.resolved.parameters
+        own = [part for part in self.components if not isinstance(part, TERMS)]
+        sizes = {parameter.name: parameter.size for parameter in parameters}
+        if self.periodic is not None:
+            moved = (name for name in ENTRIES if self.periodic.advance.moves(name))
+            sizes |= dict.fromkeys(("step_length", *moved), 1)
+        values = {name: SX.sym(name, size) for name, size in sizes.items()}
+        free = [free_instant(model, phase, parameters) for phase in self.phases] if own else []
+        for instant in free:
+            instant.values, instant.tau_rate = values, instant.tau_rate if self.torque == "linear" else None
+        self._set("parts", equations_of(own, model, free))
+        check_channels(self.parts, [*sizes, *ENTRIES])
 
     def _check_parameters(self) -> None:
         """Checks names and sizes of the parameters; `check_names` looks up the names of bodies, frames and joints."""
@@ -198,9 +249,11 @@ class Statement:
         _distinct((parameter.name for parameter in parameters), "parameters")
         for parameter in parameters:
             kind, colon, _ = parameter.name.partition(":")
-            here = f"Parameter {shown(parameter.name)}"
+            here = f"Parameter {repr_in_message(parameter.name)}"
             if colon:  # a user's own name has no colon, so that a misspelled kind of model parameter is noticed
-                known(kind, (name for name in MODEL_PARAMETERS if name != "gravity"), here, "kind of model parameter")
+                name_among(
+                    kind, (name for name in MODEL_PARAMETERS if name != "gravity"), here, "kind of model parameter"
+                )
             size = parameter_size(parameter.name) if kind in MODEL_PARAMETERS else parameter.size
             size = 1 if parameter.name == "slope" else size
             if parameter.size != size:
@@ -214,10 +267,11 @@ class Statement:
         choice(self.torque, TORQUES, "torque")
         choice(level, CONTACT_LEVELS, "contact_level")
         not_negative(self.baumgarte, "baumgarte [1/s]")
+        self._check_baumgarte()
         if check_loads(self.loads).external:
             raise ValueError(
-                f"a problem has no external wrenches, got {shown(self.loads)}: leave external out; forces at contacts "
-                "are variables, other external wrenches are not supported yet"
+                f"a problem has no external wrenches, got {repr_in_message(self.loads)}: leave external out; forces at "
+                "contacts are variables, other external wrenches are not supported yet"
             )
         if self.form != "implicit" or not any(rigid(phase.held) for phase in self.phases):
             return
@@ -231,6 +285,24 @@ class Statement:
             raise ValueError(
                 f"integrator {method.name!r} cannot hold contacts at contact_level 'velocity': its last stage has no "
                 "weight in the velocity at the end of a step; use 'acceleration', or another integrator"
+            )
+
+    def _check_baumgarte(self) -> None:
+        """ValueError for a rate of stabilization that is in no row."""
+        if not self.baumgarte:
+            return
+        level, stages = self.resolved.contact_level, self.scheme.stages
+        explicit = self.form == "explicit"
+        if not any(rigid(phase.held) for phase in self.phases) and not (explicit and self.dependent):
+            raise ValueError(
+                f"baumgarte={self.baumgarte:g} has no effect: no phase has a contact or a constraint that could drift; "
+                "leave baumgarte out"
+            )
+        if not explicit and set(free_stages(level, stages)) >= set(range(stages)):
+            raise ValueError(
+                f"baumgarte={self.baumgarte:g} has no effect: at contact_level {level!r} the ends of the steps of "
+                f"{self.scheme.name!r} hold the contacts, and no acceleration does; leave baumgarte out, or give "
+                "contact_level='acceleration'"
             )
 
     @property
@@ -252,7 +324,7 @@ class Statement:
                 )
             return
         if not isinstance(periodic, Periodic):
-            raise TypeError(f"periodic must be Periodic(...) or None, got {shown(periodic)}")
+            raise TypeError(f"periodic must be Periodic(...) or None, got {repr_in_message(periodic)}")
         self._check_step(periodic)
         periodic.check_durations(self.phases)
 
@@ -260,7 +332,7 @@ class Statement:
         """Checks that the model's root, the direction of gravity and the parameters allow the step of a period."""
         step, model = periodic.advance, self.model
         moves = {name: step.moves(name) for name in ENTRIES}
-        root, turns = shown(model.joint_names[0]), moves.pop("turn")
+        root, turns = repr_in_message(model.joint_names[0]), moves.pop("turn")
         lost = obstacle(model, shifts=tuple(moves.values()), turns=turns)
         if lost:
             raise ValueError(
@@ -270,7 +342,8 @@ class Statement:
         names = [parameter.name for parameter in self.resolved.parameters]
         if clash := [name for name in ENTRIES if step.moves(name) and name in names]:
             raise ValueError(
-                f"Parameter {shown(clash[0])} has the name of an entry of the step of Periodic: give it another name"
+                f"Parameter {repr_in_message(clash[0])} has the name of an entry of the step of Periodic: give it "
+                "another name"
             )
         if not turns:
             return
@@ -278,13 +351,14 @@ class Statement:
         if tilted or np.any(np.abs(model.gravity[:2]) > 1e-9 * np.linalg.norm(model.gravity)):
             raise ValueError(
                 "Periodic turns the model about the vertical, and gravity must not change by this: it must point along "
-                f"-z, got {f'the parameter {tilted[0]!r}' if tilted else model.gravity}; put the feet on a tilted Plane, or leave out the turn"
+                f"-z, got {f'the parameter {tilted[0]!r}' if tilted else model.gravity}; put the feet on a tilted "
+                "Plane, or leave out the turn"
             )
         free = [name for name, parent in zip(model.joint_names, model.parent[1:], strict=True) if parent == 0]
         if len(free) > 1:
             raise ValueError(
-                f"Periodic turns the model about the vertical by its root joint {root}, and other joints are fixed to the ground "
-                f"too: {', '.join(map(repr, free[1:]))}"
+                f"Periodic turns the model about the vertical by its root joint {root}, and other joints are fixed to "
+                f"the ground too: {', '.join(map(repr, free[1:]))}"
             )
 
     @property

@@ -15,12 +15,12 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._arguments import all_known, called, framed_points, function, listed_names, numbers
-from ..._types import Array, Expr, Vector, shown
+from ..._base.checks import all_known, call_user, framed_points, function, listed_names, numbers
+from ..._base.types import Array, Expr, Vector, repr_in_message
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
 from .instant import Instant
-from .objectives import LeastSquares, per_dof
+from .objectives import TrackingCost, per_dof
 
 Recording = Callable[[float], Any]
 
@@ -44,7 +44,7 @@ def recording(times: Any, values: Any) -> Recording:
 
 
 @dataclass(frozen=True, eq=False)
-class TrackJoints(LeastSquares):
+class TrackJoints(TrackingCost):
     """|difference(q_ref, q) / scale|^2 over the chosen dofs [rad^2, m^2].
 
     reference: s -> q (nq). joints: names of the joints that count; None: all, the root included.
@@ -84,7 +84,7 @@ class TrackJoints(LeastSquares):
 
 
 @dataclass(frozen=True, eq=False)
-class TrackMarkers(LeastSquares):
+class TrackMarkers(TrackingCost):
     """sum of |p - p_ref|^2 over points of the body [m^2].
 
     points: pairs (frame, point in frame coordinates [m]); reference: s -> (x, y, z) of all k points, world axes (3 k).
@@ -116,7 +116,7 @@ class TrackMarkers(LeastSquares):
 
 
 @dataclass(frozen=True, eq=False)
-class TrackForces(LeastSquares):
+class TrackForces(TrackingCost):
     """sum of |f - f_ref|^2 / scale^2 over the feet [N^2 for scale 1].
 
     feet: names of the k contact frames, in the order of the reference; feet that the phase does not hold are left out.
@@ -133,6 +133,7 @@ class TrackForces(LeastSquares):
     reference: Recording
     weight: float = 1.0
     scale: float = 1.0
+    of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "feet", listed_names(self.feet, "TrackForces feet"))
@@ -160,10 +161,10 @@ def _check_reference(term: TrackJoints | TrackMarkers | TrackForces) -> None:
 def reference_numbers(term: Any, model: Model, s: float) -> Array:
     """Values of a term's reference at s; ValueError for a wrong number of values or values that are not finite."""
     what, size = f"{type(term).__name__}: reference(s)", term.reference_size(model)
-    returned = called(what, term.reference, s)
+    returned = call_user(what, term.reference, s)
     found = numbers(returned, what)
     if found.size != size or not np.all(np.isfinite(found)):
         raise ValueError(
-            f"{what} must return {size} finite numbers, got {found.size}: {shown(returned)} at s = {s:.3g}"
+            f"{what} must return {size} finite numbers, got {found.size}: {repr_in_message(returned)} at s = {s:.3g}"
         )
     return found

@@ -2,81 +2,135 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._types import Array
+from ..._base.types import Array
 from ...constraints import constraint_jacobian
 from ...mechanism import Model
 from ...symmetry.advance import Advance
-from ..equations import Contacts, Equations, equations_of
+from ..equations import Contacts, equations_of
 from ..motion.motion import PhaseMotion
-from ..nlp.program import Assembled, Variable
+from ..nlp.program import Assembled, Slot
 from ..solution import Solution
 from ..statement.footholds import CompliantFoothold, Foothold
 from ..statement.ground.planes import GROUND
 from ..statement.ground.terrain import Terrain
+from ..statement.instant import Instant
+from ..statement.path_constraints import Clearance
+from ..statement.phases import JumpCondition, Transition
 from ..statement.statement import Statement
-from .quantities import PhaseQuantity, needed
-from .tabulate import tabulate
-from .variable_labels import node_times
+from .instant_quantities import PhaseQuantity, needed
+from .tabulate import node_times, tabulate
 from .variables import Transcription, advance_value, contacts, model_of, number, place_value, state_of
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """A point x of a program, read as a motion. values: of the parameters; step: from one period to the next."""
+
+    transcription: Transcription
+    x: Array
+
+    @property
+    def problem(self) -> Statement:
+        return self.transcription.problem
+
+    @cached_property
+    def values(self) -> dict[str, DM]:
+        return {name: DM(self.number(slot)) for name, slot in self.transcription.slots.items()}
+
+    @cached_property
+    def model(self) -> Model:
+        return model_of(self.transcription, self.values)
+
+    @cached_property
+    def step(self) -> dict[str, Any]:
+        return advance_value(self.transcription, self.x)
+
+    def number(self, slot: Slot) -> Array:
+        return number(self.transcription, slot, self.x)
+
+    def track(self, p: int, name: str) -> Array:
+        """The variables of a track of phase p, one row each."""
+        return np.array([self.number(variable) for variable in self.transcription.phases[p][name]])
+
+    def length(self, p: int) -> float:
+        """Length of the intervals of phase p [s]."""
+        return float(self.number(self.transcription.phases[p].duration)[0]) / self.problem.phases[p].intervals
 
 
 def collect(transcription: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
     """The solution at a point x of the program; stats: figures of the run, to which settings of the problem are
     added."""
-    problem = transcription.problem
-    model = model_of(
-        transcription, {name: DM(number(transcription, slot, x)) for name, slot in transcription.slots.items()}
-    )
-
-    def value(variable: Variable) -> Array:
-        return np.asarray(x[variable.index] * variable.scale)
-
-    step = advance_value(transcription, x)
-    advance = Advance.of(*step.values())
-    phases: list[PhaseMotion] = []
-    for variables, phase, times in zip(transcription.phases, problem.phases, node_times(transcription, x), strict=True):
-        h = float(number(transcription, variables.duration, x)[0]) / phase.intervals
-        nodes = [state_of(transcription, *pair, x) for pair in zip(variables.q, variables.qd, strict=True)]
-        q, qd = (np.array(part) for part in zip(*nodes, strict=True))
-        tau, tau_rate = _torques(problem, np.array([value(k) for k in variables.tau]), h)
-        held = tuple(held.contact for held in (*phase.held, *problem.coordinates.held))
-        if problem.form == "implicit" and problem.dependent:
-            qdd, lam = _means(transcription, len(phases), x)
-        elif problem.form == "implicit":
-            qdd = _mean(problem, np.array([value(k) for k in variables.qdd]))
-            lam = _mean(problem, np.array([value(k) for k in variables.lam]).reshape(phase.intervals, -1))
-        else:
-            qdd, lam = _explicit_forces(equations_of(problem).of(model), held, q, qd, tau)
-        placed = [f for f in phase.footholds if isinstance(f, Foothold)]
-        places = {f.name: place_value(transcription, f, x, advance) for f in placed}
-        planes = {f.name: f.plane for f in phase.footholds if f.plane != GROUND}
-        soles = {f.name: (f.half_length, f.half_width) for f in placed}
-        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, held, places, tau_rate, planes, soles))
+    point, problem = _Point(transcription, x), transcription.problem
+    phases = [_phase(point, p, times) for p, times in enumerate(node_times(transcription, x))]
     terms = np.array(program.cost_terms(x, transcription.program.values)).ravel()
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):
         cost[name] = cost.get(name, 0.0) + float(term)
     return Solution(
-        model=model,
+        model=point.model,
         phases=tuple(phases),
         cost=cost,
-        impulses=_impulses(transcription, model, phases, x),
+        impulses=_impulses(transcription, point.model, phases, x),
         mirrored=transcription.mirror is not None,
-        step_length=step["step_length"],
-        sideways=step["sideways"],
-        rise=step["rise"],
-        turn=step["turn"],
         terrain=_terrain(problem),
         stats=stats | _settings(problem),
         record=tabulate(transcription, program, x),
         loads=problem.loads,
+        channels=problem.parts.channels,
+        components=problem.parts.components,
+        **point.step,
     )
+
+
+def _phase(point: _Point, p: int, times: Array) -> PhaseMotion:
+    """The motion of phase p."""
+    problem, phase = point.problem, point.problem.phases[p]
+    placed, advance = [f for f in phase.footholds if isinstance(f, Foothold)], Advance.of(*point.step.values())
+    places = {f: place_value(point.transcription, f, point.x, advance) for f in placed}
+    nodes = [state_of(point.transcription, point.transcription.phases[p], k, point.x) for k in range(times.size)]
+    q, qd = (np.array(part) for part in zip(*nodes, strict=True))
+    tau, tau_rate = _torques(problem, point.track(p, "tau"), point.length(p))
+    tracks = {c.name: point.track(p, c.name) for c in problem.parts.channels}
+    algebraic = [c.name for c in problem.parts.channels if c.kind == "algebraic"]
+    channels = tracks | {name: _mean(problem, tracks[name]) for name in algebraic}
+    if problem.form == "explicit":
+        qdd, lam = _explicit_forces(point, p, Instant(
+            point.model, q, qd, tau=tau - tau_rate * point.length(p) / 2, tau_rate=tau_rate, places=places,
+            channels=channels,
+        ))  # fmt: skip
+    elif problem.dependent:
+        qdd, lam = _means(point.transcription, p, point.x)
+    else:
+        stages = (point.track(p, name).reshape(phase.intervals, -1) for name in ("qdd", "lam"))
+        qdd, lam = (_mean(problem, found) for found in stages)
+    return PhaseMotion(
+        name=phase.name,
+        t=times,
+        q=q,
+        qd=qd,
+        qdd=qdd,
+        tau=tau,
+        lam=lam,
+        contacts=_held(problem, p),
+        places={f.name: place for f, place in places.items()},
+        tau_rate=tau_rate,
+        planes={f.name: f.plane for f in phase.footholds if f.plane != GROUND},
+        soles={f.name: (f.half_length, f.half_width) for f in placed},
+        channels=channels,
+    )
+
+
+def _held(problem: Statement, p: int) -> Contacts:
+    """All contacts and constraints of phase p; those of dependent joints are last."""
+    return tuple(held.contact for held in (*problem.phases[p].held, *problem.coordinates.held))
 
 
 def _settings(problem: Statement) -> dict[str, Any]:
@@ -90,8 +144,13 @@ def _settings(problem: Statement) -> dict[str, Any]:
         "torque": problem.torque,
         "contact_level": resolved.contact_level,
         "baumgarte": problem.baumgarte,
-        "transitions": [type(transition).__name__ for transition in (*resolved.transitions, *closing)],
-    }
+        "transitions": [_kind(transition) for transition in (*resolved.transitions, *closing)],
+    } | ({"driving": [*problem.parts.driving]} if problem.parts.driving else {})
+
+
+def _kind(transition: Transition) -> str:
+    """Name of the kind of a transition: "Jump" for all that users define."""
+    return "Jump" if isinstance(transition, JumpCondition) else type(transition).__name__
 
 
 def _torques(problem: Statement, tau: Array, h: float) -> tuple[Array, Array]:
@@ -101,6 +160,39 @@ def _torques(problem: Statement, tau: Array, h: float) -> tuple[Array, Array]:
     if problem.torque == "constant":
         return full, np.zeros_like(full)
     return (full[1:] + full[:-1]) / 2, (full[1:] - full[:-1]) / h
+
+
+def _explicit_forces(point: _Point, p: int, starts: Instant) -> tuple[Array, Array]:
+    """Accelerations and contact forces at the start of every interval of phase p; starts: an instant with arrays of the
+    states at the nodes, and of the torques at the starts."""
+    driving = starts.tau + _component_forces(point, p, starts)
+    dynamics, held = equations_of(point.problem).of(point.model).forward_dynamics, _held(point.problem, p)
+    pairs = [dynamics(held, *map(DM, z)) for z in zip(starts.q, starts.qd, driving, strict=False)]
+    qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in pairs]) for k in (0, 1))
+    return qdd, lam
+
+
+def _component_forces(point: _Point, p: int, starts: Instant) -> Array:
+    """The generalized forces (N, nv) of the components at the start of every interval of phase p."""
+    problem, found = point.problem, np.zeros_like(starts.tau)
+    slopes = [c.name for c in problem.parts.channels if c.kind == "control" and c.at_nodes]
+    values = point.values | {name: DM(point.step[name]) for name in point.transcription.step}
+    for k in range(len(found) if problem.parts.components else 0):
+        here = {name: DM(array[k]) for name, array in starts.channels.items()}
+        instant = Instant(
+            point.model,
+            DM(starts.q[k]),
+            DM(starts.qd[k]),
+            s=DM(k / len(found)),
+            tau=DM(starts.tau[k]),
+            tau_rate=DM(starts.tau_rate[k]) if problem.torque == "linear" else None,
+            places={f: DM(place) for f, place in starts.places.items()},
+            values=values | here,
+            channels=here,
+            rates={name: DM(np.diff(starts.channels[name], axis=0)[k] / point.length(p)) for name in slopes},
+        )
+        found[k] = np.array(DM(problem.parts.force(instant)).full()).ravel()
+    return np.asarray(found)
 
 
 def _mean(problem: Statement, stages: Array) -> Array:
@@ -159,14 +251,8 @@ def rows_with_impulse(contacts: Contacts) -> Array:
     return np.array([not isinstance(c, CompliantFoothold) for c in contacts for _ in c.rows], dtype=bool)
 
 
-def _explicit_forces(equations: Equations, contacts: Contacts, q: Array, qd: Array, tau: Array) -> tuple[Array, Array]:
-    """Accelerations and contact forces at the start of every interval."""
-    pairs = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
-    qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in pairs]) for k in (0, 1))
-    return qdd, lam
-
-
 def _terrain(problem: Statement) -> Terrain | None:
     """The terrain of the first path constraint that has one."""
-    found = (getattr(constraint, "terrain", None) for phase in problem.phases for constraint in phase.path)
+    paths = (term for phase in problem.phases for term in phase.path)
+    found = (term.terrain for term in paths if isinstance(term, Clearance))
     return next((terrain for terrain in found if isinstance(terrain, Terrain)), None)

@@ -27,19 +27,21 @@ from typing import Any
 
 import casadi as ca
 
-from ..._types import Expr
+from ..._base.types import Expr
 from ...constraints import constraint_hessian, constraint_jacobian
 from ...integrators import Scheme
 from ...mechanism import Model
 from ..equations import Equations
-from ..nlp.program import Rows
+from ..nlp.program import BlockRows
 from ..statement.dependent import Coordinates
 from ..statement.footholds import CompliantFoothold, Held, Rigid, rigid
-from .variables import FORCE_SCALE, contacts
+from ..statement.statement import free_stages
+from .tracks import FORCE_SCALE
+from .variables import contacts
 
 
 @dataclass(frozen=True)
-class Feet:
+class StandingFeet:
     """The feet that stand in a phase, with their places and the equations of motion.
 
     baumgarte: the rate alpha [1/s] at which drift decays.
@@ -83,17 +85,18 @@ class Feet:
         return 2 * alpha * self.velocity(q, qd) + alpha**2 * self.position(q) if alpha else 0
 
 
-def hold_stage(rows: Rows, feet: Feet, method: Scheme, k: int, level: str, q: Expr, qd: Expr, qdd: Expr) -> None:
+def hold_stage(
+    rows: BlockRows, feet: StandingFeet, method: Scheme, k: int, level: str, q: Expr, qd: Expr, qdd: Expr
+) -> None:
     """Constrains G qdd = gamma at stage k, if the level requires it."""
-    free = {"position": (0, method.stages - 1), "velocity": (method.stages - 1,), "acceleration": ()}[level]
-    if not feet.footholds or k in free:
+    if not feet.footholds or k in free_stages(level, method.stages):
         return
     G = constraint_jacobian(feet.model, contacts(feet.footholds), q)
     gamma = constraint_hessian(feet.model, contacts(feet.footholds), q, qd)
     rows.constrain("contact acceleration", G @ qdd - gamma + feet.correction(q, qd))
 
 
-def hold_laws(rows: Rows, feet: Feet, q: Expr, qd: Expr, lam: Expr) -> None:
+def hold_laws(rows: BlockRows, feet: StandingFeet, q: Expr, qd: Expr, lam: Expr) -> None:
     """Constrains the wrenches of compliant footholds among lam to their laws."""
     first = 0
     for f in feet.held:
@@ -103,7 +106,7 @@ def hold_laws(rows: Rows, feet: Feet, q: Expr, qd: Expr, lam: Expr) -> None:
         first += f.size
 
 
-def hold_end(rows: Rows, feet: Feet, method: Scheme, level: str, q: Expr, qd: Expr) -> None:
+def hold_end(rows: BlockRows, feet: StandingFeet, method: Scheme, level: str, q: Expr, qd: Expr) -> None:
     """Constrains the contacts at the end of a step as the level requires: phi = 0, G qd = 0, both or neither."""
     if level == "position":
         for f in feet.footholds:
@@ -112,7 +115,7 @@ def hold_end(rows: Rows, feet: Feet, method: Scheme, level: str, q: Expr, qd: Ex
         rows.constrain("contact velocity", feet.velocity(q, qd))
 
 
-def project(feet: Feet, chosen: Coordinates, q: Expr, qd: Expr, level: str) -> tuple[Expr, ...]:
+def project(feet: StandingFeet, chosen: Coordinates, q: Expr, qd: Expr, level: str) -> tuple[Expr, ...]:
     """(q, qd) projected onto the contact rows by the least step in the metric of the mass matrix, with dependent
     entries that follow from the independent ones.
 

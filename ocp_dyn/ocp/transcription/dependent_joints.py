@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from casadi import DM, SX
 
-from ..nlp.program import Rows
+from ..nlp.program import BlockRows
 from ..statement.phases import Continuous, Phase
 from .variables import Transcription, completed
 
@@ -38,14 +38,12 @@ def add_limits(transcription: Transcription, p: int, phase: Phase) -> None:
         return
     at, rate = (np.delete(np.arange(n), k) for n, k in ((problem.model.nq, chosen.q), (problem.model.nv, chosen.qd)))
 
-    def body(z: dict[str, SX], rows: Rows) -> None:
+    def body(z: dict[str, SX], rows: BlockRows) -> None:
         z = completed(transcription, z)
         rows.constrain("position", z["q"][at[limited].tolist()], q_low[limited], q_high[limited])
         rows.constrain("speed", z["qd"][rate[fast].tolist()], -fastest[fast], fastest[fast])
 
     joined = p > 0 and isinstance(problem.resolved.transitions[p - 1], Continuous)
-    block = transcription.program.block(
-        f"limits of dependent joints in {phase.name}", {"q": x.q[0], "qd": x.qd[0]}, body
-    )
+    block = transcription.program.block(f"limits of dependent joints in {phase.name}", x.state(0), body)
     for k in range(int(joined), phase.intervals + 1):
-        block.add({"q": x.q[k], "qd": x.qd[k]})
+        block.add(x.state(k))

@@ -1,4 +1,4 @@
-"""The stage order x0, u0, x1, u1, ... of a program whose stages share no variables; any program: `shared_stage_order`.
+"""The stage order x0, u0, x1, u1, ... of a program whose stages share no variables.
 
 Stage k has the state x_k = (q_k, qd_k), the controls u_k, the gaps x_{k+1} - F(x_k, u_k) and further rows of x_k, u_k.
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._types import Indices
+from ..._base.types import Indices, names_in_message
 from ..nlp.assembled import Assembled
 from ..nlp.program import Variable
-from ..nlp.stage_orders import GAPS, StageOrder, gap_kinds
+from ..nlp.stage_orders import StageOrder, gap_kinds
 from ..statement.phases import Continuous
 from .variables import Transcription
 
 
 def stage_order(transcription: Transcription, program: Assembled) -> StageOrder:
-    """The stage order of a program; ValueError, with the reason, if the program is no chain of stages."""
+    """The stage order of a program; ValueError, with the reason, if the program is no sequence of stages."""
     states, controls = _variables(transcription)
     stage = np.full(program.n, -1)
     for k, members in enumerate([*zip(states, controls, strict=True)]):
@@ -39,13 +39,16 @@ def _variables(transcription: Transcription) -> tuple[list[list[Variable]], list
         raise ValueError(_refusal("velocities jump between phases"))
     if problem.torque != "constant":
         raise ValueError(_refusal("torques are linear, so that two intervals share the torques of a node"))
+    moving = [c.name for c in problem.parts.channels if c.kind == "control" and c.at_nodes]
+    if moving:
+        raise ValueError(_refusal(f"two intervals share the values of {names_in_message(moving)} at a node"))
     states: list[list[Variable]] = []
     controls: list[list[Variable]] = []
     for x, phase in zip(transcription.phases, problem.phases, strict=True):
         for k in range(phase.intervals):
-            states.append([x.q[k], x.qd[k]])
-            controls.append([sequence[k] for sequence in (x.tau, x.qdd, x.lam, x.inner) if sequence])
-    return [*states, [transcription.phases[-1].q[-1], transcription.phases[-1].qd[-1]]], [*controls, []]
+            states.append([variables[k] for track, variables in x if track.nodes])
+            controls.append([variables[k] for track, variables in x if not track.nodes])
+    return [*states, list(transcription.phases[-1].node(-1).values())], [*controls, []]
 
 
 def _check_shared(transcription: Transcription, stage: Indices) -> None:
@@ -66,7 +69,7 @@ def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, lis
     np.minimum.at(low, row[inside], owner[inside])
     np.maximum.at(high, row[inside], owner[inside])
     kind = gap_kinds(program)
-    gap = kind < len(GAPS)
+    gap = kind < len(program.gaps)
     for k in np.flatnonzero(~gap & (high > low)):
         raise ValueError(_refusal(f"{program.row_names[k]} ties stage {low[k]} to stage {high[k]}"))
     at = np.where(gap, high - 1, np.where(high < 0, 0, high))
@@ -76,6 +79,6 @@ def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, lis
 
 def _refusal(reason: str) -> str:
     return (
-        f"hpipm and riccati need a chain of stages that share no variables, and this problem is none: {reason}; or use "
-        "solver='ipopt' or 'fatrop', in real-time iterations qp='piqp'"
+        f"hpipm and riccati need a sequence of stages that share no variables, and this problem is none: {reason}; or "
+        "use solver='ipopt', in real-time iterations qp='piqp'"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,46 +11,23 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._types import Array, Expr, sparse, split
+from ..._base.types import Array, Expr, sparse, split
 from ...constraints import Constraint
 from ...mechanism import Model
-from ...mechanism.parameters import MODEL_PARAMETERS, with_parameters
-from ...mechanism.twins import shared
+from ...mechanism.parameters import MODEL_PARAMETERS, with_columns
 from ...symmetry.advance import Advance
 from ...symmetry.mirror import REFLECTION, MirrorMap
 from ..equations import Equations, equations_of
 from ..nlp.program import Program, Slot, Variable
-from ..statement.footholds import CompliantFoothold, Foothold, Held, PhaseConstraint, rigid, turned
+from ..statement.footholds import CompliantFoothold, Foothold, Held, PhaseConstraint, rigid, yaw_rotation
 from ..statement.ground.planes import SAME_PLANE
 from ..statement.periodic import ENTRIES, height_range
-from ..statement.phases import Impact, Jump
+from ..statement.phases import Impact, Phase
 from ..statement.statement import Statement
+from .tracks import FORCE_SCALE, PhaseVariables, Track, slacks_of, tracks_of
 
-FORCE_SCALE = 100.0
-"""Typical size of torques [N m], forces [N] and impulses: halves the iterations of the solver."""
-
-
-@dataclass
-class PhaseVariables:
-    """The variables of one phase: states at its nodes, controls on its intervals (linear torques: at its nodes).
-
-    qdd, lam: at all stages of an interval, one after the other; inner: the states between the steps of an interval.
-    """
-
-    duration: Slot
-    q: list[Variable] = field(default_factory=list)
-    qd: list[Variable] = field(default_factory=list)
-    qdd: list[Variable] = field(default_factory=list)
-    tau: list[Variable] = field(default_factory=list)
-    lam: list[Variable] = field(default_factory=list)
-    inner: list[Variable] = field(default_factory=list)
-
-    def interval(self, k: int) -> dict[str, Slot]:
-        """Variables and parameters of interval k, by the names of its slots."""
-        seen: dict[str, Slot] = {"q": self.q[k], "qd": self.qd[k], "q1": self.q[k + 1], "qd1": self.qd[k + 1]}
-        seen |= {"tau": self.tau[k], "T": self.duration}
-        seen |= {"tau1": self.tau[k + 1]} if len(self.tau) == len(self.q) else {}
-        return seen | {key: getattr(self, key)[k] for key in ("qdd", "lam", "inner") if getattr(self, key)}
+ROUNDED_DISTANCE = 1e-6
+"""Distance [m] within which the horizontal distance of a step is rounded: the root has no slope at zero."""
 
 
 @dataclass
@@ -89,8 +66,8 @@ class Transcription:
 
 
 def add_variables(transcription: Transcription) -> None:
-    """Allocates all variables: places, durations, states, controls, impulses."""
-    problem, model, program = transcription.problem, transcription.problem.model, transcription.program
+    """Allocates all variables: places, durations, the tracks of the phases, impulses."""
+    problem, program = transcription.problem, transcription.program
     _find_images(transcription)
     _add_parameters(transcription)
     for foothold in dict.fromkeys(f.root for f in problem.footholds if isinstance(f, Foothold)):
@@ -99,41 +76,12 @@ def add_variables(transcription: Transcription) -> None:
             transcription.places[foothold] = program.variable(
                 f"place of {foothold.name}", 3, low, high, (low + high) / 2
             )
-    dofs = model.dofs
-    unlimited = np.full(model.nq, np.inf)
-    q_low, q_high = (dofs.q_lower, dofs.q_upper) if problem.limits else (-unlimited, unlimited)
-    qd_max = dofs.qd_max if problem.limits else np.full(model.nv, np.inf)
-    tau_low, tau_high = (limit[problem.actuated] for limit in _torque_limits(transcription))
-    chosen = problem.coordinates
-    q_low, q_high, neutral = (np.asarray(x)[chosen.q] for x in (q_low, q_high, model.neutral()))
-    qd_max, q_size, nv = qd_max[chosen.qd], len(chosen.q), len(chosen.qd)
     for p, phase in enumerate(problem.phases):
         low, high = phase.duration_bounds
         shared = phase.shared_duration and transcription.slots[phase.shared_duration.name]
-        x = PhaseVariables(shared or program.variable(f"duration of {phase.name}", 1, low, high, (low + high) / 2))
-        m = sum(held.size for held in phase.held)
-        for k in range(phase.intervals + 1):
-            node = f"{phase.name}[{k}]"
-            joined = p and k == 0 and not isinstance(problem.resolved.transitions[p - 1], Jump)
-            before = transcription.phases[p - 1] if joined else None
-            impact = before is not None and isinstance(problem.resolved.transitions[p - 1], Impact)
-            x.q.append(before.q[-1] if before else program.variable(f"q {node}", q_size, q_low, q_high, neutral))
-            if before and not impact:
-                x.qd.append(before.qd[-1])
-            else:
-                x.qd.append(program.variable(f"qd {node}", nv, -qd_max, qd_max, 0.0))
-            if k < phase.intervals or problem.torque == "linear":
-                x.tau.append(program.variable(f"tau {node}", len(tau_low), tau_low, tau_high, 0.0, FORCE_SCALE))
-            if k == phase.intervals or not problem.collocated:
-                continue
-            stages = problem.steps * problem.scheme.stages
-            x.qdd.append(program.variable(f"qdd {node}", stages * nv, -np.inf, np.inf, 0.0))
-            if m and problem.form == "implicit":
-                x.lam.append(program.variable(f"lam {node}", stages * m, -np.inf, np.inf, 0.0, FORCE_SCALE))
-            if problem.steps > 1:
-                size = (problem.steps - 1) * (q_size + nv)  # joint limits are imposed at the nodes
-                x.inner.append(program.variable(f"inner states {node}", size, -np.inf, np.inf, 0.0))
-        transcription.phases.append(x)
+        duration = shared or program.variable(f"duration of {phase.name}", 1, low, high, (low + high) / 2)
+        transcription.phases.append(PhaseVariables(duration))
+        _add_tracks(transcription, p, phase, tracks_of(problem, phase, transcription.mirror))
     closing = [problem.periodic.transition] if problem.periodic else []
     for p, transition in enumerate([*problem.resolved.transitions, *closing]):
         size = sum(held.size for held in rigid(problem.phases[(p + 1) % len(problem.phases)].held))
@@ -141,6 +89,26 @@ def add_variables(transcription: Transcription) -> None:
         transcription.impulses.append(
             program.variable(f"impulse {p}", size, -np.inf, np.inf, 0.0, FORCE_SCALE) if impact else None
         )
+    for p, phase in enumerate(problem.phases):
+        _add_tracks(transcription, p, phase, slacks_of(problem, phase))
+
+
+def _add_tracks(transcription: Transcription, p: int, phase: Phase, tracks: Iterable[Track]) -> None:
+    """Adds the variables of some tracks of phase p; its first node shares those of the last node of the phase before
+    that the transition leaves as they are."""
+    problem, program, found = transcription.problem, transcription.program, transcription.phases[p]
+    tracks = list(tracks)
+    for track in tracks:
+        found.tracks[track.name], found.variables[track.name] = track, []
+    transition = problem.resolved.transitions[p - 1] if p else None
+    for k in range(phase.intervals + 1):
+        for track in tracks:
+            if p and k == 0 and isinstance(transition, track.shared):
+                found[track.name].append(transcription.phases[p - 1][track.name][-1])
+            elif k < phase.intervals or track.nodes:
+                name = f"{track.title} {phase.name}[{k}]"
+                bounds = track.lower, track.upper, track.start, track.scale
+                found[track.name].append(program.variable(name, track.size, *bounds))
 
 
 def _add_parameters(transcription: Transcription) -> None:
@@ -167,18 +135,6 @@ def _add_parameters(transcription: Transcription) -> None:
         transcription.speed = program.parameter("speed", 1, periodic.speed)
 
 
-def _torque_limits(transcription: Transcription) -> tuple[Array, Array]:
-    """Lowest and largest torques (nv); in a mirrored period those of the mirror image hold too, as it is the next
-    period."""
-    dofs = transcription.problem.model.dofs
-    if not transcription.problem.limits:
-        return np.full(dofs.tau_max.shape, -np.inf), np.full(dofs.tau_max.shape, np.inf)
-    if transcription.mirror is None:
-        return dofs.tau_min, dofs.tau_max
-    low, high = transcription.mirror.of_bounds(dofs.tau_min, dofs.tau_max)
-    return np.maximum(low, dofs.tau_min), np.minimum(high, dofs.tau_max)
-
-
 def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
     """The value of a variable at a point x of the program, or the current value of a parameter."""
     if isinstance(slot, Variable):
@@ -186,8 +142,9 @@ def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
     return np.asarray(transcription.program.values[slot.index])
 
 
-STATES = {"q": ("qd", "qd_plus"), "q1": ("qd1",), "q_end": ("qd_end",), "q_before": ("qd_before",)}
-"""Names of configurations in blocks, each with the names of the velocities that belong to it."""
+STATES = {"q": ("qd", "qd:plus"), "q+": ("qd+",), "q:end": ("qd:end",), "q:before": ("qd:before",)}
+"""Names of configurations in blocks, each with the names of the velocities that belong to it. A colon is in no name of
+a channel or a parameter."""
 
 
 def completed(transcription: Transcription, z: dict[str, SX]) -> dict[str, SX]:
@@ -206,9 +163,9 @@ def completed(transcription: Transcription, z: dict[str, SX]) -> dict[str, SX]:
     return found
 
 
-def state_of(transcription: Transcription, q: Variable, qd: Variable, x: Array) -> tuple[Array, Array]:
-    """(q, qd) of a node, all entries, at a point x of the program."""
-    independent = number(transcription, q, x), number(transcription, qd, x)
+def state_of(transcription: Transcription, phase: PhaseVariables, k: int, x: Array) -> tuple[Array, Array]:
+    """(q, qd) of node k of a phase, all entries, at a point x of the program."""
+    independent = number(transcription, phase["q"][k], x), number(transcription, phase["qd"][k], x)
     if not transcription.problem.dependent:
         return independent
     full, rate = transcription.problem.coordinates.states(*independent)
@@ -220,12 +177,12 @@ def model_of(transcription: Transcription, z: Mapping[str, Expr]) -> Model:
 
     z: values or expressions of the parameters, by name.
     """
-    model = shared(transcription.problem.model)  # an equal model of an earlier problem has its Functions already
+    model = transcription.problem.model
     values = {name: z[name] for name in transcription.slots if name.partition(":")[0] in MODEL_PARAMETERS}
     if "slope" in transcription.slots:
         g = float(np.linalg.norm(model.gravity))
         values["gravity"] = ca.vertcat(-g * ca.sin(z["slope"]), 0, -g * ca.cos(z["slope"]))
-    return with_parameters(model, values) if values else model
+    return with_columns(model, values) if values else model
 
 
 def equations_at(transcription: Transcription, z: Mapping[str, Expr]) -> Equations:
@@ -315,7 +272,7 @@ def place_of(transcription: Transcription, f: Foothold, place: Expr, advance: Ad
         return place
     x, y, yaw = f.offset(transcription.problem.model)
     base = place_of(transcription, f.of, place, advance)
-    return base + ca.vertcat((turned(base) @ sparse((x, y, 0.0)))[:2], yaw)
+    return base + ca.vertcat((yaw_rotation(base) @ sparse((x, y, 0.0)))[:2], yaw)
 
 
 def place_value(transcription: Transcription, f: Foothold, x: Array, advance: Advance) -> Array:
@@ -340,6 +297,23 @@ def advance_of(transcription: Transcription, z: Mapping[str, Any]) -> Advance:
     return Advance.of(*(z.get(name, transcription.fixed.get(name, 0.0)) for name in ENTRIES))
 
 
+def distance_of(z: Mapping[str, Expr]) -> Expr:
+    """The horizontal distance of the step [m]: its length, or with a shift sideways sqrt(length^2 + sideways^2)."""
+    if "sideways" not in z:
+        return z["step_length"]
+    return ca.sqrt(z["step_length"] ** 2 + z["sideways"] ** 2 + ROUNDED_DISTANCE**2)
+
+
+def moved_by(transcription: Transcription, q: SX, qd: SX) -> list[SX]:
+    """The entries of the state that the step from one period to the next changes."""
+    step = {name: SX.sym(name) for name in (*transcription.step, *transcription.fixed)}
+    moved = advance_of(transcription, step).state(transcription.problem.model, q, qd)
+    pairs = [
+        (x, y) for old, new in zip((q, qd), moved, strict=True) for x, y in zip(split(old), split(new), strict=True)
+    ]
+    return [x for x, y in pairs if not ca.is_equal(x, y)]
+
+
 def advance_value(transcription: Transcription, x: Array) -> dict[str, float]:
     """The entries of the step at a point x of the program, by name: 0 for those that it does not have."""
     found = {name: float(number(transcription, slot, x)[0]) for name, slot in transcription.step.items()}
@@ -348,7 +322,7 @@ def advance_value(transcription: Transcription, x: Array) -> dict[str, float]:
 
 def place_slots(transcription: Transcription, feet: tuple[Held, ...]) -> dict[str, Slot]:
     """Slots for the places of the feet, and for the step, on which places of images depend."""
-    owners = {f"place{k}": _owner(transcription, f) for k, f in enumerate(feet) if isinstance(f, Foothold)}
+    owners = {f"place:{k}": _owner(transcription, f) for k, f in enumerate(feet) if isinstance(f, Foothold)}
     unique = {owner: key for key, owner in reversed(owners.items())}  # a variable fills one slot of a block only
     slots = {key: owner for owner, key in reversed(unique.items())}
     return slots | transcription.step

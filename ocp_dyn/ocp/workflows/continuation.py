@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._arguments import numbers
-from ..._types import Array, shown
+from ..._base.checks import numbers
+from ..._base.types import Array, positional, repr_in_message
 from ..solution import Solution
 from ..statement.statement import Statement
-from .solve import solve_as_stated
+from .parameter_values import by_name
+from .solve import solve as solve_problem
 
 MOST_HALVINGS = 3
 """Largest number of times that a step that does not converge is halved."""
@@ -33,12 +34,11 @@ def solve_along(
 
     along: for each parameter a sequence of values; all sequences have the same length, and the parameters change
     together. start: a solution of this problem from which to begin (default: the first guess of the problem). values:
-    of parameters that do not change. solve: options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}; a guess among them is that of solves without a
-    start.
-    TypeError for a value that is no sequence, ValueError for sequences that are empty or differ in length, and for a
-    name both in values and in along.
+    of parameters that do not change. solve: options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False};
+    a guess among them is that of solves without a start. TypeError for a value that is no sequence, ValueError for
+    sequences that are empty or differ in length, and for a name both in values and in along.
 
-    >>> aim = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0))
+    >>> aim = ocp.Boundary(lambda one, end: (ca.vertcat(one.q, one.qd, end.q - end.values["angle"], end.qd), 0, 0))
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[aim], parameters=[ocp.Parameter("angle", 1.0)])
     >>> found = ocp.solve_along(problem, angle=[1.0, 1.5, 2.0], solve={"progress": False})
@@ -46,16 +46,18 @@ def solve_along(
     [12.0, 27.1, 48.1]
     """
     if not isinstance(problem, Statement):
-        raise TypeError(f"solve_along needs a Problem, got {shown(problem)}")
+        raise TypeError(f"solve_along needs a Problem, got {repr_in_message(problem)}")
     for key, mapping in (("values", values), ("solve", solve)):
         if not (mapping is None or isinstance(mapping, Mapping)):
-            raise TypeError(f"solve_along: {key} must be a dict by name, got {shown(mapping)}")
+            raise TypeError(f"solve_along: {key} must be a dict by name, got {repr_in_message(mapping)}")
     if not along:
         raise ValueError("solve_along needs a sequence of values for at least one parameter, such as speed=[1.0, 1.1]")
+    along = {name: positional(sequence, f"solve_along: {name}") for name, sequence in along.items()}
     for name, sequence in along.items():
         if isinstance(sequence, str) or not hasattr(sequence, "__len__") or not np.ndim(sequence):
             raise TypeError(
-                f"solve_along needs a sequence of values for {name}, such as [1.0, 1.1], got {shown(sequence)}"
+                f"solve_along needs a sequence of values for {name}, such as [1.0, 1.1], got "
+                f"{repr_in_message(sequence)}"
             )
     lengths = {name: len(sequence) for name, sequence in along.items()}
     if len(set(lengths.values())) != 1 or not all(lengths.values()):
@@ -68,8 +70,9 @@ def solve_along(
         )
     here: dict[str, Array] | None = None
     solutions = []
-    for k in range(next(iter(lengths.values()))):
-        goal = {name: _value(name, sequence[k]) for name, sequence in along.items()}
+    count = range(next(iter(lengths.values())))
+    goals = [by_name({name: _value(name, values[k]) for name, values in along.items()}, problem) for k in count]
+    for goal in goals:
         solution = _reached(problem, here, goal, start, fixed, options, MOST_HALVINGS)
         if solution.converged:
             here, start = goal, solution
@@ -104,7 +107,7 @@ def _reached(
 ) -> Solution:
     """The solution at `goal`, from the solution `start` at `here`; through the midpoint if the direct step fails."""
     fresh = {key: value for key, value in options.items() if start is None or key != "guess"}
-    solution = solve_as_stated(problem, values={**fixed, **goal}, start=start, **fresh)
+    solution = solve_problem(problem, values={**fixed, **goal}, start=start, **fresh)
     if solution.converged or here is None or not halvings:
         return solution
     middle = {name: (here[name] + goal[name]) / 2 for name in goal}

@@ -10,16 +10,21 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, Indices, listed
+from ..._base.rounding import largest, ordinal
+from ..._base.types import Array, Indices, names_in_message
 from ...constraints import constraint_jacobian, constraint_rows
 from ..equations import equations_of
 from ..nlp.assembled import Assembled
 from ..nlp.dependent_rows import supports, vanishing
 from ..nlp.program import Variable
 from ..statement.footholds import rigid
-from ..transcription.variable_labels import VariableLabel, variable_labels
+from ..statement.objectives import RateCost
+from ..statement.phases import JumpCondition
+from ..statement.state.channels import MECHANICS
+from ..transcription.tabulate import VariableLabel, variable_labels
 from ..transcription.variables import Transcription, contacts, number, state_of
-from .reach import misplaced
+from .parameter_values import unread
+from .reach import misplaced_footholds
 
 ROWS_SHOWN = 6
 """Largest number of rows that one sentence names."""
@@ -37,9 +42,7 @@ LITTLE = 0.02
 """Fraction of a variable's range, or of its scale, by which a first value may be out of its bounds without a word: any
 solver moves it inside, and a guess of straight legs bends a knee by that much the wrong way."""
 
-QUANTITIES = {
-    "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque or force", "lam": "contact force"
-}  # fmt: skip
+QUANTITIES = {name: its.word for name, its in MECHANICS.items()}
 """Kinds of variables in words."""
 PLACE = ("x", "y", "yaw")
 """Entries of the place of a foothold."""
@@ -53,7 +56,7 @@ RANK_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
-class Fault:
+class ViolatedRows:
     """Violated rows of one name: the largest violation, its phase and time [s], and the number of violated rows."""
 
     rows: str
@@ -68,11 +71,11 @@ class Fault:
         return f"{self.rows}: out of its bounds by {self.violation:.2g}{when}{more}"
 
 
-def faults(transcription: Transcription, program: Assembled, x: Array, tolerance: float = 1e-6) -> list[Fault]:
+def faults(transcription: Transcription, program: Assembled, x: Array, tolerance: float = 1e-6) -> list[ViolatedRows]:
     """Constraints that are violated at x, the largest violation first; violations are in the scale of the rows."""
     g = program.evaluator.constraints(x, transcription.program.values)
     violation = np.maximum(program.row_lower - g, g - program.row_upper)
-    violated: list[Fault] = []
+    violated: list[ViolatedRows] = []
     labels = variable_labels(transcription, x)
     for k, rows in _kinds(program):
         b = program.blocks[k]
@@ -81,13 +84,13 @@ def faults(transcription: Transcription, program: Assembled, x: Array, tolerance
             values = violation[rows][:, chosen]
             if not np.max(values, initial=0.0) > tolerance:
                 continue
-            instance = int(np.argmax(values.max(axis=1)))
+            instance = largest(values.max(axis=1))
             places = [labels[v] for v in b.instances[instance] if v in labels]
             phase = transcription.problem.phases[places[0].phase].name if places else ""
             time = places[0].time if places else 0.0
             count = int(np.sum(values > tolerance))
-            violated.append(Fault(f"{b.name}: {name}", phase, time, float(values.max()), count))
-    return sorted(violated, key=lambda fault: -fault.violation)
+            violated.append(ViolatedRows(f"{b.name}: {name}", phase, time, float(values.max()), count))
+    return sorted(violated, key=lambda fault: -ordinal(fault.violation))
 
 
 def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
@@ -103,22 +106,24 @@ def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
 def check(transcription: Transcription, program: Assembled) -> list[str]:
     """Faults and difficulties of the problem, as sentences; empty if nothing was found.
 
-    Examines the problem at the first guess: a root with motors in a model with footholds, footholds out of reach, crossed or
-    on walls, values out of their bounds,
-    rows and costs without finite values or derivatives, violated rows without a free variable, contacts that constrain
-    one another, more equalities than free variables, dependent equalities, springs and losses too fast for an explicit
-    scheme, linear torques of which a scheme sees the means alone.
+    Examines the problem at the first guess: a root with motors in a model with footholds, footholds out of reach,
+    crossed or on walls, values out of their bounds, parameters that nothing reads, rows and costs without finite values
+    or derivatives, violated rows without a free variable, contacts that constrain one another, more equalities than
+    free variables, dependent equalities, springs and losses too fast for an explicit scheme, linear torques of which a
+    scheme sees the means alone.
     """
     repeated = repetitions(transcription, program, transcription.program.start)
     return [
         *_root_motors(transcription),
-        *misplaced(transcription),
+        *misplaced_footholds(transcription),
         *_starts_out_of_bounds(transcription),
+        *unread(transcription, program),
         *_undefined(transcription, program),
         *_unsatisfiable(transcription, program),
         *_redundant_contacts(transcription),
         *_stiff(transcription),
         *_alternating(transcription),
+        *_returning(transcription, program),
         *_counts(transcription, program),
         *(f"at the first guess {sentence}, {ONLY_AT_THE_GUESS}" for sentence in repeated),
     ]
@@ -132,8 +137,8 @@ def _root_motors(transcription: Transcription) -> Iterator[str]:
     grounded = [name for name, frame in model.frames.items() if not frame.body]
     if grounded:
         yield (
-            f"the model is fixed to the ground at {listed(grounded, 3)}, which carries it in place of its feet: unless "
-            "this is intended, give it a root that moves, as by od.load_urdf(..., root=od.FloatingBase())"
+            f"the model is fixed to the ground at {names_in_message(grounded, 3)}, which carries it in place of its "
+            "feet: unless this is intended, give it a root that moves, as by od.load_urdf(..., root=od.FloatingBase())"
         )
     else:
         yield (
@@ -143,8 +148,8 @@ def _root_motors(transcription: Transcription) -> Iterator[str]:
 
 
 def _starts_out_of_bounds(transcription: Transcription) -> Iterator[str]:
-    """First values that are out of their bounds by more than a little, one sentence for each joint, contact row or other
-    quantity."""
+    """First values that are out of their bounds by more than a little, one sentence for each joint, contact row or
+    other quantity."""
     program = transcription.program
     labels = variable_labels(transcription, program.start)
     found: dict[str, list[_Outside]] = {}
@@ -158,10 +163,10 @@ def _starts_out_of_bounds(transcription: Transcription) -> Iterator[str]:
             name, phase, time = _entry_name(variable, int(k), labels.get(variable), transcription)
             found.setdefault(name, []).append(_Outside(phase, time, x[k], low[k], up[k]))
     for name, values in found.items():
-        worst = max(values, key=lambda value: max(value.low - value.x, value.x - value.up))
+        worst = values[largest([max(value.low - value.x, value.x - value.up) for value in values])]
         phases = list(dict.fromkeys(value.phase for value in values))
         when = f" at t = {worst.time:.3f} s of {worst.phase}" if worst.phase else ""
-        more = f" (and at {len(values) - 1} other times of {listed(phases, 4)})" if len(values) > 1 else ""
+        more = f" (and at {len(values) - 1} other times of {names_in_message(phases, 4)})" if len(values) > 1 else ""
         yield (
             f"the first guess of the {name}{when} is {worst.x:.4g}, out of its bounds {worst.low:.4g} to "
             f"{worst.up:.4g}{more}: the solver moves it; give another guess or posture, or wider bounds"
@@ -186,7 +191,8 @@ def _entry_name(
         entry = f", {PLACE[k]}" if variable.name.startswith("place of") else f", number {k + 1}"
         return variable.name.replace("_", " ") + (entry if variable.size > 1 else ""), "", 0.0
     kind, phase = variable.name.split()[0], transcription.problem.phases[label.phase].name
-    return f"{QUANTITIES.get(kind, kind)} of {label.entries[k % len(label.entries)]}", phase, label.time
+    entry = label.entries[k % len(label.entries)]
+    return f"{QUANTITIES.get(kind, kind)}{f' of {entry}' if entry else ''}", phase, label.time
 
 
 def _undefined(transcription: Transcription, program: Assembled) -> Iterator[str]:
@@ -232,7 +238,7 @@ def _redundant_contacts(transcription: Transcription) -> Iterator[str]:
         standing = rigid(phase.held)
         if not standing:
             continue
-        q, _ = state_of(transcription, variables.q[0], variables.qd[0], transcription.program.start)
+        q, _ = state_of(transcription, variables, 0, transcription.program.start)
         try:
             G = np.array(DM(constraint_jacobian(model, contacts(phase.held), DM(q))).full())
         except (NotImplementedError, RuntimeError, TypeError):
@@ -244,8 +250,8 @@ def _redundant_contacts(transcription: Transcription) -> Iterator[str]:
             rows = zip(constraint_rows(contacts(phase.held)), G, strict=True)
             still = [row for row, of_dofs in rows if np.abs(of_dofs).max() < RANK_TOLERANCE]
             cause = (
-                f"nothing in this model moves along {listed(still, ROWS_SHOWN)}; leave these rows out, by axes='xz' for "
-                "points of a model that moves in the x-z plane"
+                f"nothing in this model moves along {names_in_message(still, ROWS_SHOWN)}; leave these rows out, by "
+                "axes='xz' for points of a model that moves in the x-z plane"
                 if still
                 else "some rows repeat or contradict others, so that the forces are not unique; use points instead of "
                 "flat feet (axes='xyz'), fewer contacts, or another posture"
@@ -262,7 +268,7 @@ def _stiff(transcription: Transcription) -> Iterator[str]:
     if not problem.scheme.explicit:
         return
     for phase, variables in zip(problem.phases, transcription.phases, strict=True):
-        q, _ = state_of(transcription, variables.q[0], variables.qd[0], transcription.program.start)
+        q, _ = state_of(transcription, variables, 0, transcription.program.start)
         h = (
             float(number(transcription, variables.duration, transcription.program.start)[0])
             / phase.intervals
@@ -283,12 +289,33 @@ def _alternating(transcription: Transcription) -> Iterator[str]:
     problem = transcription.problem
     seen_between = bool(np.all(problem.scheme.c == 0.5)) and problem.steps == 1
     terms = [term for phase in problem.phases for term in phase.objective if term.weight]
-    if problem.torque == "linear" and seen_between and not any(getattr(t, "continues", False) for t in terms):
+    if problem.torque == "linear" and seen_between and not any(isinstance(t, RateCost) and t.continues for t in terms):
         yield (
-            f"the scheme {problem.scheme.name!r} evaluates torques in the middle of intervals alone, so that torques which "
-            "alternate from node to node change neither the motion nor its cost: give integrator='gauss:2', steps=2 or "
-            "more, torque='constant', or a cost TorqueRateSquared"
+            f"the scheme {problem.scheme.name!r} evaluates torques in the middle of intervals alone, so that torques "
+            "which alternate from node to node change neither the motion nor its cost: give integrator='gauss:2', "
+            "steps=2 or more, torque='constant', or a cost TorqueRateSquared"
         )
+
+
+def _returning(transcription: Transcription, program: Assembled) -> Iterator[str]:
+    """States of components that repeat with the period, and whose start a condition fixes."""
+    problem = transcription.problem
+    if problem.periodic is None or isinstance(problem.periodic.transition, JumpCondition):
+        return
+    free = transcription.program.x_lower < transcription.program.x_upper
+    pattern = program.evaluator.jacobian_pattern
+    rows, columns = np.array(pattern.row(), dtype=int), np.array(pattern.get_col(), dtype=int)
+    rows, columns = rows[free[columns]], columns[free[columns]]
+    alone = (np.bincount(rows, minlength=program.row_lower.size) == 1) & (program.row_lower == program.row_upper)
+    free[columns[alone[rows]]] = False
+    for c in problem.parts.channels:
+        if c.kind == "state" and c.periodic:
+            fixed = ~free[transcription.phases[0][c.name][0].index]
+            if names := [name for name, known in zip(c.names(), fixed, strict=True) if known]:
+                yield (
+                    f"the start of {names_in_message(names)} is fixed, and the state repeats with the motion, so that "
+                    "it must come back to this value: if it need not, give its channel periodic=False"
+                )
 
 
 def _counts(transcription: Transcription, program: Assembled) -> Iterator[str]:
@@ -383,11 +410,15 @@ def _by_joint(transcription: Transcription, names: Sequence[str]) -> list[str]:
     """Names of rows; those of which there is one for each entry of q or qd, or each motor, with the entry's name."""
     model = transcription.problem.model
     motors = [model.qd_names[k] for k in transcription.problem.actuated]
-    found = list(names)
+    found, own = list(names), {}
+    for channel in transcription.problem.parts.channels if names else ():
+        for row in (f"{channel.name} step", f"periodic {channel.name}", f"rate of {channel.name}"):
+            own[row] = (channel.labels,) if any(channel.labels) else ()
     for name in dict.fromkeys(names):
         places = [k for k, other in enumerate(names) if other == name]
-        for entries in (model.qd_names, model.q_names, motors):
-            if name in OF_DOFS and entries and len(places) % len(entries) == 0:
+        named = (model.qd_names, model.q_names, motors) if name in OF_DOFS else own.get(name, ())
+        for entries in named:
+            if entries and len(places) % len(entries) == 0:
                 for k, place in enumerate(places):
                     found[place] = f"{name} of {entries[k % len(entries)]}"
                 break

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from casadi import DM
 
-from ..._types import Array
+from ..._base.types import Array
 from ...constraints import RollingContact
 from ...dynamics.kinematics import pose, resolve
 from ...joints import Joint
@@ -34,10 +34,11 @@ DIRECTIONS = 24
 """Number of edges of the polyhedral cone by which a friction cone is replaced."""
 
 UNBALANCED, STEPS = 0.02, 2000
-"""Part of the weight that contacts may lack before they are reported, and largest number of gradient steps to find it."""
+"""Part of the weight that contacts may lack before they are reported, and largest number of gradient steps to find
+it."""
 
 
-def misplaced(transcription: Transcription) -> list[str]:
+def misplaced_footholds(transcription: Transcription) -> list[str]:
     """Sentences on footholds whose places no motion can keep, each with the names of footholds and phases."""
     if transcription.problem.model.has_symbols:
         return []
@@ -116,15 +117,25 @@ def _gap(a: Array, b: Array) -> float:
 
 def _reach(model: Model, a: Foothold, b: Foothold) -> float:
     """Largest distance of the contact points of two footholds [m]: the sum of the links between them, stretched."""
+    return reach_of(model, end_of(model, a), end_of(model, b))
+
+
+def end_of(model: Model, f: Foothold) -> tuple[int, float]:
+    """The body of a foothold, and the largest distance of the place from its origin [m]."""
+    body, _, point = f.level(model)
+    rolled = f.contact.radius if isinstance(f.contact, RollingContact) else 0.0
+    return body, float(np.linalg.norm(point)) + 2 * rolled
+
+
+def reach_of(model: Model, a: tuple[int, float], b: tuple[int, float], limits: bool = True) -> float:
+    """Largest distance [m] of two points, each on a body and at most that far from its origin; limits: of joints
+    hold."""
     sides = []
-    for f in (a, b):
-        body, _, point = f.level(model)
-        rolled = f.contact.radius if isinstance(f.contact, RollingContact) else 0.0
-        chain, length = [body], float(np.linalg.norm(point)) + 2 * rolled
-        lengths = {body: length}
+    for body, start in (a, b):
+        length, chain, lengths = start, [body], {body: start}
         while chain[-1]:
             child, parent = chain[-1], model.parent[chain[-1]]
-            length += float(np.linalg.norm(np.array(DM(model.X_tree[child].r).full()))) + _slide(model, child)
+            length += float(np.linalg.norm(np.array(DM(model.X_tree[child].r).full()))) + _slide(model, child, limits)
             chain.append(parent)
             lengths[parent] = length
         sides.append((chain, lengths))
@@ -137,14 +148,14 @@ def _reach(model: Model, a: Foothold, b: Foothold) -> float:
     return total
 
 
-def _slide(model: Model, body: int) -> float:
+def _slide(model: Model, body: int, limits: bool) -> float:
     """Largest distance by which a joint moves the origin of its body [m]; infinite if it slides without limits."""
     joint, rng = model.joints[body], np.random.default_rng(0)
     span = model.q_slice(model.joint_names[body - 1])
     if max(_moved(joint, joint.random_q(rng)) for _ in range(2)) < CLOSE:
         return 0.0
     low, high = model.dofs.q_lower[span], model.dofs.q_upper[span]
-    if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
+    if not (limits and np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
         return float("inf")
     return max(_moved(joint, np.array(q)) for q in product(*zip(low, high, strict=True)))
 
@@ -225,10 +236,10 @@ def _walls(transcription: Transcription) -> Iterator[str]:
         steep = max(standing, key=lambda f: f.kind == "flat")
         angle = np.degrees(np.arccos(np.clip(up @ np.array(steep.plane.normal), -1, 1)))
         yield (
-            f"foothold {steep.name!r} of phase {phase.name!r} stands on a plane {angle:.0f} degrees steep, and friction "
-            f"of mu = {cone.mu:g} holds a foot up to {_steepest(cone)}: no contact of this phase can "
-            "carry the weight; check the normal of the plane (it points to the side of the foot), or add a foothold "
-            "that carries"
+            f"foothold {steep.name!r} of phase {phase.name!r} stands on a plane {angle:.0f} degrees steep, and "
+            f"friction of mu = {cone.mu:g} holds a foot up to {_steepest(cone)}: no contact of this phase can carry "
+            "the weight; check the normal of the plane (it points to the side of the foot), or add a foothold that "
+            "carries"
         )
 
 

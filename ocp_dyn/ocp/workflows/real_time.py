@@ -8,7 +8,8 @@ The option `qp` selects the QP:
 
 * the name of a QP solver of CasADi ("piqp", the default; "hpipm", "qrqp", ...): the whole QP, inequalities included,
   is solved to the solver's tolerance. An interior-point solver takes 5 to 15 factorizations, all of them in `feedback`.
-* "riccati", for chains of stages (fixed durations and places, no periodicity, no impacts): equality rows hold exactly;
+* "riccati", for sequences of stages (fixed durations and places, no periodicity, no impacts, torques and other controls
+  constant along intervals, because two intervals would share values at a node): equality rows hold exactly;
   inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier (see `barrier`); the remaining QP
   is solved exactly by one Riccati recursion (see `riccati`). It is factored in `prepare`, so that `feedback` is two
   sweeps of matrix-vector products. The barrier keeps the plan away from a bound by about its weight over the bound's
@@ -20,9 +21,8 @@ must be sums of squares, or convex. Steps are full steps, as in every real-time 
 they converge to the solution of the problem with the barrier in its cost only if the curvature that the Gauss-Newton
 Hessian leaves out is small compared with that of the costs.
 
-Cost: for a biped with 18 dofs on 53 intervals prepare and feedback together take 2 to 3 ms by compiled code
-(`compile=True`, once); feedback takes a fifth of this time. Semi-implicit Euler steps (`integrator="euler"`) are the
-cheapest; costs then see states at the nodes only.
+Feedback takes a fifth of the time of an iteration; the page on performance has numbers. Semi-implicit Euler steps
+(`integrator="euler"`) are the cheapest; costs then see states at the nodes only.
 """
 
 from __future__ import annotations
@@ -34,20 +34,22 @@ from typing import Any
 
 import numpy as np
 
-from ..._arguments import label, number
-from ..._types import Array, meant, shown
+from ..._base.checks import label, number
+from ..._base.types import Array, repr_in_message, suggestion
 from ..nlp.derivative_cache import FUNCTION_LEVELS
-from ..nlp.machine_code import SOLVED_WITH, use_machine_code
+from ..nlp.function_tables import SOLVED_WITH, use_tables
 from ..solution import Solution
 from ..solvers.barrier import Barrier
 from ..solvers.interface import SolverResult, Start
 from ..solvers.monitor import violation
 from ..solvers.riccati_model import RiccatiModel
-from ..solvers.sqp import CHAIN_QPS, QPS, QuadraticModel, check_qp
+from ..solvers.sqp import QPS, STAGEWISE_QPS, QuadraticModel, check_qp
 from ..statement.statement import Statement
 from ..transcription.stage_order import stage_order
-from ..transcription.variables import Transcription
-from .solve import by_name, collected, prepare, starting_point
+from ..transcription.tracks import sequences
+from .attempt import collected, prepare, starting_point
+from .parameter_values import by_name
+from .solve import refuse_compile
 
 RICCATI = "riccati"
 """The name of the QP that is solved by one Riccati recursion."""
@@ -67,15 +69,14 @@ class RealTimeIteration:
     problem from which to begin. qp: "riccati" or the name of a QP solver, see `ocp_dyn.ocp.workflows.real_time`;
     hessian and options as in `solve(solver="sqp")`. With "riccati" the options are barrier, the weight of the barrier
     (default: a hundredth of the start's cost, shared among the inequalities), and relaxation (0.001), the distance from
-    a bound, in the scale of the row (forces by 100 N), below which the barrier is a parabola. compile as in `solve`;
-    True compiles the recursion too. If the QP of a feedback fails, the last plan is kept and `solved` is False.
+    a bound, in the scale of the row (forces by 100 N), below which the barrier is a parabola. If the QP of a feedback
+    fails, the last plan is kept and `solved` is False.
 
-    x, lam_g, lam_x: the plan ("riccati" keeps the start's multipliers of equalities); seconds: time
-    taken by the last prepare and by the last feedback. unmet: with "riccati", the largest residual of equality rows
-    that contradict others, in the last step; conditions of the ends hold first, then the rows of each stage in their
-    order. evaluation: a sentence on the way in which derivatives and the recursion are computed, and on the gain from
-    compiling them. A program is for one thread at a time: iterations wait for solves of the same problem in other
-    threads.
+    x, lam_g, lam_x: the plan ("riccati" keeps the start's multipliers of equalities); seconds: time taken by the last
+    prepare and by the last feedback. unmet: with "riccati", the largest residual of equality rows that contradict
+    others, in the last step; conditions of the ends hold first, then the rows of each stage in their order. evaluation:
+    the way in which derivatives and the recursion are computed, in words; all functions are evaluated by tables where
+    that pays. A program is for one thread at a time: iterations wait for solves of the same problem in other threads.
 
     >>> control = turn(ocp.TorqueSquared()).rti(solution)
     >>> control.prepare()
@@ -90,41 +91,41 @@ class RealTimeIteration:
         *,
         qp: str = "piqp",
         hessian: str = "gauss-newton",
-        compile: bool | str = "auto",
         threads: int = 2,
         values: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
         if not isinstance(start, Solution):
             raise TypeError(
-                f"rti begins at a Solution of the problem, such as problem.solve() gives, got {shown(start)}"
+                f"rti begins at a Solution of the problem, such as problem.solve() gives, got {repr_in_message(start)}"
             )
+        refuse_compile(options, "rti")
         _check_options(qp, hessian, options)
         self.transcription, self._program = prepare(problem, threads)
-        self._values = by_name(values)
+        self._values = by_name(values, problem)
         with self._program.lock:
-            self._set_up(starting_point(self.transcription, None, start, self._values), qp, hessian, compile, options)
+            self._set_up(starting_point(self.transcription, None, start, self._values), qp, hessian, options)
 
-    def _set_up(self, begin: Start, qp: str, hessian: str, compile: bool | str, options: dict[str, Any]) -> None:
+    def _set_up(self, begin: Start, qp: str, hessian: str, options: dict[str, Any]) -> None:
         """Sets the first plan and the quadratic model of the program."""
         levels = SOLVED_WITH.get(hessian, FUNCTION_LEVELS)
-        self.evaluation = use_machine_code(self._program, compile, lambda line: None, levels)
+        self.evaluation = use_tables(self._program, lambda line: None, levels, complete=True)
         assert begin.lam_x is not None  # a start has its multipliers
         assert begin.lam_g is not None
         self.x, self.lam_x, self.lam_g = begin.x.copy(), begin.lam_x.copy(), begin.lam_g.copy()
         self._lower, self._upper = begin.lower, begin.upper
         self._model: QuadraticModel | RiccatiModel
         if qp == RICCATI:
-            self._model = self._stage_model(begin, hessian, compile, **options)
+            self._model = self._stage_model(begin, hessian, **options)
             self.evaluation += f"; the recursion {self._model.recursion.how}"
         else:
-            order = stage_order(self.transcription, self._program) if qp in CHAIN_QPS else None
+            order = stage_order(self.transcription, self._program) if qp in STAGEWISE_QPS else None
             self._model = QuadraticModel(self._program, qp, hessian, options, order)
         self.solved, self.seconds = True, (0.0, 0.0)
         self._prepared, self._p = False, self._parameters(self._values)
 
     def _stage_model(
-        self, start: Start, hessian: str, compile: bool | str, barrier: float | None = None, relaxation: float = 1e-3
+        self, start: Start, hessian: str, barrier: float | None = None, relaxation: float = 1e-3
     ) -> RiccatiModel:
         """The quadratic model for the Riccati recursion."""
         if hessian != "gauss-newton":
@@ -132,7 +133,10 @@ class RealTimeIteration:
         if not 0 < number(relaxation, "relaxation") < np.inf or not (
             barrier is None or 0 < number(barrier, "barrier") < np.inf
         ):
-            raise ValueError(f"barrier and relaxation must be positive, got {shown(barrier)} and {shown(relaxation)}")
+            raise ValueError(
+                f"barrier and relaxation must be positive, got {repr_in_message(barrier)} and "
+                f"{repr_in_message(relaxation)}"
+            )
         program, bounds = self._program, (start.lower, start.upper)
         if barrier is None:
             sides = (program.row_lower, program.row_upper), bounds
@@ -141,16 +145,13 @@ class RealTimeIteration:
                 BARRIER_SHARE * max(abs(program.evaluator.objective(start.x, start.p)), LEAST_COST) / max(count, 1)
             )
         order = stage_order(self.transcription, program)
-        return RiccatiModel(program, order, bounds, Barrier(barrier, relaxation), compile)
+        return RiccatiModel(program, order, bounds, Barrier(barrier, relaxation))
 
     def prepare(self) -> None:
         """Linearizes at the plan, with the current values of the parameters; "riccati" factors too."""
         begin = time.perf_counter()
         with self._program.lock:
-            if isinstance(self._model, RiccatiModel):
-                self._model.linearize(self.x, self._p, self._lower, self._upper)
-            else:
-                self._model.linearize(self.x, self._p, self.lam_g)
+            self._model.linearize(self.x, self._p, self.lam_g)
         self._prepared = True
         self.seconds = time.perf_counter() - begin, self.seconds[1]
 
@@ -167,11 +168,7 @@ class RealTimeIteration:
                 self._p, self._values = self._parameters(self._values | values), self._values | values
             g = self._program.evaluator.constraints(self.x, self._p).copy()
         lower, upper = self._lower - self.x, self._upper - self.x
-        multipliers = self.lam_x, self.lam_g
-        if isinstance(self._model, RiccatiModel):
-            d, lam_x, lam_g, self.solved = self._model.step(g, lower, upper, multipliers)
-        else:
-            d, lam_x, lam_g, self.solved = self._model.step(g, lower, upper, 0.0, multipliers)
+        d, lam_x, lam_g, self.solved = self._model.step(g, lower, upper, (self.lam_x, self.lam_g))
         if self.solved:
             self.x, self.lam_x, self.lam_g = self.x + d, lam_x, lam_g
         self._prepared = False
@@ -183,14 +180,14 @@ class RealTimeIteration:
         problem may have changed them."""
         program = self.transcription.program
         program.reset()
-        for name, value in measured.items():
+        for name, value in by_name(measured, self.transcription.problem).items():
             program.set_value(name, value)
         return program.values
 
     def torques(self, k: int = 0) -> Array:
         """The plan's torques (nv) on interval k of the first phase."""
         problem = self.transcription.problem
-        variable = self.transcription.phases[0].tau[k]
+        variable = self.transcription.phases[0]["tau"][k]
         tau = np.zeros(problem.model.nv)
         tau[problem.actuated] = self.x[variable.index] * variable.scale
         return tau
@@ -198,7 +195,7 @@ class RealTimeIteration:
     def shift(self) -> None:
         """Moves the plan forward by one interval: the second node becomes the start. For motions whose phases follow
         one another continuously."""
-        for variables in _time_sequences(self.transcription):
+        for variables in sequences(self.transcription.phases):
             for now, following in itertools.pairwise(variables):
                 if now.size == following.size:
                     self.x[now.index] = self.x[following.index]
@@ -216,23 +213,13 @@ class RealTimeIteration:
     def unmet(self) -> float:
         """Largest residual of equality rows of the last QP that contradict others; zero except for "riccati", because
         all other QP solvers fail on such rows."""
-        return self._model.unmet if isinstance(self._model, RiccatiModel) else 0.0
+        return self._model.unmet
 
     @property
     def infeasibility(self) -> float:
         """Largest violation of the constraints by the plan, at the measured values."""
         with self._program.lock:
             return violation(self._program, self._program.evaluator.constraints(self.x, self._parameters(self._values)))
-
-
-def _time_sequences(transcription: Transcription) -> list[list[Any]]:
-    """Variables of one kind in time order, through all phases."""
-    sequences: list[list[Any]] = [[], [], [], [], []]
-    for phase in transcription.phases:
-        kinds = (phase.q, phase.qd, phase.tau, phase.qdd, phase.lam)
-        for sequence, variables in zip(sequences, kinds, strict=True):
-            sequence += [variable for variable in variables if variable not in sequence[-1:]]
-    return sequences
 
 
 def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
@@ -243,10 +230,10 @@ def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
     else:
         wrong, remedy = sorted(set(options) & set(BARRIER_OPTIONS)), f"they belong to qp={RICCATI!r}"
     if wrong:
-        raise ValueError(f"qp={shown(qp)} has no option {', '.join(wrong)}: {remedy}")
+        raise ValueError(f"qp={repr_in_message(qp)} has no option {', '.join(wrong)}: {remedy}")
     if qp != RICCATI:
-        if qp not in QPS and (near := meant(qp, [RICCATI])):
-            raise ValueError(f"rti: there is no QP solver {shown(qp)}{near}")
+        if qp not in QPS and (near := suggestion(qp, [RICCATI])):
+            raise ValueError(f"rti: there is no QP solver {repr_in_message(qp)}{near}")
         check_qp(qp, hessian, **options)
 
 

@@ -18,19 +18,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
-from ..._arguments import known, whole
-from ..._types import shown
-from ..guess.standing import initial_guess, standing
+from ..._base.checks import name_among, whole
+from ..._base.types import repr_in_message
+from ..guess.standing_guess import initial_guess, standing
 from ..nlp.program import Variable
 from ..solution import Solution
 from ..statement.footholds import CompliantFoothold
 from ..statement.guesses import FootPlan
 from ..statement.statement import Statement
+from ..transcription.transcribe import transcribe
 from ..transcription.variables import Transcription
+from .attempt import Attempt
+from .verdict import PROVED
 
 MOST = 50
 """Largest number of restarts."""
@@ -47,29 +50,8 @@ SPEED = 0.7
 NOISE = 0.1
 """Standard deviation of a perturbed posture [rad, m]; at most a quarter of the range of a joint."""
 
-PROVED, STOPPED = "bounds", "Interrupted"
-"""The proof after which no guess can help, and the status of a run that the user has stopped."""
-
-SetGuess = Callable[[Transcription], None]
-"""Sets the first values of a program."""
-
-
-class Once(Protocol):
-    """One run of a solver; set_guess: sets the first values in place of the library's first guess."""
-
-    def __call__(
-        self, problem: Statement, *, values: dict[str, Any], guess: Solution | None = ..., set_guess: SetGuess = ...
-    ) -> Solution: ...
-
-
-class Attempt(NamedTuple):
-    """All that a restart needs: a run of the solver, the problem, values of parameters, and a generator of noise."""
-
-    once: Once
-    problem: Statement
-    values: dict[str, Any]
-    rng: np.random.Generator
-
+STOPPED = "Interrupted"
+"""Status of a run that the user has stopped."""
 
 Announce = Callable[[], None]
 """Tells that a restart begins; a restart that does not apply to the problem never calls it."""
@@ -83,7 +65,7 @@ def _other(attempt: Attempt, announce: Announce, **changes: Any) -> Solution:
     def set_guess(transcription: Transcription) -> None:
         initial_guess(replace(transcription, problem=other))
 
-    return attempt.once(attempt.problem, values=attempt.values, set_guess=set_guess)
+    return attempt.solved(set_guess=set_guess)
 
 
 def _plannable(problem: Statement) -> bool:
@@ -119,8 +101,8 @@ def _slow(attempt: Attempt, announce: Announce) -> Solution | None:
         return None
     announce()
     speed = float(np.ravel(attempt.values.get("speed", periodic.speed))[0])
-    easier = attempt.once(attempt.problem, values=attempt.values | {"speed": SPEED * speed})
-    return attempt.once(attempt.problem, values=attempt.values, guess=easier) if easier.converged else easier
+    easier = replace(attempt, values={**attempt.values, "speed": SPEED * speed}).solved()
+    return attempt.solved(guess=easier) if easier.converged else easier
 
 
 def _coarse(attempt: Attempt, announce: Announce) -> Solution | None:
@@ -129,8 +111,8 @@ def _coarse(attempt: Attempt, announce: Announce) -> Solution | None:
     if all(one.intervals == other.intervals for one, other in zip(phases, attempt.problem.phases, strict=True)):
         return None
     announce()
-    coarse = attempt.once(replace(attempt.problem, phases=phases), values=attempt.values)
-    return attempt.once(attempt.problem, values=attempt.values, guess=coarse) if coarse.converged else coarse
+    coarse = replace(attempt, problem=replace(attempt.problem, phases=phases)).solved()
+    return attempt.solved(guess=coarse) if coarse.converged else coarse
 
 
 def _perturbed(attempt: Attempt, announce: Announce) -> Solution:
@@ -147,14 +129,14 @@ def _perturbed(attempt: Attempt, announce: Announce) -> Solution:
     if any(joint.has_quaternion for joint in model.joints[2:]):
         mask[:] = 0.0  # a quaternion has no independent entries
     if isinstance(problem.guess, FootPlan) or (problem.guess is None and problem.posture is not None):
-        return _other(attempt, announce, posture=np.clip(standing(problem) + mask * noise, low, high))
+        return _other(attempt, announce, posture=np.clip(standing(transcribe(problem, 1)) + mask * noise, low, high))
 
     def set_guess(transcription: Transcription) -> None:
         initial_guess(transcription)
         _shift(transcription, (mask * noise)[problem.coordinates.q])
 
     announce()
-    return attempt.once(problem, values=attempt.values, set_guess=set_guess)
+    return attempt.solved(set_guess=set_guess)
 
 
 def _shift(transcription: Transcription, by: Any) -> None:
@@ -163,7 +145,7 @@ def _shift(transcription: Transcription, by: Any) -> None:
     x, lower, upper = program.start, program.x_lower, program.x_upper
     done: set[Variable] = set()
     for phase in transcription.phases:
-        for q in phase.q:
+        for q in phase["q"]:
             if q not in done:
                 done.add(q)
                 bounds = (bound[q.index] * q.scale for bound in (lower, upper))
@@ -189,19 +171,18 @@ def check_restarts(restarts: int | str | Sequence[str], seed: int) -> tuple[tupl
         restarts = (restarts,)
     if isinstance(restarts, Sequence):
         for name in restarts:
-            known(name, RESTARTS, "restarts", "restart")
+            name_among(name, RESTARTS, "restarts", "restart")
         return tuple(restarts), len(restarts)
     if isinstance(restarts, bool) or not isinstance(restarts, (int, np.integer)):
         raise TypeError(
-            f"restarts must be a number of restarts, or names of them ({', '.join(RESTARTS)}), got {shown(restarts)}"
+            f"restarts must be a number of restarts, or names of them ({', '.join(RESTARTS)}), got "
+            f"{repr_in_message(restarts)}"
         )
     most = whole(restarts, "restarts", least=0, most=MOST)
     return (*RESTARTS, *("perturbed" for _ in range(most))), most
 
 
-def restarted(
-    first: Solution, names: Sequence[str], most: int, attempt: Attempt, say: Callable[[str], None]
-) -> Solution:
+def solve_with_restarts(first: Solution, names: Sequence[str], most: int, attempt: Attempt) -> Solution:
     """The first solution that converges, or else the one of least infeasibility, of the first run and at most this
     number of restarts; names of restarts that do not apply to the problem are skipped."""
     tried: dict[str, Solution] = {FIRST: first}
@@ -210,7 +191,7 @@ def restarted(
         if len(tried) > most or _decided(last):
             break
         count = sum(label.split()[0] == name for label in tried)
-        found = RESTARTS[name](attempt, partial(say, f"restart {len(tried)} of {most}: {name}"))
+        found = RESTARTS[name](attempt, partial(attempt.say, f"restart {len(tried)} of {most}: {name}"))
         if found is not None:
             last = tried[f"{name} {count + 1}" if count else name] = found
     label = min(tried, key=lambda key: (not tried[key].converged, tried[key].stats["infeasibility"]))

@@ -26,16 +26,19 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, Indices, is_one_of, meant, shown
+from ..._base.types import Array, Indices, is_one_of, repr_in_message, suggestion
 from ..analysis.active_set import table_of
 from ..nlp.blocks import numbers_of
 from ..nlp.program import Assembled
 from ..nlp.scatter import symmetric_nonzeros
 from ..solution import Solution
+from ..statement.periodic import ENTRIES
+from ..statement.state.channels import MECHANICS
 from ..statement.statement import Statement
 from ..transcription.collect import collect
 from ..transcription.variables import Transcription
-from .solve import prepare
+from .attempt import prepare
+from .parameter_values import by_name
 
 DIFFERENCE_STEP = 1e-5
 """Step of the central differences, relative to a parameter above 1 and absolute below."""
@@ -56,11 +59,14 @@ UNDETERMINED = 1e-6
 class Slope:
     """Derivatives by one entry of a parameter.
 
-    They are derivatives of the objective, of the cost terms by name, of the duration [s], of step_length, sideways, rise
-    [m] and turn [rad] of the step, and, in phases, of the arrays of every phase, by their names in `PhaseMotion`: t, q, qd, qdd, tau, lam. x, lam_x, lam_g: derivatives of the
-    program's variables and multipliers.
+    They are derivatives of the objective, of the cost terms by name, of the duration [s], of step_length, sideways,
+    rise [m] and turn [rad] of the step, and, in phases, of the arrays of every phase, by their names in `PhaseMotion`:
+    t, q, qd, qdd, tau, lam, and the channels of components. x, lam_x, lam_g: derivatives of the program's variables and
+    multipliers.
 
-    >>> aim = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0))
+    >>> def ends(start, end):
+    ...     return ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0
+    >>> aim = ocp.Boundary(ends)
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[aim], parameters=[ocp.Parameter("angle", 1.0)])
     >>> slope = ocp.sensitivities(problem, problem.solve(progress=False))["angle"]
@@ -89,7 +95,9 @@ class Sensitivities(Mapping[str, Any]):
     residual: relative residual of the linear system; above 1e-6 the active constraints leave the derivative
     undetermined.
 
-    >>> aim = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0))
+    >>> def ends(start, end):
+    ...     return ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0
+    >>> aim = ocp.Boundary(ends)
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[aim], parameters=[ocp.Parameter("angle", 1.0)])
     >>> found = ocp.sensitivities(problem, problem.solve(progress=False))
@@ -105,7 +113,7 @@ class Sensitivities(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Slope | list[Slope]:
         if name not in self.slopes:
             known = ", ".join(self.slopes) or "none"
-            raise KeyError(f"no parameter {shown(name)}; there are {known}{meant(name, self.slopes)}")
+            raise KeyError(f"no parameter {repr_in_message(name)}; there are {known}{suggestion(name, self.slopes)}")
         slopes = self.slopes[name]
         return slopes[0] if len(slopes) == 1 else slopes
 
@@ -132,7 +140,7 @@ class Sensitivities(Mapping[str, Any]):
         t, program = prepare(self.problem)
         table = table_of(self.solution)
         p, iterate = table.values.copy(), {key: x.copy() for key, x in self.solution.iterate.items()}
-        for name, value in values.items():
+        for name, value in by_name(values, self.problem).items():
             slopes = self[name]
             index = _entries(t, name)
             change = numbers_of(f"parameter {name!r}", value, index.size) - p[index]
@@ -147,11 +155,13 @@ class Sensitivities(Mapping[str, Any]):
 def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> Sensitivities:
     """Derivatives of a converged solution of this problem by its parameters, or by the parameters that are named.
 
-    Parameters are the declared parameters that are not free, and `speed` and the entries of the step, such as `step_length`, if they are numbers.
-    ValueError for a solution that has not converged, or of another problem; KeyError for an unknown name. Costs one
-    factorization.
+    Parameters are the declared parameters that are not free, and `speed` and the entries of the step, such as
+    `step_length`, if they are numbers. ValueError for a solution that has not converged, or of another problem;
+    KeyError for an unknown name. Costs one factorization.
 
-    >>> aim = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0))
+    >>> def ends(start, end):
+    ...     return ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0
+    >>> aim = ocp.Boundary(ends)
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[aim], parameters=[ocp.Parameter("angle", 1.0)])
     >>> slope = ocp.sensitivities(problem, problem.solve(progress=False))["angle"]
@@ -159,7 +169,9 @@ def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> S
     24.1
     """
     if not isinstance(solution, Solution):
-        raise TypeError(f"sensitivities belong to a Solution, such as problem.solve() gives, got {shown(solution)}")
+        raise TypeError(
+            f"sensitivities belong to a Solution, such as problem.solve() gives, got {repr_in_message(solution)}"
+        )
     t, program = prepare(problem)
     table = table_of(solution)
     if not solution.converged:
@@ -173,7 +185,7 @@ def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> S
     for name in parameters:
         if not is_one_of(name, known):
             names = ", ".join(known) or "none"
-            raise KeyError(f"no parameter {shown(name)}; there are {names}{meant(name, known)}")
+            raise KeyError(f"no parameter {repr_in_message(name)}; there are {names}{suggestion(name, known)}")
     system = _System.at(t, program, solution)
     chosen = {name: known[name] for name in parameters or known}
     slopes: dict[str, list[Slope]] = {}
@@ -187,7 +199,7 @@ def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> S
     return Sensitivities(problem, solution, slopes, worst)
 
 
-class _Derivatives(NamedTuple):
+class _ParameterDerivatives(NamedTuple):
     """Derivatives by one entry of p, and the relative residual of the linear system."""
 
     x: Array
@@ -235,7 +247,7 @@ class _System:
         factors.nfact(matrix)
         return _System(program, x, lam_g, p, free, rows, W, J, matrix, factors)
 
-    def slope(self, k: int) -> _Derivatives:
+    def slope(self, k: int) -> _ParameterDerivatives:
         """The derivatives by entry k of p."""
         gradient, rows, lagrangian = self._by_parameter(k)
         z, residual = self._solved(-gradient[self.free], -rows[self.rows])
@@ -243,7 +255,7 @@ class _System:
         dx[self.free], dlam_g[self.rows] = z[:n], z[n:]
         dlam_x = -(gradient + np.array(self.W @ dx).ravel() + np.array(self.J.T @ dlam_g).ravel())
         dlam_x[self.free] = 0.0
-        return _Derivatives(dx, dlam_x, dlam_g, lagrangian, residual)
+        return _ParameterDerivatives(dx, dlam_x, dlam_g, lagrangian, residual)
 
     def _solved(self, top: Array, bottom: Array) -> tuple[Array, float]:
         """The solution for this right-hand side and its relative residual: the best of the refinements, which diverge
@@ -288,7 +300,7 @@ def _entries(transcription: Transcription, name: str) -> Indices:
 
 
 def _slope(
-    transcription: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: _Derivatives
+    transcription: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: _ParameterDerivatives
 ) -> Slope:
     """Turns derivatives of the program into derivatives of the motion, by central differences of collected
     solutions."""
@@ -300,16 +312,13 @@ def _slope(
         with _values(transcription, values):
             sides.append(collect(transcription, program, solution.iterate["x"] + sign * d.x, solution.stats))
     up, down = sides
+    single = {name: (getattr(up, name) - getattr(down, name)) / (2 * h) for name in ("duration", *ENTRIES)}
     return Slope(
+        **single,
         objective=d.objective,
         cost={name: (up.cost[name] - down.cost[name]) / (2 * h) for name in up.cost},
-        duration=(up.duration - down.duration) / (2 * h),
-        step_length=(up.step_length - down.step_length) / (2 * h),
-        sideways=(up.sideways - down.sideways) / (2 * h),
-        rise=(up.rise - down.rise) / (2 * h),
-        turn=(up.turn - down.turn) / (2 * h),
         phases=tuple(
-            {key: (getattr(a, key) - getattr(b, key)) / (2 * h) for key in ("t", "q", "qd", "qdd", "tau", "lam")}
+            {"t": (a.t - b.t) / (2 * h)} | {name: (a[name] - b[name]) / (2 * h) for name in (*MECHANICS, *a.channels)}
             for a, b in zip(up.phases, down.phases, strict=True)
         ),
         x=d.x,

@@ -29,12 +29,14 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from ..._arguments import numbers, truth, whole
-from ..._files import path_of
-from ..._types import sequence, shown
+from ..._base.checks import numbers, truth, whole
+from ..._base.files import path_of
+from ..._base.types import repr_in_message, sequence
 from ..solution import Solution
 from ..statement.statement import Statement
-from .library import Library
+from .motion_library import Library
+from .parameter_values import by_name
+from .solve import refuse_compile
 from .sweep_workers import Task, explained, find, workers
 
 
@@ -108,7 +110,9 @@ def grid(**values: Sequence[float]) -> list[GridPoint]:
     for name, sequence_of_values in values.items():
         axes[name] = sorted({float(x) for x in numbers(sequence_of_values, f"grid: {name}")})
         if not axes[name] or not np.all(np.isfinite(axes[name])):
-            raise ValueError(f"grid: {name} must be finite numbers, one or more, got {shown(sequence_of_values)}")
+            raise ValueError(
+                f"grid: {name} must be finite numbers, one or more, got {repr_in_message(sequence_of_values)}"
+            )
     if not axes:
         raise ValueError("grid needs values of at least one parameter, such as speed=[1.0, 1.2]")
     steps = tuple(float(np.median(np.diff(axis))) if len(axis) > 1 else 1.0 for axis in axes.values())
@@ -173,23 +177,28 @@ class Sweep(Generic[P]):
         self._pickled = _pickled(self.make)
         for key in ("solve", "settings"):
             if not isinstance(getattr(self, key), Mapping):
-                raise TypeError(f"Sweep: {key} must be a dict by name, got {shown(getattr(self, key))}")
+                raise TypeError(f"Sweep: {key} must be a dict by name, got {repr_in_message(getattr(self, key))}")
+        refuse_compile(self.solve, "Sweep: solve")
         if "start" in self.solve:
             raise ValueError(
-                "Sweep: solve must not hold start: every point starts from the nearest solution; the first may have guess=..."
+                "Sweep: solve must not hold start: every point starts from the nearest solution; the first may have "
+                "guess=..."
             )
         if "values" in self.solve:
             raise ValueError(
-                f"Sweep: solve must not hold values, got {shown(self.solve['values'])}: the points give the parameters "
-                "their values"
+                f"Sweep: solve must not hold values, got {repr_in_message(self.solve['values'])}: the points give the "
+                "parameters their values"
             )
         if not isinstance(self.scheduler, str):
             raise TypeError(
-                f"Sweep: scheduler must be an address such as 'tcp://host:8786', got {shown(self.scheduler)}"
+                f"Sweep: scheduler must be an address such as 'tcp://host:8786', got {repr_in_message(self.scheduler)}"
             )
         if not (self.executor is None or hasattr(self.executor, "submit")):
-            raise TypeError(f"Sweep: executor must have the method submit, got {shown(self.executor)}")
+            raise TypeError(f"Sweep: executor must have the method submit, got {repr_in_message(self.executor)}")
         whole(self.jobs, "Sweep: jobs", 0)
+        if self.scheduler and (self.jobs or self.executor is not None):
+            other = "jobs" if self.jobs else "executor"
+            raise ValueError(f"Sweep: the workers of the scheduler are used, and {other} has no effect: leave it out")
         again = truth(self.again, "Sweep: again")
         self.library = Library(path_of(self.folder, "folder"), self.joints, self.constraints)
         self.library.claim(self.settings)
@@ -278,12 +287,16 @@ def _checked(points: Any) -> tuple[Any, ...]:
     for point in listed_points:
         missing = [key for key in ("name", "values", "variant", "distance", "relaxes") if not hasattr(point, key)]
         if missing:
-            raise TypeError(f"{needs}, got {shown(point)}, which lacks {', '.join(missing)}: see ocp.SweepPoint")
+            raise TypeError(
+                f"{needs}, got {repr_in_message(point)}, which lacks {', '.join(missing)}: see ocp.SweepPoint"
+            )
+        by_name(point.values)
     unique = tuple(dict.fromkeys(listed_points))
     name, count = next(iter(Counter(point.name for point in unique).most_common(1)), ("", 0))
     if count > 1:
         raise ValueError(
-            f"Sweep: {count} points have the name {shown(name)}, and would have one file: give them different names"
+            f"Sweep: {count} points have the name {repr_in_message(name)}, and would have one file: give them "
+            "different names"
         )
     return unique
 
@@ -291,10 +304,11 @@ def _checked(points: Any) -> tuple[Any, ...]:
 def _pickled(make: Any) -> bytes:
     """The function that makes the problem, pickled for other processes."""
     if not callable(make):
-        raise TypeError(f"Sweep: make must be a function that returns a Problem, got {shown(make)}")
+        raise TypeError(f"Sweep: make must be a function that returns a Problem, got {repr_in_message(make)}")
     try:
         return pickle.dumps(make)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise TypeError(
-            f"Sweep: make must be a function of a module, which other processes can import, got {shown(make)}: {error}"
+            "Sweep: make must be a function of a module, which other processes can import, got "
+            f"{repr_in_message(make)}: {error}"
         ) from None

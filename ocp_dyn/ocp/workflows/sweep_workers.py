@@ -19,7 +19,7 @@ from typing import Any
 
 from ..solution import Solution
 from ..statement.statement import Statement
-from .solve import solve_as_stated
+from .solve import solve as solve_problem
 
 FIRST_BARRIER = 1e-3
 """First barrier parameter of IPOPT for a solve from a guess: a neighbor's solution of another variant, without its
@@ -31,8 +31,8 @@ class Task:
     """The point to solve, with everything that a process needs for it and without access to the folder.
 
     make: the pickled function that makes the problem of the point's variant. start: the file of a solution from which
-    to start, as bytes; same: whether that solution is of the same variant, so that its multipliers can be used too. joints,
-    constraints: classes of the user's own ones in this file.
+    to start, as bytes; same: whether that solution is of the same variant, so that its multipliers can be used too.
+    joints, constraints: classes of the user's own ones in this file.
     """
 
     point: Any
@@ -60,9 +60,9 @@ def find(task: Task) -> bytes:
                 "start" if task.same else "guess": Solution.load(path, joints=task.joints, constraints=task.constraints)
             }
             rest = {key: value for key, value in options.items() if key != "guess"}
-            solution = solve_as_stated(problem, **near | rest | begin)
+            solution = solve_problem(problem, **near | rest | begin)
         if solution is None or not solution.converged:
-            solution = solve_as_stated(problem, **options)
+            solution = solve_problem(problem, **options)
         solution.save(path)
         return path.read_bytes()
 

@@ -1,4 +1,5 @@
-"""Patterns of nonzeros: H, its L'DL factor, G, and the KKT matrix of an optimal control problem, with names at the axes.
+"""Patterns of nonzeros: H, its L'DL factor, G, and the KKT matrix of an optimal control problem, with names at the
+axes.
 
 Cells of H and G are colored by the side of the joints: blue if row and column belong to the left, vermilion if both
 belong to the right, gray otherwise.
@@ -16,14 +17,14 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from ..._arguments import choice
-from ..._types import sequence, shown, truth
-from ...casadi_functions.description import describe
-from ...casadi_functions.function import function
+from ..._base.checks import choice
+from ..._base.types import repr_in_message, sequence, truth
 from ...dynamics.rnea_crba_aba import mass_matrix
+from ...functions.description import describe
+from ...functions.function import function
+from ...gait.bodies import named_side
 from ...mechanism import Model
 from ..drawing import COLORS, FAINT, FORCE, INK, bare, figure, picture_format, save
-from ..skeleton import named_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ ORDERS = ("kkt", "stages")
 
 
 @dataclass(frozen=True)
-class Pattern:
+class NamedPattern:
     """The pattern of a matrix with names of its rows and columns, or of groups of them.
 
     rows, columns: a name for each, or (). row_groups, column_groups: groups, in place of names. title: for the picture.
@@ -73,7 +74,7 @@ class Pattern:
 class HasKkt(Protocol):
     """An optimal control problem, as `ocp_dyn.ocp.Problem`."""
 
-    def kkt_pattern(self, order: str = "kkt") -> Pattern: ...
+    def kkt_pattern(self, order: str = "kkt") -> NamedPattern: ...
 
 
 def spy(
@@ -98,7 +99,8 @@ def spy(
     default. output: of a Function with several outputs; default: its first matrix. rows, columns: names, where the
     matrix does not bring them along. order: of the KKT matrix of a problem: "kkt", variables then constraints, each by
     phase; or "stages", by time, so that the matrix is a band. It builds the problem's program, as `solve` does.
-    `TypeError` for anything else, `ValueError` for names that do not fit, or a factor of a matrix that is not symmetric.
+    `TypeError` for anything else, `ValueError` for names that do not fit, or a factor of a matrix that is not
+    symmetric.
 
     >>> figure = od.viz.spy(arm)
     >>> [text.get_text() for text in figure.texts]
@@ -123,7 +125,7 @@ def spy(
     return made
 
 
-def factor_of(pattern: Pattern) -> Pattern:
+def factor_of(pattern: NamedPattern) -> NamedPattern:
     """The pattern of the unit lower factor L of A = L' D L, from the last row to the first [RBDA, table 6.3].
 
     Row k of A adds a_ki a_kj / a_kk to entry (i, j); numbers that cancel by chance do not count. ValueError unless the
@@ -145,9 +147,13 @@ def factor_of(pattern: Pattern) -> Pattern:
     return replace(pattern, sparsity=L, title=title)
 
 
-def _pattern_of(matrix: Any, output: str, order: str) -> Pattern:
+def _pattern_of(matrix: Any, output: str, order: str) -> NamedPattern:
     """The pattern of anything that `spy` takes."""
-    if isinstance(matrix, Pattern):
+    if not isinstance(output, str) or (output and not isinstance(matrix, ca.Function)):
+        raise ValueError(
+            f"spy: output is the name of an output of a Function, got {repr_in_message(output)}: leave it out"
+        )
+    if isinstance(matrix, NamedPattern):
         return matrix
     if isinstance(matrix, Model):
         return _of_function(function(mass_matrix, matrix), "")
@@ -166,16 +172,16 @@ def _pattern_of(matrix: Any, output: str, order: str) -> Pattern:
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise TypeError(
             "spy needs a model, a Function, a problem, or a matrix (SX, MX, DM, Sparsity, array of two dimensions), "
-            f"got {shown(matrix)}"
+            f"got {repr_in_message(matrix)}"
         )
     i, j = np.nonzero(array)
     return _titled(ca.Sparsity.triplet(array.shape[0], array.shape[1], i.tolist(), j.tolist()), "")
 
 
-def _of_function(f: ca.Function, output: str) -> Pattern:
+def _of_function(f: ca.Function, output: str) -> NamedPattern:
     names = f.name_out()
     if output and output not in names:
-        raise KeyError(f"spy: {f.name()} has no output {shown(output)}; its outputs are {', '.join(names)}")
+        raise KeyError(f"spy: {f.name()} has no output {repr_in_message(output)}; its outputs are {', '.join(names)}")
     matrices = [k for k in range(f.n_out()) if min(f.size_out(k)) > 1]
     k = names.index(output) if output else (matrices or [0])[0]
     described = describe(f)
@@ -185,14 +191,14 @@ def _of_function(f: ca.Function, output: str) -> Pattern:
     return replace(_titled(f.sparsity_out(k), title), rows=rows, columns=columns)
 
 
-def _titled(sparsity: ca.Sparsity, name: str) -> Pattern:
+def _titled(sparsity: ca.Sparsity, name: str) -> NamedPattern:
     n, m = sparsity.shape
     share = 100 * sparsity.nnz() / max(1, n * m)
     title = f"{n} × {m}, {sparsity.nnz()} nonzeros ({share:.3g} %)"
-    return Pattern(sparsity, title=f"{name}: {title}" if name else title)
+    return NamedPattern(sparsity, title=f"{name}: {title}" if name else title)
 
 
-def _named(pattern: Pattern, rows: Iterable[str], columns: Iterable[str]) -> Pattern:
+def _named(pattern: NamedPattern, rows: Iterable[str], columns: Iterable[str]) -> NamedPattern:
     """The pattern with names that the user gives; ValueError if there are too many or too few."""
     found = []
     for what, given, own, size in (
@@ -201,7 +207,7 @@ def _named(pattern: Pattern, rows: Iterable[str], columns: Iterable[str]) -> Pat
     ):
         names = tuple(sequence(given, f"spy: {what} must be a sequence of names"))
         if names and (len(names) != size or not all(isinstance(name, str) for name in names)):
-            raise ValueError(f"spy: {what} must be {size} names, got {len(names)}: {shown(names)}")
+            raise ValueError(f"spy: {what} must be {size} names, got {len(names)}: {repr_in_message(names)}")
         found.append(names or own)
     return replace(pattern, rows=found[0], columns=found[1])
 
@@ -209,7 +215,7 @@ def _named(pattern: Pattern, rows: Iterable[str], columns: Iterable[str]) -> Pat
 class _Box:
     """The place of a matrix in the picture [inches]: its cells, and the names on its left and above it."""
 
-    def __init__(self, pattern: Pattern, named_rows: bool) -> None:
+    def __init__(self, pattern: NamedPattern, named_rows: bool) -> None:
         self.pattern = pattern
         n, m = (max(1, k) for k in pattern.sparsity.shape)
         self.cell = min(CELL, WIDEST / max(n, m))

@@ -1,4 +1,5 @@
-"""A matplotlib figure that a notebook shows without any setting. Imported when something is drawn: it loads matplotlib."""
+"""A matplotlib figure that a notebook shows without any setting. Imported when something is drawn: it loads
+matplotlib."""
 
 from __future__ import annotations
 

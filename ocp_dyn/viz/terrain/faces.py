@@ -1,4 +1,5 @@
-"""Faces of the ground under a motion: its terrain's patches, and those on which its contacts stand, period after period."""
+"""Faces of the ground under a motion: its terrain's patches, and those on which its contacts stand, period after
+period."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._types import Array
-from ..skeleton import size
+from ..._base.types import Array
+from ...gait.bodies import size
 
 AHEAD, MOST_AHEAD = 4.0, 40
 """Distance before and after a periodic motion that still has its faces, in sizes of the model, and in periods."""
@@ -34,10 +35,20 @@ class Face:
         """The least and the largest x [m]."""
         return float(self.corners[:, 0].min()), float(self.corners[:, 0].max())
 
+    @property
+    def normal(self) -> Array:
+        """Normal of the face (3), as long as its area [m^2]."""
+        a, b, _, d = self.corners
+        return np.cross(b - a, d - a)
+
+    @property
+    def tilts(self) -> bool:
+        """Whether the face is seen from the side as an area."""
+        return bool(abs(self.normal[1]) > 0.02 * np.linalg.norm(self.normal))
+
     def height(self, x: float) -> float:
         """Height of the face's plane at x, in the middle of its width [m]."""
-        a, b, d = self.corners[0], self.corners[1], self.corners[3]
-        normal, middle = np.cross(b - a, d - a), self.corners.mean(axis=0)
+        normal, middle = self.normal, self.corners.mean(axis=0)
         return float(middle[2] - normal[0] * (x - middle[0]) / normal[2])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
 from ..drawing import INK, SHADE, flat
 from .faces import Face, base_of, faces_of
 
@@ -79,7 +79,7 @@ class SideGround:
         self.fill.set_verts([np.vstack([line, ends])])
         self.line.set_data(line[:, 0], line[:, 1])
         shown = [face for face in faces if not face.solid and face.span[0] < high and face.span[1] > low]
-        shown += [face for face in faces if face.solid and _tilts(face) and low < face.corners[:, 0].mean() < high]
+        shown += [face for face in faces if face.solid and face.tilts and low < face.corners[:, 0].mean() < high]
         self.rails.set_verts([flat(face.corners, "side") + np.array([shift, 0.0]) for face in shown], closed=True)
 
     def follow(self, faces: list[Face], places: Array) -> None:
@@ -106,10 +106,3 @@ class FrontGround:
         near = [f for f in faces if f.span[0] < x + NEAR * self.reach and f.span[1] > x - NEAR * self.reach]
         near.sort(key=lambda face: float(face.corners[:, 0].mean()))
         self.shapes.set_verts([flat(face.corners, "front") for face in near], closed=True)
-
-
-def _tilts(face: Face) -> bool:
-    """Whether a face is seen from the side as an area."""
-    a, b, d = face.corners[0], face.corners[1], face.corners[3]
-    normal = np.cross(b - a, d - a)
-    return bool(abs(normal[1]) > 0.02 * np.linalg.norm(normal))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
 from .faces import Face
 
 THICK, THIN = 0.25, 0.02
@@ -23,9 +23,7 @@ def slabs(faces: Sequence[Face]) -> tuple[Array, Array]:
     """Vertices (n, 3) [m] and triangles (m, 3) of boxes below the faces."""
     vertices, triangles = [], []
     for k, face in enumerate(faces):
-        a, b, d = face.corners[0], face.corners[1], face.corners[3]
-        normal = np.cross(b - a, d - a)
-        down = np.array([0.0, 0.0, -THICK]) if face.solid else -THIN * normal / np.linalg.norm(normal)
+        down = np.array([0.0, 0.0, -THICK]) if face.solid else -THIN * face.normal / np.linalg.norm(face.normal)
         vertices += [face.corners, face.corners + down]
         for i, j, m, n in QUADS:
             triangles += [(8 * k + i, 8 * k + j, 8 * k + m), (8 * k + i, 8 * k + m, 8 * k + n)]

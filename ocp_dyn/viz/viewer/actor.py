@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
+from ...gait.bodies import size
 from ...io.visuals import Color
 from ..drawing import COLORS, FORCE
-from ..skeleton import size
 from ..terrain.slabs import edges as edges_of
 from ..terrain.slabs import slabs
-from .bodies import Piece, _hex, vertices_of
-from .track import Track, footprints, quaternions
+from .drawn_bodies import Piece, _hex, vertices_of
+from .track import PoseTrack, footprints, quaternions
 
 COM_COLOR, COM_ON_DARK = "#1E1E22", "#D5DAE0"
 GHOST = 0.35
@@ -44,7 +44,7 @@ class Actor:
         self,
         server: Any,
         name: str,
-        track: Track,
+        track: PoseTrack,
         shapes: list[Piece],
         tint: Color | None = None,
         dark: bool = False,
@@ -186,7 +186,8 @@ class Actor:
 
 
 def middle(vertices: Array) -> Array:
-    """The middle (3) of the box around points (V, 3): there a name stands clear of the joint; the origin without any."""
+    """The middle (3) of the box around points (V, 3): there a name stands clear of the joint; the origin without
+    any."""
     return (vertices.min(axis=0) + vertices.max(axis=0)) / 2 if len(vertices) else np.zeros(3)
 
 

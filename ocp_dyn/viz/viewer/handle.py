@@ -10,16 +10,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._files import path_of
-from ..._types import Array, finite, finite_vector, meant, shown, truth
+from ..._base.checks import choice, positive
+from ..._base.files import path_of
+from ..._base.types import Array, finite, finite_vector, repr_in_message, truth
+from ...gait.unrolled import check_quaternions
 from ..drawing import picture_file
-from ..gait import check_quaternions
 from ..shown.path import AnimationPath
 from . import track as tracks
 from .actor import LAYERS
 from .panel import JointPanel, MotionPanel, ViewPanel
 from .scenery import Scenery
-from .stage import Stage
+from .stage import ViewerScene
 
 FRAMES_PER_SECOND = 60.0
 HEIGHT = 520
@@ -45,7 +46,7 @@ class Viewer:
 
     def __init__(self, scenery: Scenery, host: str, port: int | None, panel: bool = True) -> None:
         self.scenery = scenery
-        self._stage = Stage(host, port, *scenery.space(), scenery.dark)
+        self._stage = ViewerScene(host, port, *scenery.space(), scenery.dark)
         self._lock = threading.RLock()
         self._ended = threading.Event()
         self._time, self._speed, self._playing, self._follows, self._loops = scenery.start, 1.0, False, True, True
@@ -120,11 +121,12 @@ class Viewer:
         return self._speed
 
     def play(self, speed: float | None = None) -> None:
-        """Lets time go on, at `speed` (1: real time, 0.5 half of it) if given; from the start at the end of a motion."""
+        """Lets time go on, at `speed` (1: real time, 0.5 half of it) if given; from the start at the end of a
+        motion."""
         self._check_running("play")
         with self._lock:
             if speed is not None:
-                self._speed = _positive(speed, "speed")
+                self._speed = positive(speed, "speed")
             if not self._repeats and self._time >= self._end:
                 self._time = self.scenery.start
             self._playing = True
@@ -155,9 +157,7 @@ class Viewer:
     def layer(self, name: str, on: bool) -> None:
         """Shows or hides a layer: "bodies", "forces", "center of mass", "footholds", "frames", "names" or "ground"."""
         self._check_running("layer")
-        layers = (*LAYERS, "ground")
-        if not isinstance(name, str) or name not in layers:
-            raise ValueError(f"layer must be one of {', '.join(layers)}, got {shown(name)}{meant(name, layers)}")
+        choice(name, (*LAYERS, "ground"), "layer")
         if self._view is not None:
             self._view.show(name, truth(on, "on"))
         with self._lock, self._stage.server.atomic():
@@ -199,7 +199,7 @@ class Viewer:
         """
         self._check_running("update")
         model = self.actors[0].track.model
-        at = finite_vector(q, model.nq, f"update: q of {model!r}")
+        at = finite_vector(q, model.nq, f"update: q of {model!r}", names=model.q_names)
         check_quaternions(model, at, "update")
         with self._lock:
             self._playing = False
@@ -236,8 +236,8 @@ class Viewer:
 
         file = path_of(path)
         if file.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"{shown(file.name)}: a page is written as .html")
-        text = page(self.scenery, _positive(fps, "fps"), cycles, self.scenery.dark if dark is None else dark)
+            raise ValueError(f"{repr_in_message(file.name)}: a page is written as .html")
+        text = page(self.scenery, positive(fps, "fps"), cycles, self.scenery.dark if dark is None else dark)
         with picture_file(file) as partial:
             partial.write_text(text, encoding="utf-8")
         return AnimationPath(file)
@@ -333,10 +333,3 @@ class Viewer:
     def _tell(self, sparing: bool = False) -> None:
         if self._motion is not None:
             self._motion.tell(self._time, sparing)
-
-
-def _positive(value: Any, what: str) -> float:
-    x = finite(value, what)
-    if x <= 0:
-        raise ValueError(f"{what} must be a positive number, got {shown(value)}")
-    return x

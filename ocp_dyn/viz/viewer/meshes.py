@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import Array
+from ..._base.types import Array
 from ...io.visuals import Color
 
 Faces = NDArray[np.int64]
@@ -101,7 +101,8 @@ def _cone(centers: Array, radii: Array, length: float) -> Mesh:
     longitude = 2 * np.pi * np.arange(AROUND) / AROUND
     across = np.outer(np.cos(latitude), np.stack([np.cos(longitude), np.sin(longitude)]).ravel())
     directions = np.concatenate(
-        [across.reshape(-1, 2, AROUND).swapaxes(1, 2), np.broadcast_to(np.sin(latitude)[:, None, None], (len(ball), AROUND, 1))], -1
+        [across.reshape(-1, 2, AROUND).swapaxes(1, 2), np.broadcast_to(np.sin(latitude)[:, None, None],
+            (len(ball), AROUND, 1))], -1
     )  # fmt: skip
     turned = directions @ _axes_along((centers[1] - centers[0]) / length).T
     vertices = centers[ball][:, None] + radii[ball][:, None, None] * turned

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import is_whole, shown
+from ..._base.checks import whole
 from .scenery import Scenery
-from .stage import Stage
+from .stage import ViewerScene
 
 LONG = 6.0
-"""Least length of a motion that repeats [s]: at every new start viser's client builds the scene anew, which one sees."""
+"""Least length of a motion that repeats [s]: at every new start viser's client builds the scene anew, which one
+sees."""
 
 MOST_FRAMES = 20_000
 """Largest number of frames of a page."""
@@ -23,8 +24,8 @@ def page(scenery: Scenery, fps: float, cycles: int | None, dark: bool) -> str:
 
     A server of its own, without a visitor, records them, so that a running viewer is not disturbed.
     """
-    if cycles is not None and not is_whole(cycles, 1):
-        raise ValueError(f"cycles must be a whole number of at least 1, got {shown(cycles)}")
+    if cycles is not None:
+        cycles = whole(cycles, "cycles", 1)
     longest = max((robot.track for robot in scenery.robots), key=lambda track: track.duration)
     if cycles is None:
         cycles = int(np.ceil(LONG / longest.duration)) if longest.duration else 1
@@ -33,7 +34,7 @@ def page(scenery: Scenery, fps: float, cycles: int | None, dark: bool) -> str:
         raise ValueError(f"save: {frames} frames are more than {MOST_FRAMES}: take a smaller fps or fewer cycles")
     before, scenery.dark = scenery.dark, dark
     try:
-        stage = Stage("127.0.0.1", None, *scenery.space(), dark, aside=False)
+        stage = ViewerScene("127.0.0.1", None, *scenery.space(), dark, aside=False)
     finally:
         scenery.dark = before
     try:
@@ -49,7 +50,7 @@ def page(scenery: Scenery, fps: float, cycles: int | None, dark: bool) -> str:
     return text.replace("<title>Viser</title>", f"<title>{escape(scenery.title)}</title>")
 
 
-def _draw(stage: Stage, actors: list[Any], time: float) -> None:
+def _draw(stage: ViewerScene, actors: list[Any], time: float) -> None:
     for actor in actors:
         actor.draw(time)
     stage.follow(actors[0].track.way(time) if actors else np.zeros(3))

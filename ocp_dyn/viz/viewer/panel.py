@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
 from ...constrained_motion.assembly import AssemblyError
+from ...gait.bodies import side_words
+from ...gait.limbs import limbs
 from ..drawing import COLORS, FORCE
-from ..limbs import limbs
-from ..skeleton import side_words
 from .actor import COM_COLOR, COM_ON_DARK, HIDDEN, LAYERS
 from .scenery import PALETTE, Scenery
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Array
+from ..._base.types import Array
+from ...gait.bodies import size
 from ...io.visuals import Color
 from ...mechanism import Model
-from ..skeleton import size
 from ..terrain.slabs import THICK
 from .actor import GHOST, SEE_THROUGH, Actor, plain
-from .bodies import Piece, _hex, vertices_of
+from .drawn_bodies import Piece, _hex, vertices_of
 from .stage import upright
-from .track import Track, world_pose
+from .track import PoseTrack, world_pose
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Colors of several robots, of Okabe and Ito's palette."""
@@ -27,12 +27,12 @@ LOOKS = 9
 
 
 @dataclass(frozen=True, eq=False)
-class Robot:
+class SceneRobot:
     """One robot: its name, its track and its shapes. at: its configuration at a time. from_file: whether the shapes are
     those of a URDF."""
 
     name: str
-    track: Track
+    track: PoseTrack
     shapes: list[Piece]
     at: Callable[[float], Array]
     from_file: bool = False
@@ -43,7 +43,7 @@ class Scenery:
     """Robots, and what the panel offers. q: configuration of a model without a motion; settle: closes its loops, None
     without loops. overlaid: whether several robots stand over each other."""
 
-    robots: list[Robot]
+    robots: list[SceneRobot]
     title: str
     overlaid: bool = False
     dark: bool = False
@@ -105,7 +105,8 @@ class Scenery:
         return [_box(robot) for robot in self.robots]
 
     def space(self) -> tuple[Array, float, Array, Array]:
-        """Arguments of a `Stage`: the box around all robots, the height of the ground, rotations of world and ground."""
+        """Arguments of a `Stage`: the box around all robots, the height of the ground, rotations of world and
+        ground."""
         moved = np.concatenate([box + offset for box, offset in zip(self.boxes, self.offsets, strict=True)])
         box = np.array([moved.min(axis=0), moved.max(axis=0)])
         gravity = np.zeros(3) if self.model.has_symbols else np.array(self.model.gravity, dtype=float)
@@ -148,7 +149,7 @@ class Scenery:
         return found
 
 
-def _box(robot: Robot) -> Array:
+def _box(robot: SceneRobot) -> Array:
     """Corners (2, 3) [m] of the box that a robot fills during its motion, as a camera sees it that follows."""
     track, model = robot.track, robot.track.model
     corners = {}

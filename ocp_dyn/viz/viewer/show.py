@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from ..._display import viewer_of
-from ..._files import path_of
-from ..._types import Array, finite_vector, numbers, shown, truth
+from ..._base.display import viewer_of
+from ..._base.files import path_of
+from ..._base.types import Array, finite_vector, numbers, repr_in_message, truth
+from ...gait.unrolled import check_finite, check_motion, check_quaternions
 from ...mechanism import Model, ShapeFile
 from ...models import ClosedChain
-from ..gait import check_finite, check_motion, check_quaternions
-from ..pictures.model import with_cuts
+from ..pictures.mechanism import with_cuts
 from . import track as tracks
-from .bodies import pieces
+from .drawn_bodies import pieces
 from .handle import Viewer
-from .scenery import Robot, Scenery
+from .scenery import SceneRobot, Scenery
 from .stage import viser_module
 
 
@@ -43,16 +44,16 @@ def show(
         viewer = od.viz.show({"slow": a, "fast": b})     # several, side by side or, with overlaid=True, over each other
         viewer.block()                                   # in a script: until Ctrl-C
 
-    what: a `Model`, a `ClosedChain`, whose loops stay closed when a joint is moved, a solved motion, or a list or a dict
-    by name of these. q (nq): configuration of a model (default: neutral, or assembled). Bodies have the meshes and
+    what: a `Model`, a `ClosedChain`, whose loops stay closed when a joint is moved, a solved motion, or a list or a
+    dict by name of these. q (nq): configuration of a model (default: neutral, or assembled). Bodies have the meshes and
     shapes of the URDF that the model was loaded from, or of the file `urdf`, which has links of the same names; else
     rounded shapes as in `plot_model`. The picture is turned so that gravity points down.
 
     speed: 1 is real time; play: whether a motion starts by itself. dark: dark page. The server listens on `host`, this
     machine only by default, at a free port or at `port`.
 
-    ImportError without the package viser (the extra `viewer`); OSError if the port is taken; TypeError or ValueError for
-    q or t of another size, or not finite; a `ModelWarning` names meshes that are missing.
+    ImportError without the package viser (the extra `viewer`); OSError if the port is taken; TypeError or ValueError
+    for q or t of another size, or not finite; a `ModelWarning` names meshes that are missing.
     """
     viser_module()
     scenery = _scenery(what, q, t, urdf)
@@ -80,7 +81,7 @@ def _scenery(what: Any, q: Any, t: Any, urdf: Any) -> Scenery:
 def _existing(urdf: Any) -> Any:
     path = path_of(urdf, "urdf")
     if not path.is_file():
-        raise FileNotFoundError(f"show: urdf={shown(str(path))}: no such file")
+        raise FileNotFoundError(f"show: urdf={repr_in_message(str(path))}: no such file")
     return path.resolve()
 
 
@@ -100,7 +101,7 @@ def _name_of(what: Any) -> str:
 
 def _robot(
     name: str, what: Any, q: Any, t: Any, files: tuple[ShapeFile, ...] | None
-) -> tuple[Robot, Array | None, Any]:
+) -> tuple[SceneRobot, Array | None, Any]:
     """A robot; its configuration, if its joints are to have sliders; and the function that closes its loops."""
     if isinstance(what, ClosedChain):
         chain = what
@@ -110,7 +111,7 @@ def _robot(
         return *_of_model(name, what, what.neutral() if q is None else q, t, files), None
     if not hasattr(what, "model"):
         raise TypeError(
-            f"show: a model, a closed chain, a solved motion or a list of these is needed, got {shown(what)}"
+            f"show: a model, a closed chain, a solved motion or a list of these is needed, got {repr_in_message(what)}"
         )
     check_motion(what)
     if q is not None or t is not None:
@@ -119,12 +120,12 @@ def _robot(
     shapes = pieces(what.model, files)
     track = tracks.of_motion(what, shapes)
     filed = bool(what.model.shape_files if files is None else files)
-    return Robot(name, track, shapes, lambda time: what.sample([time])[0], filed), None, None
+    return SceneRobot(name, track, shapes, lambda time: what.sample([time])[0], filed), None, None
 
 
 def _of_model(
     name: str, model: Model, q: Any, t: Any, files: tuple[ShapeFile, ...] | None, drawn: Model | None = None
-) -> tuple[Robot, Array | None]:
+) -> tuple[SceneRobot, Array | None]:
     """drawn: the model whose shapes are shown, with the same bodies (default: the model)."""
     if model.has_symbols:
         raise ValueError("show needs numbers for the inertias and positions of the model, and some are symbols")
@@ -132,30 +133,25 @@ def _of_model(
     try:
         shape = np.shape(rows)
     except ValueError:
-        raise ValueError(f"show: the rows of q must have the same length, nq = {model.nq}, got {shown(q)}") from None
+        raise ValueError(
+            f"show: the rows of q must have the same length, nq = {model.nq}, got {repr_in_message(q)}"
+        ) from None
     if t is None:
         if len(shape) == 2 and shape[0] > 1 and shape != (model.nq, 1):
             raise ValueError(f"show: q has the shape {shape}, a trajectory: give its times too, show(model, q, t=t)")
-        at = finite_vector(q, model.nq, f"show: q of {model!r}")
+        at = finite_vector(q, model.nq, f"show: q of {model!r}", names=model.q_names)
         check_quaternions(model, at, "show")
-        return Robot(name, tracks.still(model, at), pieces(drawn or model, files), lambda _: at), at
-    times = numbers(t)
+        return SceneRobot(name, tracks.still(model, at), pieces(drawn or model, files), lambda _: at), at
+    times = numbers(t, "show: t")
     if not times.size or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
-        raise ValueError(f"show: t must be finite times [s] that do not fall, got {shown(t)}")
+        raise ValueError(f"show: t must be finite times [s] that do not fall, got {repr_in_message(t)}")
     if shape != (times.size, model.nq):
         raise ValueError(f"show: q must have the shape (len(t), nq) = ({times.size}, {model.nq}), got {shape}")
     table = finite_vector(rows, times.size * model.nq, f"show: q of {model!r}").reshape(times.size, model.nq)
     check_quaternions(model, table, "show")
     track = tracks.of_rows(model, times, table)
-
-    def at_time(time: float) -> Array:
-        k = int(np.clip(np.searchsorted(times, time, side="right") - 1, 0, max(0, len(times) - 2)))
-        j = min(k + 1, len(times) - 1)
-        width = times[j] - times[k]
-        s = float(np.clip((time - times[k]) / width, 0.0, 1.0)) if width > 0 else 0.0
-        return np.array(model.integrate(table[k], s * model.difference(table[k], table[j])).full()).ravel()
-
-    return Robot(name, track, pieces(drawn or model, files), at_time), None
+    at_time = partial(tracks.configuration, model, times, table)
+    return SceneRobot(name, track, pieces(drawn or model, files), at_time), None
 
 
 @viewer_of.register(Model)

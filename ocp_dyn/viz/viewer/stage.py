@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Array, is_whole, shown
-from .bodies import INSTALL
+from ..._base.checks import whole
+from ..._base.types import Array, repr_in_message
+from ..drawing import round_number
+from .drawn_bodies import INSTALL
 from .track import quaternions
 
 GROUND, LINES, SECTIONS = (246, 247, 249), (224, 227, 231), (196, 201, 207)
@@ -53,20 +55,19 @@ def check_host(host: Any) -> None:
     """ValueError unless this machine can listen at `host`; viser would wait for ever."""
     remedy = "give '127.0.0.1' for this machine only, or '0.0.0.0' for its network"
     if not isinstance(host, str) or not host:
-        raise ValueError(f"host must be an address of this machine, got {shown(host)}; {remedy}")
+        raise ValueError(f"host must be an address of this machine, got {repr_in_message(host)}; {remedy}")
     with socket.socket() as probe:
         try:
             probe.bind((host, 0))
         except (OSError, UnicodeError) as error:
             raise ValueError(
-                f"host must be an address of this machine, got {shown(host)} ({error}); {remedy}"
+                f"host must be an address of this machine, got {repr_in_message(host)} ({error}); {remedy}"
             ) from None
 
 
 def check_port(host: str, port: Any) -> None:
     """ValueError or OSError unless `port` can be used; viser would take the next free one without a word."""
-    if not is_whole(port, 1) or port > 65535:
-        raise ValueError(f"port must be a whole number from 1 to 65535, or None for a free one, got {shown(port)}")
+    whole(port, "port, up to 65535, or None for a free one,", 1, 65535)
     with socket.socket() as probe:
         if os.name == "posix":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -93,12 +94,12 @@ def upright(gravity: Array) -> Array:
     return found
 
 
-class Stage:
+class ViewerScene:
     """A server with light, ground and a camera. Robots stand below the node `scene`, which moves to follow them.
 
     box (2, 3): corners of the space that the robots fill at the start [m]; floor: height of the ground [m]; tilt (3x3):
-    rotation of the robots' world in the picture, by which gravity points down; slope (3x3): of the ground in that world.
-    aside: whether there is a panel on the right, beside which the robots stand.
+    rotation of the robots' world in the picture, by which gravity points down; slope (3x3): of the ground in that
+    world. aside: whether there is a panel on the right, beside which the robots stand.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class Stage:
             self.server = viser.ViserServer(host=host, port=port or 0, verbose=False)
         self.host, self.tilt, self.dark = host, tilt, dark
         reach = float(np.ptp(box, axis=0).max()) or 1.0
-        self.section = _round_number(0.6 * reach)
+        self.section = round_number(0.6 * reach)
         scene = self.server.scene
         scene.set_up_direction("+z")
         scene.world_axes.visible = False
@@ -168,9 +169,3 @@ class Stage:
     def stop(self) -> None:
         with _quiet():
             self.server.stop()
-
-
-def _round_number(x: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is not above x."""
-    power = 10.0 ** np.floor(np.log10(x))
-    return float(power * max(k for k in (1, 2, 5) if k * power <= x * (1 + 1e-9)))

@@ -11,17 +11,17 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._types import Array, Expr
-from ...casadi_functions.function import function
+from ..._base.types import Array, Expr
 from ...dynamics.momentum import center_of_mass
 from ...dynamics.recursions import joint_states
+from ...functions.function import function
+from ...gait.bodies import Side, sides, size
+from ...gait.cuts import cut
+from ...gait.feet import wrenches_about_places
+from ...gait.unrolled import MotionLike, weight
 from ...mechanism import Model
-from ..feet import wrenches_about_places
-from ..gait import Motion, weight
-from ..skeleton import Side, sides, size
-from ..stances import cut
 from ..terrain.faces import Face, faces_of
-from .bodies import Piece, vertices_of
+from .drawn_bodies import Piece, vertices_of
 from .meshes import edges_of, outline
 
 RATE = 60.0
@@ -40,7 +40,7 @@ SOLE = 0.02
 """Height above the ground, in sizes of the model, below which a point of a foot belongs to its outline."""
 
 
-class Placement(NamedTuple):
+class BodyPoses(NamedTuple):
     """Poses of bodies in their parents: p (nb, 3) [m], and quaternions w (nb, 4) as (w, x, y, z)."""
 
     p: Array
@@ -76,12 +76,13 @@ class Hold:
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class PoseTrack:
     """A motion over one cycle: t (K) [s] and, at these times, the poses of all bodies in their parents, p (K, nb, 3)
     and w (K, nb, 4), and the center of mass com (K, 3) [m].
 
-    repeats: whether the motion goes on after a cycle. once: the rigid motion of the robot in a cycle, which has `share(u)`,
-    the part u of it; None without one. phases: (name, start, end) of the phases of a cycle. faces: of the ground.
+    repeats: whether the motion goes on after a cycle. once: the rigid motion of the robot in a cycle, which has
+    `share(u)`, the part u of it; None without one. phases: (name, start, end) of the phases of a cycle. faces: of the
+    ground.
     """
 
     model: Model
@@ -118,28 +119,23 @@ class Track:
         return float(self.t[-1] - self.t[0])
 
     def local(self, time: float) -> tuple[int, float]:
-        """The cycle in which a time lies, and the time in that cycle; a motion that does not repeat stays at its ends."""
+        """The cycle in which a time lies, and the time in that cycle; a motion that does not repeat stays at its
+        ends."""
         start = float(self.t[0])
         if not self.repeats or not self.duration:
             return 0, float(np.clip(time, start, self.t[-1]))
         cycle = int(np.floor((time - start) / self.duration))
         return cycle, float(np.clip(time - cycle * self.duration, start, self.t[-1]))
 
-    def _between(self, local: float) -> tuple[int, int, float]:
-        k = int(np.clip(np.searchsorted(self.t, local, side="right") - 1, 0, max(0, len(self.t) - 2)))
-        j = min(k + 1, len(self.t) - 1)
-        width = self.t[j] - self.t[k]
-        return k, j, float((local - self.t[k]) / width) if width > 0 else 0.0
-
-    def placement(self, local: float) -> Placement:
+    def placement(self, local: float) -> BodyPoses:
         """Poses of the bodies at a time of the cycle, straight between two samples."""
-        k, j, s = self._between(local)
+        k, j, s = between(self.t, local)
         w = (1 - s) * self.w[k] + s * self.w[j]
-        return Placement((1 - s) * self.p[k] + s * self.p[j], w / np.linalg.norm(w, axis=1, keepdims=True))
+        return BodyPoses((1 - s) * self.p[k] + s * self.p[j], w / np.linalg.norm(w, axis=1, keepdims=True))
 
     def center(self, local: float) -> Array:
         """The center of mass at a time of the cycle [m]."""
-        k, j, s = self._between(local)
+        k, j, s = between(self.t, local)
         found: Array = (1 - s) * self.com[k] + s * self.com[j]
         return found
 
@@ -168,7 +164,7 @@ class Track:
 
 
 def placements(model: Model, q: Array) -> tuple[Array, Array, Array]:
-    """(p, w, com) at configurations q (K, nq): see `Track`. Quaternions of following samples have one sign."""
+    """(p, w, com) at configurations q (K, nq): see `PoseTrack`. Quaternions of following samples have one sign."""
     q = np.asarray(q, dtype=float).reshape(-1, model.nq)
     numbers = function(_relative_poses, model, name="viewer_poses", signature="q -> p")(DM(q.T))
     values = np.array(numbers.full()).reshape(12, len(q), model.nb).transpose(1, 2, 0)
@@ -219,13 +215,13 @@ def quaternions(R: Array) -> Array:
     return unit
 
 
-def still(model: Model, q: Array) -> Track:
+def still(model: Model, q: Array) -> PoseTrack:
     """A model in one configuration."""
     p, w, com = placements(model, q)
-    return Track(model, np.zeros(1), p, w, com)
+    return PoseTrack(model, np.zeros(1), p, w, com)
 
 
-def of_rows(model: Model, t: Array, q: Array) -> Track:
+def of_rows(model: Model, t: Array, q: Array) -> PoseTrack:
     """A trajectory: q (N, nq) at the times t (N), between which q moves at a constant rate."""
     times = [t[:1]]
     for a, b in pairwise(t):
@@ -233,18 +229,26 @@ def of_rows(model: Model, t: Array, q: Array) -> Track:
     fine = np.concatenate(times)
     if len(fine) > MOST_SAMPLES:
         fine = t
-    rows = []
-    for time in fine:
-        k = int(np.clip(np.searchsorted(t, time, side="right") - 1, 0, max(0, len(t) - 2)))
-        if time == t[k] or len(t) == 1:
-            rows.append(q[k])
-            continue
-        s = (time - t[k]) / (t[k + 1] - t[k])
-        rows.append(np.array(model.integrate(q[k], s * model.difference(q[k], q[k + 1])).full()).ravel())
-    return Track(model, fine, *placements(model, np.array(rows)))
+    rows = [configuration(model, t, q, time) for time in fine]
+    return PoseTrack(model, fine, *placements(model, np.array(rows)))
 
 
-def of_motion(motion: Motion, shapes: list[Piece]) -> Track:
+def configuration(model: Model, t: Array, q: Array, time: float) -> Array:
+    """The configuration (nq) at a time of a trajectory, see `of_rows`; before and after it the one at its end."""
+    k, j, s = between(t, time)
+    s = float(np.clip(s, 0.0, 1.0))
+    return q[k] if not s else np.array(model.integrate(q[k], s * model.difference(q[k], q[j])).full()).ravel()
+
+
+def between(t: Array, time: float) -> tuple[int, int, float]:
+    """(k, j, s): the time lies the part s of the way from t[k] to t[j], the next one."""
+    k = int(np.clip(np.searchsorted(t, time, side="right") - 1, 0, max(0, len(t) - 2)))
+    j = min(k + 1, len(t) - 1)
+    width = t[j] - t[k]
+    return k, j, float((time - t[k]) / width) if width > 0 else 0.0
+
+
+def of_motion(motion: MotionLike, shapes: list[Piece]) -> PoseTrack:
     """A solved motion: a cycle of a periodic one is a stride of two mirrored steps, or one period."""
     repeats = motion.repeats
     steps = 2 if repeats and motion.mirror() is not None else 1
@@ -259,15 +263,15 @@ def of_motion(motion: Motion, shapes: list[Piece]) -> Track:
         for phase in motion.phases
     )
     once = motion.repetition(steps).advance if repeats else None
-    feet = _Feet(motion, shapes)
+    feet = _Holds(motion, shapes)
     holds = tuple(hold for k in range(steps) for hold in feet.holds(k, motion.repetition(k) if k else None))
-    return Track(motion.model, times, p, w, com, repeats, once, phases, holds, tuple(faces_of(motion, steps)))
+    return PoseTrack(motion.model, times, p, w, com, repeats, once, phases, holds, tuple(faces_of(motion, steps)))
 
 
-class _Feet:
+class _Holds:
     """The contacts of a motion as `Hold`s, step after step."""
 
-    def __init__(self, motion: Motion, shapes: list[Piece]) -> None:
+    def __init__(self, motion: MotionLike, shapes: list[Piece]) -> None:
         self.motion, self.shapes, self.side = motion, shapes, sides(motion.model)
         self.reach = size(motion.model)
 
@@ -311,7 +315,7 @@ class _Feet:
         return found
 
 
-def world_pose(placement: Placement, model: Model, body: int) -> tuple[Array, Array]:
+def world_pose(placement: BodyPoses, model: Model, body: int) -> tuple[Array, Array]:
     """(R, p) of a body in the world, by the poses of the bodies that support it; the ground's for body 0."""
     R, p = np.eye(3), np.zeros(3)
     for i in model.path(body):
@@ -328,7 +332,7 @@ def rotation(w: Array) -> Array:
     return found
 
 
-def footprints(track: Track) -> tuple[Array, tuple[Side, ...]]:
+def footprints(track: PoseTrack) -> tuple[Array, tuple[Side, ...]]:
     """Segments (n, 2, 3) [m] of the outlines of all footsteps of a cycle, and the side of each.
 
     A foot that rolls over its heel and toes has several contacts at one place; only the largest outline is kept, also

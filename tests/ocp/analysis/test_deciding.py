@@ -86,7 +86,7 @@ NONE, INF = float("nan"), np.inf
 
 
 def test_every_kind_has_its_name_unit_and_order() -> None:
-    """Those of the problem first, then those of the joints by what they are worth; equal ones at all times are one."""
+    """Bounds of the problem first, then those of the joints by what they are worth; equal ones at all times are one."""
     found = program(
         ("q one[1]", "arm_joint", 0, 0.5, -1.0, 1.0, 1.0, 0.5, 1.0),
         ("q two[3]", "arm_joint", 1, 1.5, -1.0, 1.0, 1.0, 1.5, 1.0),

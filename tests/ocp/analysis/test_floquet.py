@@ -8,7 +8,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.analysis import floquet, stiff_flow
+from ocp_dyn.ocp.analysis import floquet, flow_derivatives
 from ocp_dyn.ocp.analysis.defects import Flow, advance
 from ocp_dyn.ocp.analysis.touchdowns import Touchdown
 from ocp_dyn.ocp.equations import Equations
@@ -28,9 +28,12 @@ def biped():
     builder.add_body("trunk", od.FloatingBase(), mass=6.0, com=(0.05, 0, 0.2), inertia=(0.3, 0.25, 0.2))
     for side, y in (("l", 0.1), ("r", -0.1)):
         box = {"inertia": (0.05, 0.06, 0.03)}
-        builder.add_body(f"thigh_{side}", od.Spherical(), "trunk", origin=(0, y, 0), mass=2.0, com=(0, 0.01, -0.2), **box)  # fmt: skip
-        builder.add_body(f"shank_{side}", od.Revolute("y"), f"thigh_{side}", origin=(0, 0, -0.4), mass=1.5, com=(0.02, 0, -0.2), **box)  # fmt: skip
-        builder.add_body(f"foot_{side}", od.Spherical(), f"shank_{side}", origin=(0, 0, -0.4), mass=0.8, com=(0.05, 0, 0), **box)  # fmt: skip
+        builder.add_body(f"thigh_{side}", od.Spherical(), "trunk", origin=(0, y, 0), mass=2.0, com=(0, 0.01, -0.2),
+            **box)  # fmt: skip
+        builder.add_body(f"shank_{side}", od.Revolute("y"), f"thigh_{side}", origin=(0, 0, -0.4), mass=1.5,
+            com=(0.02, 0, -0.2), **box)  # fmt: skip
+        builder.add_body(f"foot_{side}", od.Spherical(), f"shank_{side}", origin=(0, 0, -0.4), mass=0.8,
+            com=(0.05, 0, 0), **box)  # fmt: skip
     return builder.build()
 
 
@@ -54,7 +57,8 @@ def touching(model, rng):
 
 
 def landing(model):
-    """q, v -> height and tilt of the left foot, zero where it lies on the ground; their derivative; rate of the height."""
+    """q, v -> height and tilt of the left foot, zero where it lies on the ground; their derivative; rate of the
+    height."""
     q, qd, delta = ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv), ca.SX.sym("delta", model.nv)
     near = model.integrate(q, delta)
     R, p = od.pose(model, "foot_l", near)
@@ -167,7 +171,8 @@ def test_losses_of_the_root_feel_a_turn_and_springs_a_shift():
         ({"stiffness": [0.1, 0, 0, 0, 0, 0]}, "x"),
     ):
         builder = od.ModelBuilder("box")
-        builder.add_body("box", od.FloatingBase("euler_xyz") if data else od.FloatingBase(), mass=1, inertia=(1, 1, 1), **data)  # fmt: skip
+        builder.add_body("box", od.FloatingBase("euler_xyz") if data else od.FloatingBase(), mass=1, inertia=(1, 1, 1),
+            **data)  # fmt: skip
         model = builder.build()
         for passive in (True, False):
             bound = floquet._bound_by_joints(Equations(model, od.Loads(passive=passive)))
@@ -195,9 +200,9 @@ def test_tissue_at_the_root_feels_what_it_depends_on(element, felt):
 
 def test_an_exponential_of_any_size_is_that_of_its_eigenvalues(rng):
     V, w = rng.normal(size=(4, 4)), np.array([-1e6, -3.0, 0.1, 2.0])
-    found = stiff_flow.exponential(V @ np.diag(w) @ np.linalg.inv(V))
+    found = flow_derivatives.exponential(V @ np.diag(w) @ np.linalg.inv(V))
     close(found, V @ np.diag(np.exp(w)) @ np.linalg.inv(V), 1e-7)
-    close(stiff_flow.exponential(np.zeros((2, 2))), np.eye(2))
+    close(flow_derivatives.exponential(np.zeros((2, 2))), np.eye(2))
 
 
 def test_exponential_steps_agree_with_small_ones(monkeypatch):
@@ -210,7 +215,7 @@ def test_exponential_steps_agree_with_small_ones(monkeypatch):
         model, [phase], periodic=still, boundary=[way], integrator="gauss:2", torque="linear"
     ).solve(progress=False)  # fmt: skip
     exact = swung.floquet().derivative
-    monkeypatch.setattr(floquet, "MOST_STEPS", 0)
+    monkeypatch.setattr(flow_derivatives, "MOST_STEPS", 0)
     found = swung.floquet().derivative
     assert not np.array_equal(found, exact)
     close(found, exact, 1e-4)

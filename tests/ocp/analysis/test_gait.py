@@ -8,7 +8,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.analysis.gait.figures import maxima
+from ocp_dyn.gait.figures import maxima
 from ocp_dyn.ocp.motion.motion import PhaseMotion
 from ocp_dyn.ocp.solution import Solution
 
@@ -43,9 +43,9 @@ def walk(
 ):
     """One mirrored step that begins with the strike of the right foot; the left leaves the ground after DOUBLE.
 
-    angles(t, side): hip, knee and ankle as functions of the time since this leg's strike, over the stride. tau: constant
-    torques of the right hip, knee and ankle. load(t): vertical force on each foot at the time since its strike. moment:
-    about y at the contact point of the right foot, roll: about x. turn: quaternion of the pelvis.
+    angles(t, side): hip, knee and ankle as functions of the time since this leg's strike, over the stride. tau:
+    constant torques of the right hip, knee and ankle. load(t): vertical force on each foot at the time since its
+    strike. moment: about y at the contact point of the right foot, roll: about x. turn: quaternion of the pelvis.
     """
     feet = {side: od.Contact(f"heel_{side}", point=(0.1, 0, 0)) for side in "rl"}
     # flat feet, with the middle of the sole 0.1 m ahead of the heel; the left one stands a step behind
@@ -72,7 +72,8 @@ def walk(
         for side, since in (("r", middle), ("l", middle + TIME)):
             if side in sides:
                 force = np.array([load(s) for s in since])
-                rows.append(np.column_stack([np.full(N, roll if side == "r" else 0.0), np.full(N, moment if side == "r" else 0.0), np.zeros(N),
+                rows.append(np.column_stack([np.full(N, roll if side == "r" else 0.0),
+                                             np.full(N, moment if side == "r" else 0.0), np.zeros(N),
                                              0.1 * force, np.zeros(N), force]))  # fmt: skip
         contacts = tuple(feet[s] for s in sides)
         held = {f"heel_{s}": places[f"heel_{s}"] for s in sides}
@@ -133,6 +134,7 @@ def test_legs_of_a_mirrored_walk_have_equal_curves():
     assert left.figures == pytest.approx(right.figures)
 
 
+@pytest.mark.slow
 def test_moments_are_those_of_motors_and_passive_tissue_and_extend():
     """Torques about +y extend the hip and flex the knee; a spring of 20 N m/rad bends the knee back."""
     model = biped(stiffness=20.0)
@@ -144,6 +146,8 @@ def test_moments_are_those_of_motors_and_passive_tissue_and_extend():
     assert gait["ankle plantar flexion moment"][30] == pytest.approx(12 / mass)
     without = replace(solution, loads=od.Loads()).gait()
     assert without["knee extension moment"][30] == pytest.approx(-10 / mass)
+    driven = replace(solution, stats=solution.stats | {"driving": ["Spring"]}).gait()
+    assert driven.title == f"{gait.title}, moments and powers of tau alone, without the force of Spring"
     # the right leg has no torque while the left one stands on the mirror image of its torques
     assert gait["hip extension moment"][80] == pytest.approx(0.0, abs=1e-12)
 
@@ -335,6 +339,11 @@ def test_a_model_without_toes_has_no_center_of_pressure():
         gait["knee flexon"]
 
 
+def of_one_dof(phase):
+    """A phase with the first coordinate alone."""
+    return replace(phase, **{key: getattr(phase, key)[:, :1] for key in ("q", "qd", "qdd", "tau", "tau_rate")})
+
+
 def test_motions_that_are_no_walk():
     solution = walk(biped())
     with pytest.raises(ValueError, match="side must be one of left, right, got 'rigth'"):
@@ -348,7 +357,7 @@ def test_motions_that_are_no_walk():
     builder = od.ModelBuilder("arm")
     builder.add_body("upper", od.Revolute("y"), joint_name="shoulder", mass=1, inertia=(1, 1, 1))
     with pytest.raises(ValueError, match=r"hip_l, knee_l, ankle_l.*has the joints shoulder"):
-        replace(solution, model=builder.build()).gait()
+        replace(solution, model=builder.build(), phases=tuple(map(of_one_dof, solution.phases))).gait()
     broken = replace(first, q=np.full_like(first.q, np.nan))
     with pytest.raises(ValueError, match="needs finite"):
         replace(solution, phases=(broken, second)).gait()

@@ -9,9 +9,9 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.analysis.gait.compare import measured_figures
-from ocp_dyn.ocp.analysis.gait.data import PERCENT, UNITS
-from ocp_dyn.ocp.analysis.gait.reference import Curve, named_references
+from ocp_dyn.gait.compare import measured_figures
+from ocp_dyn.gait.data import PERCENT, UNITS
+from ocp_dyn.gait.reference import FOLDER, Curve, named_references
 
 EVENTS = {"opposite toe-off": 10.0, "opposite heel strike": 50.0, "toe-off": 60.0}
 
@@ -153,7 +153,7 @@ def test_the_tables_that_ship():
     assert free.curves["ankle plantar flexion moment"].mean.max() == pytest.approx(1.23, abs=0.01)
     assert free.curves["ankle power"].mean.argmax() == 54
     assert free.numbers["dimensionless_speed"] == pytest.approx(0.429, abs=1e-3)
-    with (ocp.analysis.gait.reference.FOLDER / "speeds.csv").open(newline="") as file:
+    with (FOLDER / "speeds.csv").open(newline="") as file:
         assert all(row["source"] for row in csv.DictReader(file))
 
 
@@ -251,6 +251,7 @@ def test_a_gait_becomes_a_table_that_can_be_read_again(tmp_path):
     assert again.curves["knee flexion"].mean == pytest.approx(PERCENT * 0.1)
 
 
+@pytest.mark.slow
 def test_pictures_show_curves_over_bands(tmp_path):
     walk = gait(knee_flexion=30 * np.sin(np.pi * PERCENT / 100) ** 2)
     figure = walk.plot(tmp_path / "walk.png", reference=["winter", "schwartz_free"], quantities=("angles", "moments"))

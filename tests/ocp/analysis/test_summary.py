@@ -1,4 +1,5 @@
-"""The summary of a solution: its figures, as a table, as numbers for a report, and of motions that lack some of them."""
+"""The summary of a solution: its figures, as a table, as numbers for a report, and of motions that lack some of
+them."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from tests import hopper
+from tests.motions import Motions
 
 
-@pytest.fixture(scope="module")
-def hop() -> ocp.Solution:
+@pytest.fixture
+def hop(motions: Motions) -> ocp.Solution:
     """Stance and flight of a trunk on a leg that turns in the hip and stretches."""
-    return hopper.problem().solve(progress=False)
+    return motions["hop"]
 
 
 def swung() -> ocp.Solution:
@@ -56,7 +57,8 @@ def test_numbers_bear_their_units(hop: ocp.Solution) -> None:
     assert json.loads(json.dumps(numbers)) == numbers
     assert numbers == {
         "converged": True, "status": summary.status, "objective": summary.objective, "duration_s": summary.duration,
-        "stance_s": summary.phases["stance"], "flight_s": summary.phases["flight"], "step_length_m": summary.step_length,
+        "stance_s": summary.phases["stance"], "flight_s": summary.phases["flight"],
+        "step_length_m": summary.step_length,
         "speed_m_per_s": summary.speed, "cost_of_transport": summary.cost_of_transport,
         "positive_work_J": summary.positive_work, "negative_work_J": summary.negative_work,
         "peak_torque_Nm": summary.peak_torque, "peak_vertical_force_N": summary.peak_vertical_force,
@@ -91,7 +93,8 @@ def test_figures_that_a_motion_lacks_are_none(hop: ocp.Solution) -> None:
     found = swung().summary()
     absent = {name for name in (f.name for f in fields(found)) if getattr(found, name) is None}
     assert absent == {
-        "step_length", "sideways", "rise", "turn", "speed", "cost_of_transport", "peak_vertical_force", "peak_vertical_force_in_body_weights"
+        "step_length", "sideways", "rise", "turn", "speed", "cost_of_transport", "peak_vertical_force",
+        "peak_vertical_force_in_body_weights"
     }  # fmt: skip
     assert not absent & found.numbers().keys()
     weightless = replace(hop, model=hop.model.with_gravity((0, 0, 0)))

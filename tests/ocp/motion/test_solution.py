@@ -20,7 +20,7 @@ from ocp_dyn.mechanism.loads import JOINT_LOADS
 from ocp_dyn.models import compass_walker, human, pendulum
 from ocp_dyn.ocp import PhaseMotion, Solution
 from ocp_dyn.ocp.analysis.defects import Flow, advance
-from ocp_dyn.ocp.analysis.floquet import flow_derivatives
+from ocp_dyn.ocp.analysis.flow_derivatives import flow_derivatives
 from ocp_dyn.ocp.analysis.touchdowns import _image, fixed_rows, touchdowns
 from ocp_dyn.ocp.equations import Equations
 from ocp_dyn.ocp.workflows.sensitivity import sensitivities
@@ -142,22 +142,25 @@ def test_multipliers_without_contacts_are_those_of_the_monodromy_matrix() -> Non
 FOOT = od.Contact("foot", axes="xyz")
 
 
-@pytest.mark.parametrize("joints", [{}, {"stiffness": 20.0, "damping": 0.8, "friction": 0.3, "armature": 0.1}])
-@mostly_slow("contacts", ((), (FOOT,)), ((FOOT,),))
+@pytest.mark.parametrize(
+    ("contacts", "joints"),
+    [((), {}), ((FOOT,), {"stiffness": 20.0, "damping": 0.8, "friction": 0.3, "armature": 0.1})],
+)
+@pytest.mark.slow
 def test_derivatives_of_a_flow_are_those_of_differences(
     contacts: tuple, joints: dict, rng: np.random.Generator
 ) -> None:
     """Quaternions, torques that change, springs: against the tight integrator, by central differences of step 1e-4."""
     builder = od.ModelBuilder("two")
     builder.add_body("trunk", od.FloatingBase(), mass=2.0, com=(0.1, 0.02, 0.05), inertia=(0.1, 0.2, 0.25))
-    builder.add_body("arm", od.Spherical(), "trunk", origin=(0.2, 0, 0.1), mass=1.0, com=(0, 0.1, -0.2), inertia=(0.1, 0.1, 0.05), **joints)  # fmt: skip
+    builder.add_body("arm", od.Spherical(), "trunk", origin=(0.2, 0, 0.1), mass=1.0, com=(0, 0.1, -0.2),
+        inertia=(0.1, 0.1, 0.05), **joints)  # fmt: skip
     builder.add_frame("foot", "arm", (0.0, 0.0, -0.4))
     model = builder.build()
     q, qd, nv, h = model.random_q(rng), rng.normal(size=model.nv), model.nv, 0.02
     tau, rate = rng.normal(size=(2, 1, nv))
-    phase = PhaseMotion(
-        "p", np.array([0, h]), np.array([q, q]), np.array([qd, qd]), tau, tau, np.zeros((1, 0)), contacts, {}, rate
-    )
+    lam = np.zeros((1, sum(len(contact.rows) for contact in contacts)))
+    phase = PhaseMotion("p", np.array([0, h]), np.array([q, q]), np.array([qd, qd]), tau, tau, lam, contacts, {}, rate)
     equations = Equations(model, replace(JOINT_LOADS, slip_speed=0.5))
     found = flow_derivatives(equations, phase, 0.0005 if joints else 0.0025)[0]
     flow, torques = Flow(equations, contacts), np.concatenate([tau[0], rate[0], [h]])
@@ -276,8 +279,10 @@ def test_arrivals_tell_landing_feet_from_standing_ones(rng: np.random.Generator)
     flat, edge = od.Contact("foot"), od.RollingContact("toe", 0.0, (0, 0, 0), axis=(0, 1, 0))
 
     def phase(*contacts: object) -> PhaseMotion:
-        empty = np.zeros((1, model.nv))
-        return PhaseMotion("p", np.arange(2.0), q[None], empty, empty, empty, empty, contacts, place)  # type: ignore[arg-type]
+        still, rows = np.zeros((2, model.nv)), sum(len(c.rows) for c in contacts)  # type: ignore[attr-defined]
+        return PhaseMotion(
+            "p", np.arange(2.0), np.array([q, q]), still, still[1:], still[1:], np.zeros((1, rows)), contacts, place
+        )  # type: ignore[arg-type]
 
     def rows(before: tuple, after: object) -> np.ndarray | None:
         (found,) = touchdowns(model, phase(*before), phase(after), None, Advance.of())
@@ -296,10 +301,9 @@ def test_a_standing_foot_is_seen_from_the_next_mirrored_step() -> None:
     """At (1, 0.2) turned by 0.3 rad, after a step of 0.7 m: the other foot at (0.3, -0.2), turned back."""
     model = human()
     places = {"sole_l": np.array([1.0, 0.2, 0.3])}
-    empty = np.zeros((1, model.nv))
-    q = np.array(model.neutral())[None]
+    still, q = np.zeros((2, model.nv)), np.tile(model.neutral(), (2, 1))
     contact = od.Contact("sole_l")
-    phase = PhaseMotion("p", np.arange(2.0), q, empty, empty, empty, empty, (contact,), places)  # type: ignore[arg-type]
+    phase = PhaseMotion("p", np.arange(2.0), q, still, still[1:], still[1:], np.zeros((1, 6)), (contact,), places)
     image = _image(model, contact, phase, mirror_map(model), Advance.of(-0.7))
     assert image is not None
     assert image[0].name == "sole_r"
@@ -377,6 +381,7 @@ def test_rows_that_repeat_others_leave_sensitivities_alone() -> None:
     np.testing.assert_allclose(found["goal"].phases[0]["q"], plain["goal"].phases[0]["q"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_variable_that_is_in_no_row_leaves_sensitivities_alone() -> None:
     """Such as the place y of a point foot that is held along x and z only."""
     problem = swing("explicit")
@@ -488,6 +493,7 @@ def test_a_solution_holds_the_model_at_its_parameters() -> None:
 # Tables and files
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_short(step: Solution) -> None:
     text = repr(step)
     assert text.startswith(f"Solution of {step.model.name!r}: Solve_Succeeded, objective {step.objective:.6g}")
@@ -545,6 +551,7 @@ def test_a_table_refuses_a_delimiter_in_a_name(step: Solution, tmp_path: Path) -
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_file_holds_everything(step: Solution, tmp_path: Path) -> None:
     again = Solution.load(step.save(tmp_path / "step.npz"))
     assert str(again.active()) == str(step.active())
@@ -583,6 +590,7 @@ def test_what_is_not_finite_can_be_kept_and_says_so(tmp_path: Path) -> None:
         again.animate(tmp_path / "a.gif")
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_poses_and_numbers(step: Solution) -> None:
     text = step._repr_html_()
     assert "data:image/png;base64," in text

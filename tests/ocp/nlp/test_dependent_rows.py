@@ -31,6 +31,36 @@ def test_vanishing_combinations_are_found_apart(rng):
     assert dependent_rows.vanishing(ca.DM(0, 5)).shape == (0, 0)
 
 
+def test_every_basis_gives_the_same_combinations(rng):
+    """Two pairs of equal rows, a sum of three rows, and two rows in one combination with five others."""
+    combinations = np.zeros((16, 4))
+    combinations[[0, 5], 0] = 1, -1
+    combinations[[3, 8], 1] = 1, -1
+    combinations[[1, 2, 9], 2] = 1, 1, -np.sqrt(2)
+    combinations[[0, 3, 10, 11, 12, 13, 14], 3] = 1.0
+    found = []
+    for _ in range(20):
+        turned = combinations @ rng.standard_normal((4, 4))
+        found.append(dependent_rows._reduced(np.linalg.qr(turned)[0]))
+    assert [rows.tolist() for rows in dependent_rows.supports(found[0])] == [
+        [0, 5],
+        [3, 8],
+        [1, 2, 9],
+        [0, 3, *range(10, 15)],
+    ]
+    for other in found:
+        close(other, found[0], 1e-12)
+
+
+def test_rows_that_nearly_repeat_others_take_no_part(rng):
+    """One combination that vanishes, beside more weak ones than are sought: pairs of rows that are equal to 1e-6."""
+    A = rng.standard_normal((62, 100))
+    A[30:60] = A[:30] + 2e-6 * rng.standard_normal((30, 100))
+    A[61] = 2 * A[60]
+    found = dependent_rows.vanishing(ca.DM(A))
+    assert [rows.tolist() for rows in dependent_rows.supports(found)] == [[60, 61]]
+
+
 def test_check_finds_a_condition_that_is_stated_twice():
     """A sum of angles, asked for twice, with rates that are zero anyhow: the pattern alone shows nothing."""
     once = ocp.Boundary(lambda s, e: (ca.vertcat(s.qd[0] + s.qd[1], s.qd[0] - s.qd[1]), 0, 0), name="rest")
@@ -40,12 +70,14 @@ def test_check_finds_a_condition_that_is_stated_twice():
     assert ocp.Problem(pendulum(2), phase, boundary=(once, again)).check() == []
     (line,) = ocp.Problem(pendulum(2), phase, boundary=(once, again, other)).check()
     assert line.startswith(
-        "at the first guess 1 of these equalities depends on the others: ends: rest; ends: start; ends: start again: mult"
+        "at the first guess 1 of these equalities depends on the others: ends: rest; ends: start; ends: start again: "
+        "mult"
     )
 
 
 def test_check_finds_what_periodicity_implies():
-    """Where a foot is a step later, asked for beside periodicity; and a hopper that nothing but its foot moves sideways."""
+    """Rows on the place of a foot a step later, beside periodicity; and a hopper that nothing but its foot moves
+    sideways."""
 
     def a_step_on(start, end):
         before, after = (od.point_position(s.model, "foot", s.q) for s in (start, end))
@@ -53,7 +85,8 @@ def test_check_finds_what_periodicity_implies():
 
     problem = hopper.problem()
     first = problem.check()
-    sideways = "at the first guess 1 of these equalities depends on the others: start of stance: pose of foot at t = 0.000 s of stance;"
+    sideways = "at the first guess 1 of these equalities depends on the others: start of stance: pose of foot at "
+    sideways += "t = 0.000 s of stance;"
     assert len(first) == 1
     assert first[0].startswith(sideways)
     assert "; stance: position step at 5 times; " in first[0]

@@ -1,4 +1,4 @@
-"""How a program's numbers come about: the chain rule, machine code, what is kept for the next one."""
+"""Numbers of a program: the chain rule, tables, what is kept for the next one."""
 
 import os
 import threading
@@ -10,20 +10,27 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.casadi_functions.differentiated_dynamics import differentiated
-from ocp_dyn.codegen.tapes import library
+from ocp_dyn.functions.differentiated_dynamics import dynamics_derivatives
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.nlp import blocks, derivative_cache, machine_code
+from ocp_dyn.native.libraries import TABLES
+from ocp_dyn.ocp.nlp import block_graph, derivative_cache, function_tables
+from ocp_dyn.ocp.nlp.function_tables import SOLVED_WITH, use_tables
 from ocp_dyn.ocp.nlp.program import Program
-from ocp_dyn.ocp.workflows.solve import prepare
+from ocp_dyn.ocp.workflows.attempt import prepare
 from tests.helpers import close
+
+needs_tables = pytest.mark.skipif(TABLES.obtain(wait=True)[0] is None, reason="no native library")
+
+
+def quiet(line):
+    """Tells nobody."""
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """An empty cache of one's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(machine_code, "_kept", OrderedDict())
+    monkeypatch.setattr(function_tables, "_kept", OrderedDict())
     return tmp_path / "ocp_dyn"
 
 
@@ -51,7 +58,7 @@ def dynamic(model, differentiable, instances=3):
         qd = rows.inner(z["qd"] + z["T"] / 2 * z["qdd"])
         q = rows.inner(model.integrate(z["q"], z["T"] / 2 * qd_of(z)))
         inverse = od.function(od.inverse_dynamics, model)
-        tau = rows.call(inverse, differentiable, q, qd, z["qdd"], maker=differentiated.__module__)
+        tau = rows.call(inverse, differentiable, q, qd, z["qdd"], maker=dynamics_derivatives.__module__)
         rows.constrain("dynamics", tau - ca.sin(z["qd"]), scale=10.0)
         rows.constrain("bent", tau[0] * z["T"] * qd[-1], -1, np.inf)
         rows.cost("effort", z["T"] * ca.sumsqr(tau[-1]) + ca.sumsqr(q))
@@ -72,9 +79,10 @@ def no_derivatives():
 
 @pytest.mark.parametrize("analytic", [True, False])
 def test_calls_bring_their_derivatives(rng, analytic):
-    """Values and derivatives of rows and costs that are linear and that are not in the call, against AD of the whole."""
+    """Values and derivatives of rows and costs that are linear and that are not in the call, against AD of the
+    whole."""
     model = flyer()
-    differentiable = (lambda: differentiated(model)) if analytic else no_derivatives
+    differentiable = (lambda: dynamics_derivatives(model)) if analytic else no_derivatives
     built = dynamic(model, differentiable).assemble()
     x, lam = rng.normal(size=built.n), rng.normal(size=built.row_lower.size)
     expression = built.expression()
@@ -112,7 +120,7 @@ def test_solvers_ask_for_many_things_at_one_point(rng):
 
 
 def test_gauss_newton_leaves_out_the_curvature_of_residuals(rng):
-    """Of T |r|^2 + x0^4 with r = (sin x0, x0 x1): 2 T J'J, and the rest's own 12 x0^2."""
+    """Curvature of T |r|^2 + x0^4 with r = (sin x0, x0 x1): 2 T J'J, and the rest's own 12 x0^2."""
     program = Program(1)
     x, T = program.variable("x", 2, -5, 5, 1.0), program.variable("T", 1, 0, 5, 1.0)
 
@@ -136,10 +144,10 @@ def walker():
     return ocp.Problem(pendulum(1), phase, boundary=goal)
 
 
-@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+@needs_tables
 @pytest.mark.parametrize("instances", [1, 11])
-def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances):
-    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+def test_tables_give_the_same_numbers(rng, cache, monkeypatch, instances):
+    monkeypatch.setattr(function_tables, "LEAST_INSTRUCTIONS", 0)
     built = dynamic(pendulum(1), no_derivatives, instances).assemble()
     x, lam, none = rng.normal(size=built.n), rng.normal(size=built.row_lower.size), np.zeros(0)
 
@@ -150,28 +158,24 @@ def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances)
         return [float(e.objective(x, none)), *(np.array(part) for part in found)]
 
     machine = numbers()
-    library.library()
-    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
-    assert machine_code.use_machine_code(built, "auto", lambda line: None).startswith(
-        "virtual machine; compile=True would build"
-    )
-    assert machine_code.use_machine_code(built, True, lambda line: None) == "machine code"
+    monkeypatch.setattr(function_tables, "KEPT_ON_DISK", 0)
+    assert use_tables(built, quiet) == "virtual machine"  # they do not pay
+    assert use_tables(built, quiet, complete=True) == "tables"
     assert len(built.tapes.of) == 4
     for one, other in zip(numbers(), machine, strict=True):
         close(one, other, 1e-12)
-    monkeypatch.setattr(machine_code, "_kept", OrderedDict())
+    monkeypatch.setattr(function_tables, "_kept", OrderedDict())
     again = dynamic(pendulum(1), no_derivatives, instances).assemble()
-    assert machine_code.use_machine_code(again, "auto", lambda line: None) == "machine code"  # the cache has it
-    assert machine_code.use_machine_code(again, False, lambda line: None) == "virtual machine"
-    assert again.tapes is None
+    assert use_tables(again, quiet) == "tables"  # the cache has them
+    built.use(None)
     for one, other in zip(numbers(), machine, strict=True):
         close(one, other, 1e-12)
 
 
-@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+@needs_tables
 def test_what_tapes_do_not_have_stays_in_the_virtual_machine(rng, cache, monkeypatch):
     """The inverse error function has no counterpart in C."""
-    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(function_tables, "LEAST_INSTRUCTIONS", 0)
     program = Program(1)
     x = program.variable("x", 2, -0.5, 0.5, 0.1)
 
@@ -182,50 +186,61 @@ def test_what_tapes_do_not_have_stays_in_the_virtual_machine(rng, cache, monkeyp
     program.block("plain", {"x": x}, lambda z, rows: rows.cost("plain", ca.sumsqr(z["x"]))).add({"x": x})
     built = program.assemble()
     before = built.evaluator.gradient([0.2, 0.3], np.zeros(0)).copy()
-    how = machine_code.use_machine_code(built, True, lambda line: None, machine_code.SOLVED_WITH["exact"])
-    assert how == "3 functions as machine code, 3 in the virtual machine"
+    assert (
+        use_tables(built, quiet, SOLVED_WITH["exact"], complete=True)
+        == "3 functions by tables, 3 in the virtual machine"
+    )
     close(built.evaluator.gradient([0.2, 0.3], np.zeros(0)), before, 1e-14)
 
 
-@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+@needs_tables
 def test_large_programs_make_their_tapes_without_being_asked(cache, monkeypatch):
-    library.library()
-    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
-    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
+    monkeypatch.setattr(function_tables, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(function_tables, "KEPT_ON_DISK", 0)
     built = dynamic(pendulum(1), no_derivatives, 9).assemble()
-    assert machine_code.use_machine_code(built, "auto", lambda line: None).startswith("virtual machine")
+    assert use_tables(built, quiet) == "virtual machine"
     assert not list(cache.glob("*.tape"))
-    monkeypatch.setattr(machine_code, "MANY_INSTRUCTIONS", 0)
-    assert machine_code.use_machine_code(built, "auto", lambda line: None) == "machine code"
+    monkeypatch.setattr(function_tables, "MANY_INSTRUCTIONS", 0)
+    assert use_tables(built, quiet) == "tables"
     assert len(list(cache.glob("*.tape"))) == 4
 
 
-@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
-def test_the_first_solve_does_not_wait_for_the_compiler(cache, monkeypatch):
-    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
-    monkeypatch.setattr(library, "_loaded", {})
-    begun = []
-    monkeypatch.setattr(machine_code, "build_aside", lambda: begun.append(True))
+def test_without_the_library_the_virtual_machine_gives_the_numbers(cache, walker, monkeypatch):
+    monkeypatch.setattr(function_tables, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(TABLES, "obtain", lambda: (None, "the native library tables is missing"))
+    solution = walker.solve(progress=False)
+    assert solution.converged
+    assert solution.stats["evaluation"] == "virtual machine; the native library tables is missing"
+
+
+@needs_tables
+def test_a_program_whose_library_is_gone_leaves_its_tables(rng, cache, monkeypatch):
+    monkeypatch.setattr(function_tables, "LEAST_INSTRUCTIONS", 0)
     built = dynamic(pendulum(1), no_derivatives).assemble()
-    assert machine_code.use_machine_code(built, "auto", lambda line: None).endswith("being built for later runs")
-    assert begun
-    assert not list(cache.glob("*.so"))
+    assert use_tables(built, quiet, complete=True) == "tables"
+    monkeypatch.setattr(TABLES, "obtain", lambda: (None, "it is gone"))
+    assert use_tables(built, quiet) == "virtual machine; it is gone"
+    assert built.tapes is None
 
 
-def test_compile_is_checked(walker, monkeypatch):
-    with pytest.raises(ValueError, match="compile is True, False or \"auto\", got 'yes'"):
-        walker.solve(compile="yes", progress=False)
-    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
-    monkeypatch.setattr(machine_code, "compiler_found", lambda: False)
-    with pytest.raises(RuntimeError, match="needs a C compiler"):
-        walker.solve(compile=True, progress=False)
-    assert walker.solve(progress=False).converged
+def test_compile_is_an_argument_of_the_past(walker, tmp_path):
+    told = "has no argument compile any more, got compile=True: leave it out. Functions are evaluated by tables"
+    solution = walker.solve(progress=False)
+    for call in (
+        lambda: walker.solve(compile=True),
+        lambda: ocp.solve(walker, compile=True),
+        lambda: walker.rti(solution, compile=True),
+        lambda: walker.rti(solution, qp="riccati", compile=True),
+        lambda: ocp.Sweep(pendulum, ocp.grid(to=[0.1]), tmp_path, solve={"compile": True}),
+    ):
+        with pytest.raises(TypeError, match=told):
+            call()
 
 
 def test_progress_says_how_it_evaluates(walker, capsys):
     assert walker.solve().converged
     shown = capsys.readouterr().err
-    assert "evaluating by machine code" in shown or "evaluating by virtual machine" in shown
+    assert "evaluating by tables" in shown or "evaluating by virtual machine" in shown
 
 
 def test_the_next_problem_finds_what_was_derived(rng, monkeypatch):
@@ -233,20 +248,20 @@ def test_the_next_problem_finds_what_was_derived(rng, monkeypatch):
     monkeypatch.setattr(derivative_cache, "_kept", OrderedDict())
     first = dynamic(pendulum(1), no_derivatives).assemble()
     with monkeypatch.context() as patched:
-        patched.setattr("ocp_dyn.ocp.nlp.blocks.derivatives", lambda *a: pytest.fail("derived again"))
+        patched.setattr("ocp_dyn.ocp.nlp.block_graph.derivatives", lambda *a: pytest.fail("derived again"))
         second = dynamic(pendulum(1), no_derivatives, instances=5).assemble()
-    assert second.blocks[0].second_function is first.blocks[0].second_function
+    assert second.blocks[0].derivatives.function("second") is first.blocks[0].derivatives.function("second")
     x, lam = rng.normal(size=second.n), rng.normal(size=second.row_lower.size)
     monkeypatch.setattr(derivative_cache, "KINDS_KEPT", 1)
     dynamic(pendulum(2), no_derivatives).assemble()
     assert second.blocks[0].key not in derivative_cache._kept
     anew = dynamic(pendulum(1), no_derivatives, instances=5).assemble()
-    assert anew.blocks[0].second_function is not first.blocks[0].second_function
+    assert anew.blocks[0].derivatives.function("second") is not first.blocks[0].derivatives.function("second")
     close(np.array(second.hessian(x, [], 1.0, lam)), np.array(anew.hessian(x, [], 1.0, lam)), 0)
 
 
 def test_equal_blocks_of_a_program_share_their_functions(rng, monkeypatch):
-    """Also where nothing is kept from one block to the next; machine code then has one key for both."""
+    """Also where nothing is kept from one block to the next; tables then have one key for both."""
     monkeypatch.setattr(derivative_cache, "_kept", OrderedDict())
     monkeypatch.setattr(derivative_cache, "KINDS_KEPT", 0)
     program = dynamic(pendulum(1), no_derivatives, instances=1)
@@ -256,7 +271,7 @@ def test_equal_blocks_of_a_program_share_their_functions(rng, monkeypatch):
     built = program.assemble()
     one, other = built.blocks
     assert all(
-        getattr(one, f"{level}_function") is getattr(other, f"{level}_function")
+        one.derivatives.function(level) is other.derivatives.function(level)
         for level in derivative_cache.FUNCTION_LEVELS
     )
     assert one.key == other.key
@@ -275,52 +290,50 @@ def test_derivatives_by_recursion_are_those_of_the_graph(rng):
     F = ca.Function("F", [z, mu], [ca.jacobian(tau, z), gradient, hessian])
     at, weights = rng.normal(size=n), rng.normal(size=model.nv)
     numbers = np.split(at, [model.nq, model.nq + model.nv])
-    assert differentiated(model) is differentiated(model)
-    for one, other in zip(differentiated(model)(*numbers, weights), F(at, weights), strict=True):
+    assert dynamics_derivatives(model) is dynamics_derivatives(model)
+    for one, other in zip(dynamics_derivatives(model)(*numbers, weights), F(at, weights), strict=True):
         close(np.array(ca.DM(one)), np.array(ca.DM(other)), 1e-12)
 
 
-@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+@needs_tables
 def test_a_later_run_makes_the_tapes_of_blocks_with_few_instances(cache, monkeypatch):
     """The first run makes those that save more time than they take."""
-    library.library()
-    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
-    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
-    monkeypatch.setattr(machine_code, "MANY_INSTRUCTIONS", 0)
-    monkeypatch.setattr(machine_code, "MANY_INSTANCES", 3)
+    monkeypatch.setattr(function_tables, "KEPT_ON_DISK", 0)
+    monkeypatch.setattr(function_tables, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr(function_tables, "MANY_INSTRUCTIONS", 0)
+    monkeypatch.setattr(function_tables, "MANY_INSTANCES", 3)
 
     def run():
         built = dynamic(pendulum(1), no_derivatives, 3).assemble()
         built.blocks.append(dynamic(pendulum(2), no_derivatives, 2).assemble().blocks[0])
-        how = machine_code.use_machine_code(built, "auto", lambda line: None, machine_code.SOLVED_WITH["exact"])
+        how = use_tables(built, quiet, SOLVED_WITH["exact"])
         return how, {k for k, _ in built.tapes.of}
 
     how, blocks = run()
-    assert how.startswith("3 functions as machine code, 3 in the virtual machine; compile=True would")
+    assert how == "3 functions by tables, 3 in the virtual machine"
     assert blocks == {0}
-    assert run() == ("machine code", {0, 1})
+    assert run() == ("tables", {0, 1})
 
 
-@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
+@needs_tables
 def test_nothing_is_differentiated_if_the_tapes_are_on_disk(rng, cache, monkeypatch):
-    monkeypatch.setattr(machine_code, "KEPT_ON_DISK", 0)
-    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
-    monkeypatch.setattr("ocp_dyn.ocp.nlp.blocks.LARGE", 0)
-    numbers, derivatives = [], blocks.derivatives
+    monkeypatch.setattr(function_tables, "KEPT_ON_DISK", 0)
+    monkeypatch.setattr(function_tables, "LEAST_INSTRUCTIONS", 0)
+    monkeypatch.setattr("ocp_dyn.ocp.nlp.block_graph.LARGE", 0)
+    numbers, derivatives = [], block_graph.derivatives
     for allowed in (True, False):
         monkeypatch.setattr(derivative_cache, "_kept", OrderedDict())
-        monkeypatch.setattr(machine_code, "_kept", OrderedDict())
+        monkeypatch.setattr(function_tables, "_kept", OrderedDict())
         if not allowed:
-            monkeypatch.setattr(blocks, "derivatives", lambda *a: pytest.fail("derived again"))
+            monkeypatch.setattr(block_graph, "derivatives", lambda *a: pytest.fail("derived again"))
         built = dynamic(flyer(), no_derivatives).assemble()
-        levels = machine_code.SOLVED_WITH["exact"]
-        assert machine_code.use_machine_code(built, True, lambda line: None, levels) == "machine code"
+        assert use_tables(built, quiet, SOLVED_WITH["exact"], complete=True) == "tables"
         x, lam, none = np.linspace(-1, 1, built.n), np.linspace(1, 2, built.row_lower.size), np.zeros(0)
         e = built.evaluator
         numbers.append([e.constraints(x, none).copy(), e.jacobian(x, none), e.hessian(x, none, 2.0, lam)])
         numbers[-1] += [np.array(p.row() + p.colind()) for p in (e.jacobian_pattern, e.hessian_pattern)]
     assert all(np.array_equal(one, other) for one, other in zip(*numbers, strict=True))
-    monkeypatch.setattr(blocks, "derivatives", derivatives)
+    monkeypatch.setattr(block_graph, "derivatives", derivatives)
     assert built.blocks[0].gauss_function.nnz_out() == built.blocks[0].hessian_pattern.nnz()  # derived when needed
 
 

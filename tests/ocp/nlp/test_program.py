@@ -9,14 +9,14 @@ import pytest
 from casadi import SX
 
 from ocp_dyn.ocp.nlp import program as program_module
-from ocp_dyn.ocp.nlp.program import Program, Rows
+from ocp_dyn.ocp.nlp.program import BlockRows, Program
 
 
 def test_programs_know_no_mechanics():
-    """Of the library, the modules of programs import checks, types and code generation only."""
+    """The modules of programs import, of the library, checks, types, caches and code generation only."""
     texts = [path.read_text() for path in Path(program_module.__file__).parent.glob("*.py")]
     rooms = {room for text in texts for room in re.findall(r"^ *from (\.\.+\w+)", text, re.MULTILINE)}
-    assert rooms == {"..._arguments", "..._types", "...codegen"}
+    assert rooms == {"..._base", "...codegen", "...native"}
 
 
 def swing_up(threads=1, intervals=7):
@@ -90,8 +90,8 @@ def test_the_values_are_the_blocks(rng):
 
 def test_size_of_the_graphs_does_not_grow_with_the_horizon():
     short, long = (swing_up(1, n).assemble() for n in (9, 50))
-    assert [b.second_function.n_instructions() for b in short.blocks] == [
-        b.second_function.n_instructions() for b in long.blocks
+    assert [b.derivatives.function("second").n_instructions() for b in short.blocks] == [
+        b.derivatives.function("second").n_instructions() for b in long.blocks
     ]
 
 
@@ -168,13 +168,13 @@ def test_parameters_are_checked():
     with pytest.raises(TypeError, match="'weight' takes one finite number or 1, got 'much'"):
         program.set_value("weight", "much")
     block, x = program.blocks[0], program.variables[0]
-    with pytest.raises(ValueError, match="slot 'w' takes a Parameter of size 1, got a Variable of size 2"):
+    with pytest.raises(ValueError, match="slot 'w' takes a ProgramParameter of size 1, got a Variable of size 2"):
         block.add({"x": x, "target": program.parameters[0][:2], "w": x}, k=1)
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(2, 1), ([0, 3], [1, 2]), (np.inf, np.inf), (-np.inf, -np.inf)])
 def test_rows_between_limits_that_leave_nothing_are_refused(lower, upper):
-    rows = Rows()
+    rows = BlockRows()
     with pytest.raises(ValueError, match="constraint 'x': needs lower <= upper, got"):
         rows.constrain("x", SX.sym("y", 2), lower, upper)
     rows.constrain("x", SX.sym("y", 2), 1, 1)

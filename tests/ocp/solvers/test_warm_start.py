@@ -8,11 +8,11 @@ import pytest
 from ocp_dyn import ocp
 from ocp_dyn.ocp.solvers import warm_start
 from ocp_dyn.ocp.solvers.interface import Iterate
-from ocp_dyn.ocp.workflows.solve import prepare, starting_point
+from ocp_dyn.ocp.workflows.attempt import prepare, starting_point
 from ocp_dyn.problems.small import hopper
 from tests.helpers import close
 
-QUIET = {"progress": False, "compile": False, "linear_solver": "mumps"}
+QUIET = {"progress": False, "linear_solver": "mumps"}
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +64,17 @@ def test_the_path_and_files_hold_the_central_iterate(problem, first, tmp_path):
         close(loaded.central[key], value, 0)
     arrays = dict(np.load(path))
     np.savez(tmp_path / "old.npz", **{key: x for key, x in arrays.items() if not key.startswith("central_")})
-    old = ocp.Solution.load(tmp_path / "old.npz")
+    old = ocp.Solution.load(tmp_path / "old.npz", verify=False)
     assert old.central == {}
     found = problem.solve(start=old, values={"speed": 1.02}, **QUIET)  # from the solution itself
     assert found.converged
     np.savez(tmp_path / "bad.npz", **arrays | {"central_lam_x": np.zeros(3)})
-    with pytest.raises(ValueError, match="the central iterate has 3 multipliers of bounds for"):
-        ocp.Solution.load(tmp_path / "bad.npz")
+    with pytest.raises(ValueError, match="'central_lam_x' has the shape"):
+        ocp.Solution.load(tmp_path / "bad.npz", verify=False)
     del arrays["central_x"]
     np.savez(tmp_path / "bad.npz", **arrays)
-    with pytest.raises(ValueError, match="the central iterate consists of lam_x, lam_g, expected x, lam_x, lam_g"):
-        ocp.Solution.load(tmp_path / "bad.npz")
+    with pytest.raises(ValueError, match="central"):
+        ocp.Solution.load(tmp_path / "bad.npz", verify=False)
 
 
 def test_a_warm_start_that_goes_badly_begins_anew(problem, first, monkeypatch, capsys):
@@ -138,7 +138,7 @@ def test_only_steps_without_line_search_are_watched(problem, first, monkeypatch)
 
 
 def violations(path, values):
-    """Which of these violations ends a run."""
+    """The violation that ends a run."""
     path._violations = []
     for k, value in enumerate(values):
         path._violations.append(value)
@@ -149,7 +149,7 @@ def violations(path, values):
 
 def test_signs_that_a_warm_start_goes_badly(problem, first):
     program, start = start_of(problem, first)
-    path = warm_start.Path(program, start)
+    path = warm_start.CentralPath(program, start)
     assert violations(path, [0.1 * 0.5**k for k in range(20)]) is None
     assert violations(path, [1e-6] * 20) is None  # feasible all the time
     assert violations(path, [1e-6] * 60) == warm_start.LAST
@@ -158,7 +158,7 @@ def test_signs_that_a_warm_start_goes_badly(problem, first):
     assert violations(path, [0.1, 0.2, 101.0]) == 2
     assert violations(path, [1e-6, 0.9, 1.1]) == 2
     assert violations(path, [0.1, np.nan]) == 1
-    cold = warm_start.Path(program, start.without_multipliers())
+    cold = warm_start.CentralPath(program, start.without_multipliers())
     assert not any(cold.see(start.x, program.row_lower * 0 + 1e3, start.lam_x, start.lam_g) for _ in range(40))
 
 

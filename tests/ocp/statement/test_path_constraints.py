@@ -168,7 +168,7 @@ def test_terms_of_the_wrong_kind_are_refused():
         ocp.Phase("stand", 5, 1.0, path=[ocp.Unilateral])
     with pytest.raises(TypeError, match="wrap a function in Path"):
         ocp.Phase("stand", 5, 1.0, path=[lambda instant: instant.q])
-    with pytest.raises(TypeError, match="objective must hold Objective or RateObjective or Peak"):
+    with pytest.raises(TypeError, match="objective must hold Cost or RateCost or Peak"):
         ocp.Phase("stand", 5, 1.0, objective=[3.0])
     with pytest.raises(ValueError, match="where must be one of node, interval, wrench, got 'nodes'"):
         ocp.Path(lambda instant: instant.q, where="nodes")

@@ -89,21 +89,11 @@ def test_a_ball_carried_on_by_its_own_force(form):
     assert np.allclose(solution.sample([0.1, 0.1 + solution.duration])[:, 0], [0.25 - L, 0.25], atol=1e-6)
 
 
-def test_a_monopod_hops_without_a_mirror():
-    model = monopod()
-    contact = ocp.Foothold(od.Contact("foot", axes="xyz"), x=(-1, 1), y=(-1, 1))
-    push = (ocp.Unilateral(), ocp.FrictionCone(0.8))
-    effort = (ocp.TorqueSquared(1e-4), ocp.AccelerationSquared(1e-4))
-    phases = [
-        ocp.Phase("stance", 10, (0.1, 0.5), contact, push, effort),
-        ocp.Phase("flight", 10, (0.1, 0.6), (), ocp.Clearance([("foot", (0, 0, 0))], 0.02), effort),
-    ]
-    solution = ocp.Problem(
-        model, phases, periodic=ocp.Periodic(0.8, mirror=False), unactuated=["root"], per_distance=True
-    ).solve(progress=False)
+def test_a_monopod_hops_without_a_mirror(motions):
+    solution = motions["hop"]
     assert solution.converged
     assert solution.mirror() is None
-    stance, flight = solution.phases
+    model, (stance, flight) = solution.model, solution.phases
     assert solution.step_length == pytest.approx(0.8 * solution.duration)
     shift = np.array([solution.step_length, *np.zeros(model.nq - 1)])
     assert np.allclose(flight.q[-1] - shift, stance.q[0], atol=1e-6)
@@ -112,11 +102,9 @@ def test_a_monopod_hops_without_a_mirror():
     assert np.allclose(H @ (stance.qd[0] - flight.qd[-1]), J.T @ solution.impulses[-1], atol=1e-5)
     assert np.allclose(J @ stance.qd[0], 0, atol=1e-7)
     # over a period the ground gives back, as force and impulse, what gravity takes
-    upwards = stance.lam[:, 2].sum() * stance.duration / 10 + solution.impulses[-1][2]
-    assert upwards == pytest.approx(model.mass * G * solution.duration, rel=5e-3)  # midpoint rule for the rest
-    heights = [float(od.point_position(model, "foot", ca.DM(q))[2]) for q in flight.q]
-    assert min(heights) > -1e-7
-    assert heights[5] > 0.02 - 1e-7
+    upwards = stance.lam[:, 2].sum() * stance.duration / 5 + solution.impulses[-1][2]
+    assert upwards == pytest.approx(model.mass * G * solution.duration, rel=2e-2)  # midpoint rule for the rest
+    assert min(float(od.point_position(model, "foot", ca.DM(q))[2]) for q in flight.q) > -1e-7
 
 
 def test_one_interval_of_a_period_follows_itself():
@@ -191,21 +179,6 @@ def test_a_guess_of_a_model_without_shared_joints_is_refused():
         finer.solve(progress=False, guess=other)
     with pytest.raises(TypeError, match=r"start must be a Solution, .* got 'last\.npz'"):
         finer.solve(progress=False, start="last.npz")
-
-
-def test_damaged_files_are_refused(tmp_path):
-    solution = ocp.Problem(pendulum(1), ocp.Phase("swing", 3, 1.0)).solve(progress=False)
-    path = solution.save(tmp_path / "new" / "swing.npz")
-    whole = path.read_bytes()
-    for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:200] + bytes([whole[200] ^ 255]) + whole[201:]):
-        path.write_bytes(damaged)
-        with pytest.raises(ValueError, match="damaged"):
-            ocp.Solution.load(path)
-    path.write_bytes(whole)
-    with np.load(path) as file:
-        np.savez(path, **{name: file[name] for name in file if name != "tau0"})
-    with pytest.raises(ValueError, match="the array 'tau0' is missing"):
-        ocp.Solution.load(path)
 
 
 def test_defects_tell_lengths_from_angles():

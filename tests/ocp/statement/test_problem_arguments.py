@@ -1,4 +1,4 @@
-"""What optimal control is given is checked: numbers, names, sequences, functions, options; problems do not change."""
+"""Checks of the arguments of optimal control: numbers, names, sequences, functions, options; problems do not change."""
 
 import copy
 import dataclasses
@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn import _arguments as arguments
 from ocp_dyn import ocp
-from ocp_dyn._types import shown
+from ocp_dyn._base import checks as arguments
+from ocp_dyn._base.types import repr_in_message
+from ocp_dyn.cli import examples
 from ocp_dyn.models import compass_walker, pendulum
 from ocp_dyn.ocp.analysis import defects
+from ocp_dyn.ocp.workflows import attempt as solver
 from ocp_dyn.ocp.workflows import diagnosis
-from ocp_dyn.ocp.workflows import solve as solver
-from problems import _command, five_link
+from problems import five_link
 from tests.helpers import close, mostly_slow
 from tests.hopper import monopod
 
@@ -76,8 +77,8 @@ CHECKS = [
     (lambda: arguments.bounds(-np.inf, -np.inf, "x"), ValueError, "allows no value"),
     (lambda: arguments.point((0, 0, np.inf), "x"), ValueError, "x must be 3 finite numbers"),
     (lambda: arguments.point((0, 0), "x"), ValueError, "x must be 3 finite numbers"),
-    (lambda: arguments.bounded((ca.SX(2, 1), [0, 0, 0], 1), "x"), ValueError, "x has 2 rows but 3 bounds"),
-    (lambda: arguments.bounded((ca.SX(2, 2), 0, 1), "x"), ValueError, "x must be a column, got shape"),
+    (lambda: arguments.rows_and_bounds((ca.SX(2, 1), [0, 0, 0], 1), "x"), ValueError, "x has 2 rows but 3 bounds"),
+    (lambda: arguments.rows_and_bounds((ca.SX(2, 2), 0, 1), "x"), ValueError, "x must be a column, got shape"),
     (lambda: arguments.scalar(ca.SX(2, 1), "x"), ValueError, "x must be one number, got shape"),
     (lambda: arguments.expression(np.nan, "x"), ValueError, "x must return finite numbers"),
     (lambda: arguments.listed_names("foot", "x"), TypeError, "x must be a sequence of names"),
@@ -95,7 +96,7 @@ def test_checks_let_pass_what_is_right():
     assert arguments.whole(2, "x", 0, 2) == 2
     assert arguments.bounds(1, 1, "x") == (1, 1)
     assert arguments.bounds(-np.inf, [1, np.inf], "x")[1].tolist() == [1, np.inf]
-    assert arguments.bounded((ca.SX(2, 1), [0, 0], np.inf), "x")[1] == [0, 0]
+    assert arguments.rows_and_bounds((ca.SX(2, 1), [0, 0], np.inf), "x")[1] == [0, 0]
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:12])
@@ -253,6 +254,8 @@ def test_unknown_footholds_and_phases_are_told():
     assert active.where(phase="swing") is not None
     with pytest.raises(KeyError, match="no phase 'swnig': did you mean 'swing'"):
         active.where(phase="swnig")
+    with pytest.raises(TypeError, match="where: name must be a string, got 3"):
+        active.where(3)
     with pytest.raises(ValueError, match="kind must be one of"):
         active.where(kind="rows")
 
@@ -272,6 +275,32 @@ FUNCTIONS = {
     "arguments": lambda: 1,
     "a tuple": lambda *a: (1, 2, 3, 4),
 }
+
+
+class OwnCost(ocp.Cost):
+    """A cost of the user's own."""
+
+    weight = 1.0
+
+    def __init__(self, function):
+        self.function = function
+
+    def integrand(self, instant):
+        return self.function(instant)
+
+
+class OwnPath(ocp.PathConstraint):
+    """A path constraint of the user's own."""
+
+    where = "interval"
+
+    def __init__(self, function):
+        self.function = function
+
+    def rows(self, instant):
+        return self.function(instant)
+
+
 PLACES = {
     "Integral": (lambda f: {"objective": ocp.Integral(f, name="mine")}, "phase 'swing'|swing: 'mine'"),
     "Path": (lambda f: {"path": ocp.Path(f)}, "phase 'swing'|swing Path"),
@@ -280,6 +309,11 @@ PLACES = {
     "Boundary": (lambda f: {"boundary": ocp.Boundary(f, "mine")}, "Boundary 'mine'"),
     "Boundary rows": (lambda f: {"boundary": ocp.Boundary(lambda *a: (f(*a), 0, 0), "mine")}, "mine"),
     "Terminal": (lambda f: {"terminal": ocp.Terminal(f, name="mine")}, "mine"),
+    "Peak": (lambda f: {"objective": ocp.Peak(f, name="mine")}, "phase 'swing'|'mine'"),
+    "Rate": (lambda f: {"objective": ocp.Rate(f, name="mine")}, "phase 'swing'|'mine'"),
+    "own cost": (lambda f: {"objective": OwnCost(f)}, "OwnCost"),
+    "own path": (lambda f: {"path": OwnPath(lambda x: (f(x), -1, 1))}, "OwnPath"),
+    "own rows": (lambda f: {"path": OwnPath(f)}, "OwnPath"),
     "guess": (lambda f: {"guess": f}, "guess"),
     "guess parts": (lambda f: {"guess": lambda s: (f(s), [0, 0])}, "guess"),
     "reference": (lambda f: {"objective": ocp.TrackJoints(f)}, "TrackJoints: reference"),
@@ -298,7 +332,7 @@ def test_functions_that_return_the_wrong_thing_or_raise_are_named(place, wrong):
     with pytest.raises((ValueError, TypeError), match=named) as told:
         swing(**make(FUNCTIONS[wrong]), parameters=ocp.Parameter("apex", 1.0)).solve(progress=False, max_iterations=1)
     assert len(str(told.value)) < 700
-    if wrong == "missing" and place in ("Integral", "Path", "Boundary", "Terminal"):
+    if wrong == "missing" and place in ("Integral", "Path", "Boundary", "Terminal", "Peak", "Rate", "own cost"):
         assert "did you mean 'apex'" in str(told.value)
 
 
@@ -318,9 +352,9 @@ def test_messages_repeat_no_megabytes():
         HUGE,
         [["x" * 10**4] * 9] * 9,
     ):
-        assert len(shown(value)) <= 200
-    assert shown("foot") == "'foot'"
-    assert shown(None) == "None"
+        assert len(repr_in_message(value)) <= 200
+    assert repr_in_message("foot") == "'foot'"
+    assert repr_in_message(None) == "None"
 
 
 # Sequences of transitions
@@ -381,13 +415,11 @@ def ends(start, end):
     return ca.vertcat(start.q, start.qd, end.q - 0.3, end.qd), 0, 0
 
 
-def test_copies_begin_with_nothing_built():
+def test_copies_are_problems_of_their_own():
     problem = swing(objective=ocp.TorqueSquared(), boundary=ocp.Boundary(ends), posture=[0.1, 0.0])
     first = problem.solve(progress=False)
-    assert problem._kept is not None
     others = copy.copy(problem), copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))
     for other in (*others, dataclasses.replace(problem), dataclasses.replace(problem, steps=1)):
-        assert other._kept is None
         assert other.solve(progress=False).objective == pytest.approx(first.objective, rel=1e-9)
     changed = dataclasses.replace(problem, form="explicit")
     assert changed.solve(progress=False).objective != first.objective
@@ -493,7 +525,10 @@ def test_every_name_that_a_model_lacks_is_told_at_once():
     text = caught.value.args[0]
     for part in (
         "6 names in this problem do not fit the model 'biped'",
-        "no frame 'foot': did you mean 'foot_l'? (phase 'stand': Foothold, phase 'stand': Loop, phase 'stand': Clearance points and 2 more)",
+        (
+            "no frame 'foot': did you mean 'foot_l'? (phase 'stand': Foothold, phase 'stand': Loop, phase 'stand': "
+            "Clearance points and 2 more)"
+        ),
         "no frame 'trunk' (phase 'stand': Loop, phase 'stand': NoCollision: Capsule, phase 'stand': HeadStabilization)",
         "no frame 'leg': did you mean 'leg_l'? (phase 'stand': Clearance points, phase 'stand': NoCollision: Capsule)",
         "no joint 'hip': did you mean 'hip_l'? (phase 'stand': LockedJoint, phase 'stand': TrackJoints joints)",
@@ -505,7 +540,7 @@ def test_every_name_that_a_model_lacks_is_told_at_once():
 
 
 def test_a_frame_of_another_model_is_told():
-    model, other = legged(), legged("base")
+    model, other = legged(), legged(foot="sole").with_frame("foot", "trunk")
     problem = swing(model, footholds=ocp.Foothold(od.Contact(model.frame("foot"), axes="xyz")))
     with pytest.raises(
         ValueError, match=r"phase 'swing': Foothold: .* belongs to another model .* with the name 'foot'"
@@ -539,7 +574,7 @@ def test_a_path_constraint_holds_at_the_ends_too():
 
 
 def nodes(problem, name):
-    """How many nodes the rows of that block are asked for at."""
+    """Number of nodes at which the block has rows."""
     _, program = solver.prepare(problem)
     return [len(block.instances) for block in program.blocks if block.name.endswith(name)]
 
@@ -625,12 +660,13 @@ def test_defects_are_infinite_where_the_integrator_gives_up(monkeypatch):
     assert math.isinf(solution.defects().angle)
 
 
+@pytest.mark.slow
 def test_a_report_that_fails_keeps_the_solution(tmp_path, monkeypatch, capsys):
     def fails(*a, **k):
         raise RuntimeError("no numbers today")
 
     monkeypatch.setattr(five_link, "numbers", fails)
-    monkeypatch.setattr(_command, "write", lambda *a, **k: None)
+    monkeypatch.setattr(examples, "write", lambda *a, **k: None)
     assert five_link.main(["--quick", "--quiet", "--form", "explicit", "--out", str(tmp_path)]) == 0
     assert ocp.Solution.load(tmp_path / "walk.npz").converged
     assert "the numbers of the report could not be made: RuntimeError: no numbers today" in capsys.readouterr().err

@@ -112,8 +112,10 @@ def test_a_whole_sole_stays_on_its_patch():
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda p: ocp.Foothold(od.Contact("sole_l"), plane=p, half_length=0.2), ValueError, "'sole_l': the sole reaches 0.4 m along x, and the patch 'seat' is 0.3 m"),
-        (lambda p: ocp.Foothold(od.Contact("sole_l"), plane=p, y=0.3), ValueError, "'sole_l': y = 0.3 to 0.3 m is off the patch 'seat'"),
+        (lambda p: ocp.Foothold(od.Contact("sole_l"), plane=p, half_length=0.2), ValueError,
+            "'sole_l': the sole reaches 0.4 m along x, and the patch 'seat' is 0.3 m"),
+        (lambda p: ocp.Foothold(od.Contact("sole_l"), plane=p, y=0.3), ValueError,
+            "'sole_l': y = 0.3 to 0.3 m is off the patch 'seat'"),
         (lambda p: ocp.Patch(length=0.0, width=1.0), ValueError, "Patch length"),
         (lambda p: ocp.Terrain([ocp.Plane()]), TypeError, "ocp.Patch"),
         (lambda p: ocp.Terrain([p, p]), ValueError, "'seat' twice"),
@@ -158,3 +160,23 @@ def test_makers_have_ground_below_all_of_their_patches():
     assert ocp.ramp(0.2, 2.0).ground == 0.0
     many = ocp.Terrain(ground=0.3).height(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     assert np.array(many).ravel() == pytest.approx([0.3, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: ocp.stepping_stones([(0, 0, 0)], normals=np.zeros((1, 3), dtype=complex)),
+            "normals must be rows of three finite",
+        ),
+        (lambda: ocp.stepping_stones([(0, 0, np.nan)]), "points .m. must be rows of three finite"),
+        (lambda: ocp.stepping_stones([]), "points .m. must be rows of three"),
+        (
+            lambda: ocp.stairs(0.17, 0.29, 3).height(np.zeros((2, 2, 2)), 0.0),
+            "height: x .m. must be a number, or numbers in",
+        ),
+    ],
+)
+def test_numbers_that_are_no_places(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -8,7 +8,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.guess.tracks import pose_at, toes_at, tracks_of
+from ocp_dyn.ocp.guess.foot_tracks import pose_at, toes_at, tracks_of
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 
 ACROSS = (0.0, 1.0, 0.0)

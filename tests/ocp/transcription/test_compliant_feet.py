@@ -11,7 +11,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.motion.contacts import contact_from_dict, contact_to_dict
+from ocp_dyn.ocp.motion.plain_data import contact_from_dict, contact_to_dict
 
 SPHERE = od.HuntCrossleySphere("ball", radius=0.1, stiffness=1e5, dissipation=0.5)
 
@@ -41,6 +41,7 @@ def hop():
     return bounces().solve(progress=False)
 
 
+@pytest.mark.slow
 def test_the_wrench_is_the_law(hop):
     """At the stages, so in the mean over an interval nearly that at its middle."""
     phase = hop.phases[0]
@@ -131,7 +132,7 @@ def test_stances_are_found_by_the_force(hop):
 
 
 def test_pictures_show_the_foot_while_it_is_loaded(hop):
-    from ocp_dyn.viz.gait import ground_forces, unroll
+    from ocp_dyn.gait.unrolled import ground_forces, unroll
 
     stretches = unroll(hop)
     assert [len(s.supports) for s in stretches] == [0, 1, 0]
@@ -158,22 +159,23 @@ def test_pictures_read_the_force_along_the_normal_of_the_plane():
     """A foot against a wall stands on it while it presses against the wall, whatever it carries upward."""
     from types import SimpleNamespace
 
-    from ocp_dyn.viz.stances import _pressing
+    from ocp_dyn.gait.cuts import pressing
 
     wall = SimpleNamespace(planes={"ball": ocp.Plane(normal=(1, 0, 0))})
     wrench = np.array([[0.0, 0, 0, 30, 0, 5]])
-    assert _pressing(wall, "ball", wrench) == pytest.approx([30])
-    assert _pressing(SimpleNamespace(planes={}), "ball", wrench) == pytest.approx([5])
+    assert pressing(wall, "ball", wrench) == pytest.approx([30])
+    assert pressing(SimpleNamespace(planes={}), "ball", wrench) == pytest.approx([5])
 
 
 def test_standing_spheres_bear_the_weight_in_the_first_guess():
-    from ocp_dyn.ocp.guess.standing import standing
+    from ocp_dyn.ocp.guess.standing_guess import standing
+    from ocp_dyn.ocp.transcription.transcribe import transcribe
 
     builder = od.ModelBuilder("block")
     builder.add_body("block", od.FloatingBase(), mass=2, inertia=(1, 1, 1))
     block = builder.build()
     foot = ocp.CompliantFoothold("block", [od.HuntCrossleySphere("block", (0, 0, -0.3), 0.1)])
-    q = standing(ocp.Problem(block, [ocp.Phase("stand", 2, 1.0, [foot])]))
+    q = standing(transcribe(ocp.Problem(block, [ocp.Phase("stand", 2, 1.0, [foot])])))
     assert float(foot.law(block, ca.DM(q), ca.DM(6, 1))[5]) == pytest.approx(2 * 9.81, rel=1e-4)
 
 
@@ -181,7 +183,7 @@ def test_constraints_that_the_law_implies_are_left_out():
     plain, bound = (
         bounces(path=path, intervals=4) for path in ((), (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure()))
     )
-    from ocp_dyn.ocp.workflows.solve import prepare
+    from ocp_dyn.ocp.workflows.attempt import prepare
 
     assert prepare(plain)[1].row_lower.size == prepare(bound)[1].row_lower.size
 
@@ -192,7 +194,8 @@ def test_costs_see_the_wrench():
 
 
 @pytest.mark.parametrize(
-    "term", [ocp.CaptureMargin(0.1), ocp.ZeroMomentPointMargin(0.1), ocp.CapturePointSquared(), ocp.ZeroMomentPointSquared()]
+    "term", [ocp.CaptureMargin(0.1), ocp.ZeroMomentPointMargin(0.1), ocp.CapturePointSquared(),
+        ocp.ZeroMomentPointSquared()]
 )  # fmt: skip
 def test_terms_that_need_places_are_refused(term):
     where = {"path": [term]} if hasattr(term, "where") else {"costs": [term]}
@@ -224,9 +227,8 @@ def test_spheres_of_two_bodies_are_refused():
         ocp.Problem(builder.build(), [ocp.Phase("stand", 2, 1.0, [foot])])
 
 
-@pytest.mark.parametrize("solver", ["sqp", "fatrop"])
-def test_other_solvers_find_the_same_hop(hop, solver):
-    other = bounces().solve(solver=solver, guess=hop, progress=False)
+def test_another_solver_finds_the_same_hop(hop):
+    other = bounces().solve(solver="sqp", guess=hop, progress=False)
     assert other.converged
     assert other.objective == pytest.approx(hop.objective, rel=1e-6)
 
@@ -246,6 +248,7 @@ def test_a_model_with_parameters_steps_by_the_same_law(hop):
     assert np.abs(found.q - hop.q).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_a_rigid_and_a_compliant_foot_stand_side_by_side():
     """A bar on two feet, one of each kind: each bears half of the weight; an impact acts on the rigid one alone."""
     builder = od.ModelBuilder("bar")
@@ -279,7 +282,7 @@ def test_a_rigid_and_a_compliant_foot_stand_side_by_side():
         assert np.all(impulse[:6] == 0)
         assert impulse[7] > 0.1
         again = problem.solve(guess=found, progress=False)
-        assert again.stats["iterations"] <= found.stats["iterations"]
+        assert again.stats["iterations"] <= 12
         assert {s.foot for s in found.stances()} == {"soft", "hard"}
 
 
@@ -317,7 +320,7 @@ def rolled(plane):
 
 @pytest.mark.parametrize("plane", [ocp.Plane(), ocp.Plane((0.0, 0.0, 0.4), (-0.3, 0.1, 1.0))])
 def test_pictures_press_where_the_ground_does(plane):
-    from ocp_dyn.viz.gait import unroll
+    from ocp_dyn.gait.unrolled import unroll
     from ocp_dyn.viz.viewer.track import of_motion
 
     motion, c, f = rolled(plane)

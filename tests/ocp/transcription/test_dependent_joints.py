@@ -13,7 +13,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.guess.from_solution import carry_over
 from ocp_dyn.ocp.statement.dependent import Coordinates
-from ocp_dyn.ocp.workflows.solve import prepare
+from ocp_dyn.ocp.workflows.attempt import prepare
 
 pytestmark = pytest.mark.slow
 
@@ -80,7 +80,8 @@ def point_masses(pins: str) -> dict[str, object]:
 
 
 def arm(linkage: bool = True, root: od.Joint | None = None, **rear: object) -> od.Model:
-    """An arm with a hand on a four-bar linkage; linkage=False: the same masses, and one joint with the hand's motion."""
+    """An arm with a hand on a four-bar linkage; linkage=False: the same masses, and one joint with the hand's
+    motion."""
     b = od.ModelBuilder("arm")
     b.add_body(
         "arm", root or od.Spherical(), mass=3, com=(0.1, -0.05, -0.2), inertia=(0.1, 0.12, 0.08), joint_name="shoulder"
@@ -163,16 +164,15 @@ def same(one: ocp.Problem, other: ocp.Problem) -> None:
 SCHEMES = [
     {"integrator": "midpoint", "torque": "linear", "steps": 2},
     {"integrator": "radau:2", "contact_level": "velocity", "baumgarte": 3.0},
-    pytest.param({"integrator": "lobatto:2", "contact_level": "acceleration"}, marks=pytest.mark.slow),
-    {"form": "explicit", "integrator": "heun", "contact_level": "position"},
-    pytest.param({"form": "explicit", "integrator": "radau:2", "contact_level": "velocity"}, marks=pytest.mark.slow),
+    {"integrator": "lobatto:2", "contact_level": "acceleration"},
+    {"form": "explicit", "integrator": "euler", "contact_level": "position"},
 ]
 
 
 @pytest.mark.parametrize("options", SCHEMES, ids=lambda options: "-".join(map(str, options.values())))
 def test_the_program_is_that_of_a_joint_with_the_hands_motion(options: dict) -> None:
     pair = [problem(linkage, **options) for linkage in (True, False)]
-    if options.get("form") == "explicit":  # graphs are large; impacts are those of the implicit form
+    if "contact_level" in options:  # impacts are as in the first scheme
         pair = [replace(stated, phases=stated.phases[1:2], transitions=[]) for stated in pair]
     same(*pair)
 
@@ -194,21 +194,35 @@ def test_parameters_of_the_model_stay_free() -> None:
         assert np.abs(one - other).max() <= 1e-9
 
 
-def test_every_stage_leads_to_the_next() -> None:
-    from ocp_dyn.ocp.transcription.shared_stage_order import shared_stage_order
+BENT = 0.45
+"""Angle of the turn at which the arm is bent; at 0.07 its tip is farthest from the shoulder."""
 
-    transcription, assembled = prepare(problem(integrator="gauss:2"), 1)
-    order = shared_stage_order(transcription, assembled)
-    assert len(order.nx) == 6
+
+def bent() -> ocp.Problem:
+    """The swing of a bent arm, with stages that are its nodes, so that its equations can be checked there.
+
+    A stretched arm carries any force along itself without torque, so no optimum is better than its neighbors there:
+    the tip hits the ground nearer, and a cost keeps the arm bent.
+    """
+    stated = problem(integrator="euler")
+    model = stated.model
+    q = np.r_[0.0, 0, 0, 1, BENT, np.array(closed(DM(BENT))).ravel()]
+    x, y, z = np.array(od.point_position(model, "tip", DM(q)).full()).ravel()
+    spans = (x - 0.05, x + 0.05), (y - 0.05, y + 0.05)
+    tip = ocp.Foothold(od.Contact("tip", axes="xyz"), *spans, plane=ocp.Plane((0, 0, z)))
+    calm = ocp.Integral(lambda i: ca.sumsqr(i.qd[:4]) + 10 * (i.q[4] - BENT) ** 2, 1)
+    start = [0.1, -0.05, 0.05, BENT - 0.1]
+    begin = ocp.Boundary(lambda first, last: (ca.vertcat(first.q[:3], first.q[4]) - DM(start), 0, 0))
+    phases = [
+        replace(phase, footholds=[tip] if phase.footholds else [], objective=(*phase.objective, calm))
+        for phase in stated.phases
+    ]
+    return replace(stated, phases=phases, posture=q, boundary=[*stated.boundary, begin])
 
 
 @pytest.fixture(scope="module")
 def solution() -> ocp.Solution:
-    """A motion whose stages are its nodes, so that its equations can be checked there.
-
-    Its valley is long and flat, so that a looser tolerance is met at costs that differ in the third digit.
-    """
-    found = problem(integrator="euler").solve(progress=False, tolerance=1e-8, linear_solver="mumps")
+    found = bent().solve(progress=False)
     assert found.converged, found.status
     return found
 
@@ -236,26 +250,27 @@ def test_a_solution_is_kept_and_begins_others(solution: ocp.Solution, tmp_path) 
     solution.save(tmp_path / "swing.npz")
     loaded = ocp.Solution.load(tmp_path / "swing.npz")
     assert np.array_equal(loaded.q, solution.q)
-    stated = problem(integrator="euler")
+    stated = bent()
     assert stated.solve(start=solution, progress=False).stats["iterations"] < solution.stats["iterations"] / 2
     with_loop = replace(stated, dependent=[], phases=[replace(p, constraints=[LOOP]) for p in stated.phases])
-    for one, other in ((stated, with_loop), (with_loop, stated)):
-        guess = solution if one is stated else one.solve(guess=solution, progress=False)
-        found = other.solve(guess=guess, progress=False)
-        assert found.converged, found.status
-    # another discretization; several optima of this flat valley lie within some percent of each other
-    assert found.objective == pytest.approx(solution.objective, rel=0.05)
+    held = with_loop.solve(guess=solution, progress=False)
+    assert held.converged, held.status
+    assert held.objective == pytest.approx(solution.objective, rel=2e-5)  # another discretization
+    again = stated.solve(guess=held, progress=False)
+    assert again.converged, again.status
+    assert again.objective == pytest.approx(solution.objective, rel=1e-9)
+    assert np.abs(again.q - solution.q).max() < 1e-6
 
 
 def test_a_guess_sets_independent_accelerations_and_impulses(solution: ocp.Solution) -> None:
-    stated = problem(integrator="euler")
+    stated = bent()
     transcription, _ = prepare(stated, 1)
     carry_over(transcription, solution)
     start = transcription.program.start
     impulse = transcription.impulses[0]
     assert np.allclose(start[impulse.index] * impulse.scale, solution.impulses[0][:3], rtol=1e-12)
     for x, phase in zip(transcription.phases, solution.phases, strict=True):
-        for qdd, found in zip(x.qdd, phase.qdd, strict=True):
+        for qdd, found in zip(x["qdd"], phase.qdd, strict=True):
             assert np.allclose(start[qdd.index] * qdd.scale, found[stated.coordinates.qd], rtol=1e-12)
 
 
@@ -271,7 +286,7 @@ def test_limits_of_dependent_joints_are_rows() -> None:
         low, high = assembled.row_lower[rows], assembled.row_upper[rows]
         assert (set(low), set(high)) == (({-0.3}, {0.2}) if key == "position" else ({-4.0}, {4.0}))
     chosen, x = limited.coordinates, transcription.program.start
-    at = transcription.phases[0].q[1]
+    at = transcription.phases[0]["q"][1]
     first = [k for k, name in enumerate(assembled.row_names) if name.endswith("dependent joints in swing: position")]
     assert g[first[1]] != 0
     q = chosen.full_q(DM(x[at.index]))

@@ -11,8 +11,8 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 from problems import five_link, five_link_diary
+from tests import hopper
 from tests.helpers import mostly_slow
-from tests.hopper import monopod
 
 FAST = {"progress": False, "threads": 1, "mumps_pivot_order": 0}
 
@@ -24,7 +24,7 @@ def step(form, integrator, intervals=12, steps=1, torque="constant"):
     return solution
 
 
-@pytest.mark.parametrize(("integrator", "steps"), [("rk4", 1), ("rk4", 2), ("gauss:2", 1), ("heun", 2), ("radau:2", 2)])
+@pytest.mark.parametrize(("integrator", "steps"), [("rk4", 2), ("gauss:2", 1), ("radau:2", 2)])
 @pytest.mark.slow
 def test_forward_and_inverse_dynamics_give_one_program_s_optimum(integrator, steps):
     explicit, implicit = (step(form, integrator, 8, steps) for form in ("explicit", "implicit"))
@@ -39,8 +39,8 @@ BEST = 474.7835132
 @pytest.mark.parametrize(
     ("integrator", "steps", "error"),
     [
-        ("gauss:3", 1, 0.1), ("radau:3", 1, 3), ("gauss:2", 1, 30), ("hermite_simpson", 1, 100), ("rk4", 1, 300),
-        ("radau:2", 1, 1500), ("midpoint", 4, 1000), ("trapezoid", 4, 1000), ("heun", 4, 1500),
+        ("gauss:3", 1, 0.1), ("radau:3", 1, 3), ("hermite_simpson", 1, 100), ("rk4", 1, 300), ("trapezoid", 4, 1000),
+        ("heun", 4, 1500),
     ],
 )  # fmt: skip
 @pytest.mark.slow
@@ -49,15 +49,15 @@ def test_transcriptions_agree(integrator, steps, error):
     assert step("implicit", integrator, 12, steps).objective == pytest.approx(BEST, rel=1e-6 * error)
 
 
-@mostly_slow("integrator", ("euler", "radau:1"), ("euler",))
-def test_first_order_schemes_approach_the_optimum(integrator):
-    errors = [abs(step("implicit", integrator, 12, steps).objective - BEST) for steps in (3, 6)]
+@pytest.mark.slow
+def test_first_order_schemes_approach_the_optimum():
+    errors = [abs(step("implicit", "euler", 12, steps).objective - BEST) for steps in (3, 6)]
     assert errors[0] / errors[1] == pytest.approx(2.0, abs=0.35)
 
 
-@mostly_slow("integrator", ("gauss:2", "hermite_simpson"), ("gauss:2",))
-def test_linear_torques_give_the_published_figure(integrator):
-    solution = step("implicit", integrator, 30, torque="linear")
+@pytest.mark.slow
+def test_linear_torques_give_the_published_figure():
+    solution = step("implicit", "gauss:2", 30, torque="linear")
     assert solution.objective == pytest.approx(469.650, abs=0.005)
     assert solution.defects().angle < 1e-5  # with the torques' slopes
 
@@ -98,7 +98,8 @@ def test_linear_torque_of_least_effort(integrator):
         turn = solution.phases[0]
         assert np.allclose(turn.tau_rate, -12 * inertia / T**3, rtol=1e-6)
         assert np.allclose(turn.tau[:, 0], 6 * inertia / T**2 * np.array([2, 0, -2]) / 3, atol=1e-6)
-        assert np.allclose(turn.qdd, turn.tau / inertia, atol=1e-6)  # both are means
+        at = turn.tau - (turn.tau_rate * T / 6 if form == "explicit" else 0)  # at the start of an interval, or means
+        assert np.allclose(turn.qdd, at / inertia, atol=1e-6)
         assert solution.defects().angle < 1e-8
 
 
@@ -203,19 +204,19 @@ def error(solution, reference):
 @pytest.mark.parametrize(
     ("integrator", "level", "order"),
     [
-        ("gauss:2", "position", 4), ("radau:2", "position", 3), ("radau:2", "velocity", 3),
+        ("radau:2", "velocity", 3),
         *(pytest.param(*case, marks=pytest.mark.slow) for case in (
-            ("radau:1", "position", 1), ("midpoint", "position", 2), ("hermite_simpson", "position", 4), ("gauss:2", "acceleration", 4),
-            ("gauss:3", "position", 6), ("rk4", "position", 4),
+            ("radau:2", "position", 3), ("hermite_simpson", "position", 4), ("gauss:2", "acceleration", 4),
+            ("rk4", "position", 4),
         )),
     ],
 )  # fmt: skip
 def test_contacts_keep_the_order_of_the_scheme(integrator, level, order, reference):
-    grids = (6, 12) if order > 2 else (40, 80)
-    errors = [error(spin(integrator, level, intervals=n), reference) for n in grids]
+    errors = [error(spin(integrator, level, intervals=n), reference) for n in (6, 12)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.5)
 
 
+@pytest.mark.slow
 def test_the_level_says_what_drifts():
     drift = {level: spin("gauss:2", level).drift() for level in ("position", "velocity", "acceleration")}
     assert drift["position"].position < 1e-8
@@ -239,25 +240,20 @@ def test_explicit_contacts_are_projected_or_damped():
     assert spin("radau:2", "velocity", "explicit").drift().velocity < 1e-9
 
 
+@pytest.mark.slow
 def test_baumgarte_damps_in_the_implicit_form():
     free, damped = (spin("midpoint", "acceleration", baumgarte=rate).drift() for rate in (0.0, 20.0))
     assert damped.position < free.position / 2
 
 
-@pytest.mark.parametrize("integrator", ["gauss:2", "radau:2", "hermite_simpson"])
+@pytest.mark.parametrize("integrator", ["gauss:2", "radau:2"])
+@pytest.mark.slow
 def test_a_hop_with_impact_by_collocation(integrator):
     """Stance and flight in a period: the foot stays where it stands, few intervals are as exact as many."""
-    foot = ocp.Foothold(od.Contact("foot", axes="xyz"), x=0.0, y=0.0)
-    push = (ocp.Unilateral(5.0),)
-    effort = (ocp.TorqueSquared(1e-4), ocp.AccelerationSquared(1e-4))
-    phases = [
-        ocp.Phase("stance", 6, (0.1, 0.5), foot, push, effort),
-        ocp.Phase("flight", 6, (0.1, 0.6), (), ocp.Clearance([("foot", (0, 0, 0))], 0.02), effort),
-    ]
-    solution = ocp.Problem(
-        monopod(), phases, periodic=ocp.Periodic(0.8, mirror=False), unactuated=["root"], per_distance=True,
-        integrator=integrator, torque="linear",
-    ).solve(**FAST)  # fmt: skip
+    given = hopper.problem()
+    stance, flight = (replace(phase, intervals=6) for phase in given.phases)
+    phases = [replace(stance, path=ocp.Unilateral(5.0)), flight]
+    solution = replace(given, phases=phases, integrator=integrator, torque="linear").solve(**FAST)
     assert solution.converged
     assert max(solution.drift().position, solution.drift().velocity) < 1e-6  # IPOPT's tolerance
     assert max(solution.defects().angle, solution.defects().length) < 5e-3
@@ -273,6 +269,7 @@ def test_wrong_transcriptions_are_refused():
         ({"torque": "cubic"}, "torque must be one of constant, linear, got 'cubic'"),
         ({"contact_level": "jerk"}, "contact_level must be one of position, velocity, acceleration"),
         ({"baumgarte": -1.0}, r"baumgarte \[1/s\] must not be negative"),
+        ({"baumgarte": 5.0}, "baumgarte=5 has no effect: no phase has a contact or a constraint that could drift"),
     ):
         with pytest.raises(ValueError, match=message):
             ocp.Problem(model, [phase], **options)
@@ -280,6 +277,41 @@ def test_wrong_transcriptions_are_refused():
     with pytest.raises(ValueError, match="cannot hold contacts at contact_level 'position'"):
         ocp.Problem(top(True), [ocp.Phase("spin", 2, 1.0, foot)], integrator="trapezoid")
     assert ocp.Problem(top(True), [ocp.Phase("s", 2, 1.0, foot)], integrator="trapezoid", contact_level="velocity")
+
+
+STABILIZED = {
+    ("implicit", "midpoint", "position"): False,
+    ("implicit", "midpoint", "velocity"): False,
+    ("implicit", "midpoint", "acceleration"): True,
+    ("implicit", "radau:2", "position"): False,
+    ("implicit", "radau:2", "velocity"): True,
+    ("implicit", "lobatto:3", "position"): True,
+    ("explicit", "midpoint", "position"): True,
+}
+"""Whether a rate of stabilization is in a row of an interval, by form, integrator and contact level."""
+
+
+@mostly_slow("case", STABILIZED, list(STABILIZED)[:4])
+def test_a_rate_of_stabilization_is_in_the_rows_or_refused(case):
+    """Its value changes the rows of an interval, or there are none that it could change."""
+    form, integrator, level = case
+    foot = ocp.Foothold(od.Contact("top", point=TIP, axes="xyz"), x=0.0, y=0.0)
+
+    def rows(rate):
+        problem = ocp.Problem(
+            top(True), [ocp.Phase("spin", 1, 0.1, foot)], unactuated=("root",), form=form, integrator=integrator,
+            contact_level=level, baumgarte=rate,
+        )  # fmt: skip
+        t = transcribe(problem, 1)
+        program = t.program.assemble()
+        x = np.random.default_rng(0).uniform(0.1, 1, program.n)
+        return program.evaluator.constraints(x, t.program.values).copy()
+
+    if STABILIZED[case]:
+        assert np.abs(rows(5.0) - rows(0.0)).max() > 1e-3
+        return
+    with pytest.raises(ValueError, match=f"baumgarte=5 has no effect: at contact_level '{level}'"):
+        rows(5.0)
 
 
 @mostly_slow(
@@ -305,7 +337,7 @@ def test_derivatives_by_the_chain_rule_are_those_of_the_values(scheme, rng):
         inputs = [rng.normal(size=x.shape) for x in (z, p, lam_f, lam_g)]
         expected = ca.Function("whole", [z, p, lam_f, lam_g], [ca.jacobian(g, z), hessian])(*inputs)
         patterns = (block.jacobian_pattern, block.hessian_pattern)
-        found = (block.first_function(*inputs[:2])[1], block.second_function(*inputs))
+        found = (block.derivatives.function("first")(*inputs[:2])[1], block.derivatives.function("second")(*inputs))
         for pattern, numbers, matrix in zip(patterns, found, expected, strict=True):
             scale = 1 + float(ca.norm_inf(matrix))
             assert float(ca.norm_inf(ca.DM(pattern, numbers) - matrix)) < 1e-10 * scale, block.name
@@ -321,9 +353,10 @@ def test_a_solution_starts_a_problem_with_inner_states():
 
 
 @pytest.mark.slow
-def test_the_problems_run_quickly(capsys):
-    for module, published in ((five_link, 469.650), (five_link_diary, 255.41740784)):
-        assert module.main(["--quick", "--quiet", "--json"]) == 0
+def test_the_problems_run_quickly_and_draw(capsys, tmp_path):
+    drawn = ["--out", str(tmp_path)]
+    for module, published, more in ((five_link, 469.650, drawn), (five_link_diary, 255.41740784, [])):
+        assert module.main(["--quick", "--quiet", "--json", *more]) == 0
         found = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
         assert found["published"] == published
         assert found["objective"] == pytest.approx(published, rel=0.1)
@@ -331,10 +364,18 @@ def test_the_problems_run_quickly(capsys):
         with pytest.raises(SystemExit):
             module.main(["--intervals", "0"])
         assert "at least 1" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "report.md",
+        "walk.npz",
+        "strip.png",
+        "walk.gif",
+        "motion.png",
+    }
 
 
 def test_a_body_without_mass_at_the_end_of_an_arm_takes_no_torque():
-    """Its acceleration is free, so that only the implicit form can move it; it needs no torque and stays where costs want it."""
+    """Its acceleration is free, so that only the implicit form can move it; it needs no torque and stays where costs
+    want it."""
     builder = od.ModelBuilder("gripper")
     builder.add_body("arm", od.Revolute("z"), mass=1, inertia=(1, 1, 1))
     builder.add_body("finger", od.Revolute("z"), "arm", origin=(1, 0, 0))

@@ -1,21 +1,20 @@
 """Findings on places of footholds: out of reach, crossed, overlapping, on walls."""
 
-import time
-
 import numpy as np
 import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.transcription.transcribe import transcribe
-from ocp_dyn.ocp.workflows.reach import misplaced
+from ocp_dyn.ocp.workflows.reach import misplaced_footholds
 
 LEG = 0.9
 WALL = ocp.Plane((0, 0, 0), (-1, 0, 0.2))
 
 
 def walker(slide=None, hip=0.0):
-    """A trunk on two straight legs, of the length LEG from hip to sole, hips 0.2 m apart, `hip` [m] above its origin."""
+    """A trunk on two straight legs, of the length LEG from hip to sole, hips 0.2 m apart, `hip` [m] above its
+    origin."""
     builder = od.ModelBuilder("walker")
     builder.add_body("trunk", od.FloatingBase(), joint_name="root", mass=10, inertia=(1, 1, 1))
     for side, y in (("l", 0.1), ("r", -0.1)):
@@ -44,7 +43,7 @@ def foot(side, x, y, kind="flat", **options):
 def found(*phases, model=None, mu=0.7, second_order=False, **options):
     path = (ocp.FrictionCone(mu=mu, second_order=second_order),)
     made = [ocp.Phase(f"phase {k}", 2, 0.5, feet, path) for k, feet in enumerate(phases)]
-    return misplaced(transcribe(ocp.Problem(model or walker(), made, **options)))
+    return misplaced_footholds(transcribe(ocp.Problem(model or walker(), made, **options)))
 
 
 @pytest.mark.parametrize(("x", "far"), [(1.98, False), (2.02, True), ((1.9, 2.5), False), ((2.1, 2.5), True)])
@@ -134,11 +133,11 @@ def test_a_wall_carries_only_with_help():
     assert "40 degrees steep" in found([foot("l", 0.0, 0.1, plane=flat)], mu=0.9)[0]
     cones = (ocp.FrictionCone(mu=9.0), ocp.FrictionCone(mu=0.5))
     slippery = ocp.Phase("slippery", 2, 0.5, [foot("r", 0, -0.1, kind="point", plane=WALL), left], cones)
-    (text,) = misplaced(transcribe(ocp.Problem(walker(), [slippery])))
+    (text,) = misplaced_footholds(transcribe(ocp.Problem(walker(), [slippery])))
     assert "'sole_l'" in text  # the flat foot, by the smaller friction
     assert "mu = 0.5" in text
     hung = ocp.Phase("hung", 2, 0.5, [left], (ocp.FrictionCone(),), constraints=[od.Contact("trunk")])
-    assert not misplaced(transcribe(ocp.Problem(walker(), [hung])))  # something else carries
+    assert not misplaced_footholds(transcribe(ocp.Problem(walker(), [hung])))  # something else carries
 
 
 def test_images_of_a_periodic_walk_follow_its_step():
@@ -150,9 +149,7 @@ def test_images_of_a_periodic_walk_follow_its_step():
         assert len(texts) == far
 
 
-def test_check_tells_them_quickly():
+def test_check_tells_them():
     problem = ocp.Problem(walker(), [ocp.Phase("stand", 2, 0.5, [foot("l", 0, 0.1), foot("r", 3, -0.1)])])
     assert any("at least 3" in text for text in problem.check())
-    transcribed, begin = transcribe(problem), time.process_time()
-    misplaced(transcribed)
-    assert time.process_time() - begin < 0.3
+    assert any("at least 3" in text for text in misplaced_footholds(transcribe(problem)))

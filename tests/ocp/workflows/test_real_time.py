@@ -8,15 +8,17 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.codegen.machine_code.toolchain import find_compiler
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.solvers import riccati, riccati_compiled
+from ocp_dyn.native.libraries import RICCATI
+from ocp_dyn.ocp.solvers import riccati
 from ocp_dyn.ocp.solvers.barrier import Barrier
+from ocp_dyn.ocp.solvers.riccati import NumpyRecursion, split_rows
 from ocp_dyn.ocp.solvers.stage_matrices import Size, StageMatrices, entries
 from tests.helpers import close
 
 EFFORT = ocp.TorqueSquared()
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+needs_library = pytest.mark.skipif(RICCATI.obtain(wait=True)[0] is None, reason="no native library")
+FORMS = [pytest.param("in C", marks=needs_library), "in numpy"]
 
 CHAINS = {
     "plain": [Size(3, 5)] * 4 + [Size(0, 5)],
@@ -66,12 +68,18 @@ def by_dense_algebra(stages, h, b, r):
     return np.linalg.solve(KKT, np.concatenate([-h, sides]))[:n]
 
 
-@pytest.fixture(params=["numpy", "compiled"])
-def solver(request):
-    """The recursion in numpy, and by machine code."""
-    if request.param == "compiled" and find_compiler() is None:
-        pytest.skip("no C compiler")
-    return lambda stages: riccati_compiled.recursion(stages, compile=request.param == "compiled")
+@pytest.fixture(params=FORMS)
+def how(request, monkeypatch):
+    """The form of the recursion: in C, or in numpy as without the native library."""
+    if request.param == "in numpy":
+        monkeypatch.setattr(RICCATI, "obtain", lambda: (None, "it is missing"))
+    return request.param
+
+
+@pytest.fixture
+def solver(how):
+    """The recursion in this form."""
+    return riccati.recursion
 
 
 @pytest.mark.parametrize("name", CHAINS)
@@ -155,7 +163,7 @@ def test_rows_are_split(rng):
     rows = rng.normal(size=(5, 7))
     rows[3] = rows[0] - 2 * rows[1]  # repeats what was said
     rows[4, :3] = 0.5 * rows[1, :3]  # of the controls nothing new
-    found = riccati.split_rows(rows, 3)
+    found = split_rows(rows, 3)
     assert (found.rank, found.left) == (3, 1)
     close(found.transform @ rows, found.reduced)
     close(found.reduced[:3, found.order], np.eye(3))
@@ -163,21 +171,10 @@ def test_rows_are_split(rng):
     close(found.reduced[4], np.zeros(7), 1e-12)
 
 
-def test_no_compiler_is_an_error_only_if_one_is_asked_for(monkeypatch):
-    monkeypatch.setattr(riccati_compiled, "find_compiler", lambda: None)
+def test_without_the_library_the_recursion_is_in_numpy(monkeypatch):
     stages = StageMatrices([Size(1, 1), Size(0, 1)])
-    assert isinstance(riccati_compiled.recursion(stages, "auto"), riccati.NumpyRecursion)
-    with pytest.raises(RuntimeError, match="compile=True needs a C compiler, and none was found"):
-        riccati_compiled.recursion(stages, True)
-
-
-@needs_compiler
-def test_what_is_not_in_the_cache_is_not_built_unasked(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    stages = StageMatrices([Size(1, 1), Size(0, 1)])
-    assert isinstance(riccati_compiled.recursion(stages, "auto"), riccati.NumpyRecursion)
-    assert isinstance(riccati_compiled.recursion(stages, True), riccati_compiled.CompiledRecursion)
-    assert isinstance(riccati_compiled.recursion(stages, "auto"), riccati_compiled.CompiledRecursion)
+    monkeypatch.setattr(RICCATI, "obtain", lambda: (None, "it is missing"))
+    assert isinstance(riccati.recursion(stages), NumpyRecursion)
 
 
 def test_the_barrier_is_twice_differentiable():
@@ -211,10 +208,10 @@ def slide(limit=np.inf, **bounds):
     return ocp.Problem(builder.build(), phase, boundary=ends, parameters=ocp.Parameter("x0", 0.0))
 
 
-@pytest.mark.parametrize("compile", [pytest.param(True, marks=needs_compiler), False])
-def test_an_iteration_solves_what_is_quadratic(compile):
+@pytest.mark.usefixtures("how")
+def test_an_iteration_solves_what_is_quadratic():
     problem = slide()
-    control = problem.rti(problem.solve(progress=False), qp="riccati", compile=compile)
+    control = problem.rti(problem.solve(progress=False), qp="riccati")
     for x0 in (0.2, -0.1):
         tau = control.feedback(x0=x0)
         exact = problem.solve(values={"x0": x0}, progress=False, tolerance=1e-10)
@@ -270,15 +267,20 @@ def test_bounds_without_a_weight_of_their_own():
     close(control.x, x, 1e-8)
 
 
-def test_bounds_on_what_costs_nothing_are_not_summed_up():
-    """Limits of the position: no other rows, and no cost has these entries of the Hessian."""
-    problem = slide(lower=-2.0, upper=2.0)
-    control = problem.rti(problem.solve(progress=False), qp="riccati")
-    assert control._model._bounded.size
-    control.prepare()
-    matrices = control._model.stages.data.copy()
-    control.prepare()
-    close(control._model.stages.data, matrices)
+@pytest.mark.parametrize(
+    ("bounds", "path"), [({"lower": -2.0, "upper": 2.0}, ()), ({}, ocp.Path(lambda s: s.qd, upper=1.5))]
+)
+def test_what_the_barrier_adds_is_not_summed_up(bounds, path):
+    """A second preparation changes nothing: of limits of position and speed, of which no cost has an entry."""
+    problem = slide(**bounds)
+    problem = replace(problem, phases=ocp.Phase("push", 10, 1.0, path=path, objective=EFFORT))
+    start = problem.solve(progress=False)
+    once, twice = (problem.rti(start, qp="riccati") for _ in range(2))
+    for control, times in ((once, 1), (twice, 3)):
+        for _ in range(times):
+            control.prepare()
+        control.feedback(x0=0.1)
+    close(twice.x, once.x)
 
 
 @pytest.mark.parametrize(("before", "measured"), [(1.0, -1.0), (0.0, 0.0)])
@@ -289,7 +291,7 @@ def test_what_is_not_finite_keeps_the_plan(before, measured):
     parameters = (*problem.parameters, ocp.Parameter("shift", 1.0))
     problem = replace(problem, boundary=(*problem.boundary, again), parameters=parameters)
     start = problem.solve(progress=False, max_iterations=5)
-    control = problem.rti(start, qp="riccati", values={"shift": before}, compile=False)
+    control = problem.rti(start, qp="riccati", values={"shift": before})
     control.x[np.abs(control.x) < 1e-6] = 0.0
     plan = control.x.copy()
     control.feedback(shift=measured)
@@ -307,12 +309,9 @@ def test_a_measurement_that_is_unknown_is_forgotten():
     assert control.infeasibility < 1e-12
 
 
-@pytest.mark.parametrize(
-    ("compile", "how"), [pytest.param(True, "as machine code", marks=needs_compiler), (False, "in numpy")]
-)
-def test_how_things_are_computed_is_told(compile, how):
+def test_how_things_are_computed_is_told(how):
     problem = slide()
-    control = problem.rti(problem.solve(progress=False), qp="riccati", compile=compile)
+    control = problem.rti(problem.solve(progress=False), qp="riccati")
     assert "virtual machine" in control.evaluation
     assert f"; the recursion {how}" in control.evaluation
 
@@ -330,10 +329,6 @@ def test_the_barrier_holds_rows():
         control.feedback(x0=0.0)
     close(control.solution().tau, exact.tau, 2e-3)  # as far as the barrier keeps off
     assert np.all(control.solution().qd < 1.2)
-    control.prepare()
-    matrices = control._model.stages.data.copy()
-    control.prepare()
-    close(control._model.stages.data, matrices)  # prices are not summed up over the iterations
     free = slide().solve(progress=False)
     assert np.max(free.qd) > 1.4
 
@@ -438,7 +433,7 @@ def test_a_failing_factorization_keeps_the_plan():
     problem = ocp.Problem(
         slide().model, phase, boundary=start, parameters=(ocp.Parameter("x0", 0.0), ocp.Parameter("sign", -1.0))
     )
-    control = problem.rti(problem.solve(progress=False), qp="riccati", values={"sign": 1.0}, compile=False)
+    control = problem.rti(problem.solve(progress=False), qp="riccati", values={"sign": 1.0})
     plan = control.x.copy()
     control.feedback(x0=0.1)
     assert not control.solved

@@ -6,8 +6,9 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.workflows import solve
+from ocp_dyn.ocp.workflows import attempt
 from ocp_dyn.ocp.workflows.restarts import RESTARTS
+from tests.helpers import mostly_slow
 from tests.hopper import problem
 
 HOP = problem()
@@ -66,10 +67,10 @@ def test_restarts_that_apply_are_made_in_order():
     assert infeasibility <= HOP.solve(max_iterations=1, progress=False).stats["infeasibility"]
 
 
-@pytest.mark.parametrize("name", ["planned", "crouched", "coarse", "slow"])
+@mostly_slow("name", ("planned", "crouched", "coarse", "slow"), ("planned", "crouched"))
 def test_every_restart_leads_to_the_motion(name, monkeypatch):
     """After a first run that is cut short; the hopper has several motions of least cost, so the cost may differ."""
-    once, runs = solve.run, []
+    once, runs = attempt.run, []
 
     def cut(solver, program, orders, start, settings, monitor):
         runs.append(start.x)
@@ -77,7 +78,7 @@ def test_every_restart_leads_to_the_motion(name, monkeypatch):
             settings = type(settings)(settings.tolerance, 1, settings.options)
         return once(solver, program, orders, start, settings, monitor)
 
-    monkeypatch.setattr(solve, "run", cut)
+    monkeypatch.setattr(attempt, "run", cut)
     found = HOP.solve(restarts=name, progress=False)
     assert found.converged
     assert found.stats["guess"] == name

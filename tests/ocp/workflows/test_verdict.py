@@ -7,9 +7,15 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.solvers.feasibility import watch
-from ocp_dyn.ocp.solvers.feasibility.least_violation import MET, LeastViolation, _Search, certified, least_violation
+from ocp_dyn.ocp.solvers.feasibility.least_violation import (
+    MET,
+    LeastViolation,
+    _ViolationSearch,
+    certified,
+    least_violation,
+)
 from ocp_dyn.ocp.solvers.feasibility.linear_rows import contradiction
-from ocp_dyn.ocp.workflows import solve
+from ocp_dyn.ocp.workflows import attempt
 from tests.hopper import problem as hop
 
 EFFORT = [ocp.TorqueSquared()]
@@ -29,7 +35,8 @@ def wheel(time, effort=2.0, **options):
     builder.add_body("wheel", od.Revolute("z"), mass=1, inertia=(1, 1, 1), effort=effort)
     ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 1, e.qd), 0, 0), name="rest to rest")
     return ocp.Problem(
-        builder.build(), ocp.Phase("turn", 20, time, objective=EFFORT), boundary=[ends, *options.pop("more", ())], **options
+        builder.build(), ocp.Phase("turn", 20, time, objective=EFFORT), boundary=[ends, *options.pop("more", ())],
+        **options
     )  # fmt: skip
 
 
@@ -66,8 +73,8 @@ def test_bounds_that_just_hold_are_no_contradiction():
 
 
 def program_of(problem):
-    t, program = solve.prepare(problem)
-    return program, solve.starting_point(t, None, None, None)
+    t, program = attempt.prepare(problem)
+    return program, attempt.starting_point(t, None, None, None)
 
 
 def test_the_rows_of_a_contradiction_are_those_that_make_it():
@@ -141,7 +148,8 @@ def test_a_point_that_meets_all_rows_counts_as_feasible():
 
 
 def test_what_is_certified_is_a_lower_bound_and_nearly_the_least_violation():
-    """At the wheel's least violation the certificate is phi itself; no pull, or one the wrong way round, proves nothing."""
+    """At the wheel's least violation the certificate is phi itself; no pull, or one the wrong way round, proves
+    nothing."""
     program, start = program_of(wheel(0.5))
     found = least_violation(program, start, start.x, 200)
     pull = found.residual
@@ -154,7 +162,8 @@ def test_what_is_certified_is_a_lower_bound_and_nearly_the_least_violation():
 
 
 def ball():
-    """A block in the air that shall fall: the law of its contact is nearly flat there, so its violation has a long valley."""
+    """A block in the air that shall fall: the law of its contact is nearly flat there, so its violation has a long
+    valley."""
     builder = od.ModelBuilder("block")
     builder.add_body("block", od.FloatingBase(), mass=2, inertia=(1, 1, 1))
     foot = ocp.CompliantFoothold("block", [od.HuntCrossleySphere("block", radius=0.1)])
@@ -162,6 +171,7 @@ def ball():
     return ocp.Problem(builder.build(), ocp.Phase("fall", 30, 0.3, [foot]), boundary=above)
 
 
+@pytest.mark.slow
 def test_the_search_leaves_a_long_and_nearly_flat_valley():
     program, start = program_of(ball())
     rough = least_violation(program, start, start.x, 30)
@@ -246,7 +256,7 @@ def test_a_suspicion_ends_the_run_if_asked(monkeypatch):
 
 def test_gradient_and_exact_hessian_of_the_search_are_those_of_its_program():
     program, start = program_of(pendulum(intervals=3))
-    search, rng = _Search(program, start), np.random.default_rng(1)
+    search, rng = _ViolationSearch(program, start), np.random.default_rng(1)
     n, m = program.n, program.row_lower.size
     z, lam, step = rng.normal(size=n + m), rng.normal(size=m), 1e-6
     search._center, search._damping = rng.normal(size=n), 0.3

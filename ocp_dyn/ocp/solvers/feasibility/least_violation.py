@@ -1,14 +1,14 @@
 """The point of least violation near an iterate, by proximal steps of IPOPT on the program's rows.
 
-The violation of a program is phi(x) = |r|^2 / 2, where r are the distances of the rows g(x) from their bounds. A point in
-the bounds of x where phi is stationary and positive is a certificate that the program is infeasible near it [Nocedal &
-Wright, Numerical Optimization, 2006, 17.2]. The search is a proximal-point method whose steps are runs of IPOPT:
+The violation of a program is phi(x) = |r|^2 / 2, where r are the distances of the rows g(x) from their bounds. A point
+in the bounds of x where phi is stationary and positive is a certificate that the program is infeasible near it [Nocedal
+& Wright, Numerical Optimization, 2006, 17.2]. The search is a proximal-point method whose steps are runs of IPOPT:
 
     minimize |r|^2 / 2 + damping / 2 |x - x0|^2   over x in its bounds, and r, such that lower <= g(x) + r <= upper
 
 The first run, with the largest damping, has the Gauss-Newton Hessian; the others have the exact one, with which IPOPT
-leaves saddles, and less and less damping. A damped run ends where phi still falls: so a point counts as stationary only if
-its slopes prove that, see `certified`. Long and nearly flat valleys, at whose far end a motion is, are no proof.
+leaves saddles, and less and less damping. A damped run ends where phi still falls: so a point counts as stationary only
+if its slopes prove that, see `certified`. Long and nearly flat valleys, at whose far end a motion is, are no proof.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 
-from ...._types import Array
+from ...._base.types import Array
 from ...nlp.assembled import Assembled, Numeric
 from ..interface import SolverResult, Start
 from ..nlpsol import run_nlpsol
@@ -61,10 +61,10 @@ Finding = Literal["feasible", "stationary", "open"]
 class LeastViolation:
     """The best point of a search for feasibility.
 
-    finding: "feasible", no row is violated by more than MET; "stationary", a run with the exact Hessian converged there,
-    and slopes leave at least half of the violation within RADIUS; "open", neither. violation: phi(x). residual: distances r of the rows from their
-    bounds. lam_x: multipliers of the bounds of x in CasADi's signs: the decrease of phi per unit by which a bound is
-    moved outwards. iterations: used.
+    finding: "feasible", no row is violated by more than MET; "stationary", a run with the exact Hessian converged
+    there, and slopes leave at least half of the violation within RADIUS; "open", neither. violation: phi(x). residual:
+    distances r of the rows from their bounds. lam_x: multipliers of the bounds of x in CasADi's signs: the decrease of
+    phi per unit by which a bound is moved outwards. iterations: used.
     """
 
     finding: Finding
@@ -84,7 +84,8 @@ def certified(program: Assembled, start: Start, x: Array, pull: Array) -> float:
     """A lower bound of phi in a box of half width RADIUS around x for the rows linearized at x; 0 if there is none.
 
     pull: multipliers of the rows, positive where g is to grow. Farkas' lemma: no step d in the box closes the gap of
-    the rows weighted by `pull` if gap = pull' (bounds - g) - max pull' J d is positive; then phi >= gap^2 / (2 |pull|^2).
+    the rows weighted by `pull` if gap = pull' (bounds - g) - max pull' J d is positive; then phi >= gap^2 / (2
+    |pull|^2).
     """
     g = program.evaluator.constraints(x, start.p)
     bound = np.where(pull > 0, program.row_lower, program.row_upper)
@@ -101,7 +102,7 @@ def least_violation(program: Assembled, start: Start, x: Array, iterations: int)
 
     start: parameters p, and bounds of x.
     """
-    search = _Search(program, start)
+    search = _ViolationSearch(program, start)
     best = search.at(np.clip(x, start.lower, start.upper))
     used, stationary = 0, False
     for damping in (ROUGH, *DAMPINGS):
@@ -120,7 +121,7 @@ def least_violation(program: Assembled, start: Start, x: Array, iterations: int)
     return replace(best, finding="feasible" if met else "stationary" if stationary else "open", iterations=used)
 
 
-class _Search:
+class _ViolationSearch:
     """The runs of IPOPT on a program with residuals: variables (x, r), rows g(x) + r."""
 
     def __init__(self, program: Assembled, start: Start) -> None:

@@ -1,11 +1,11 @@
 """A watch over the iterates of a solver, which proves a program infeasible while the solver still tries.
 
-The solver's violation stagnates in infeasible programs, but for long times in feasible ones too. So stagnation is only a
-suspicion, upon which a search for the point of least violation begins from the iterate nearest to feasibility. The solver
-is not disturbed: it goes on, unless the search ends at a certified point of positive violation, a search from the solver's
-start ends at the same violation, and so does a third one, from an iterate that is PATIENCE iterations later. One search
-that ends elsewhere refutes the others: then the violation has several minima, and there may be a motion near another.
-What was found is told once the run has failed, as a suspicion; a hasty watch ends the run at once.
+The solver's violation stagnates in infeasible programs, but for long times in feasible ones too. So stagnation is only
+a suspicion, upon which a search for the point of least violation begins from the iterate nearest to feasibility. The
+solver is not disturbed: it goes on, unless the search ends at a certified point of positive violation, a search from
+the solver's start ends at the same violation, and so does a third one, from an iterate that is PATIENCE iterations
+later. One search that ends elsewhere refutes the others: then the violation has several minima, and there may be a
+motion near another. What was found is told once the run has failed, as a suspicion; a hasty watch ends the run at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...._types import Array
+from ...._base.types import Array
 from ...nlp.assembled import Assembled
 from ..interface import Start
 from .least_violation import MET, LeastViolation, least_violation, residual
@@ -124,7 +124,7 @@ class Watch:
             self.ended = self._hasty
             then = "ends" if self.ended else "goes on (Ctrl-C ends it)"
             self._say(
-                f"no feasible point was found nearby, the largest violation is {np.abs(end.residual).max(initial=0.0):.1g}: "
-                f"nothing is proved, the run {then}"
+                "no feasible point was found nearby, the largest violation is "
+                f"{np.abs(end.residual).max(initial=0.0):.1g}: nothing is proved, the run {then}"
             )
         return False

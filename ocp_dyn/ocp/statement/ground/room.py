@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...._arguments import label, positive
-from ...._types import Array
+from ...._base.checks import given_name, positive
+from ...._base.types import Array
 from .planes import Plane
 
 ANGLES = 91
@@ -19,8 +19,8 @@ ANGLES = 91
 class Patch(Plane):
     """A rectangle on a plane: a stair, a stone, a seat, a rail.
 
-    point [m], normal: its middle, and the direction of the side on which feet stand, as of a `Plane`. length, width [m]:
-    along the x and the y axis of the plane. name: in messages, and in `Terrain.plane(name)`.
+    point [m], normal: its middle, and the direction of the side on which feet stand, as of a `Plane`. length, width
+    [m]: along the x and the y axis of the plane. name: in messages, and in `Terrain.plane(name)`.
 
     The place of a foothold on a patch is counted from its middle, and its bounds are narrowed so that the whole sole
     stays on the patch. To let a foot hang over, stand on `ocp.Plane(patch.point, patch.normal)`.
@@ -41,7 +41,7 @@ class Patch(Plane):
         for key in ("length", "width"):
             object.__setattr__(self, key, positive(getattr(self, key), f"Patch {key} [m]"))
         if self.name != "":
-            label(self.name, "Patch name")
+            given_name(self.name, "Patch name")
 
     @property
     def corners(self) -> Array:
@@ -71,8 +71,8 @@ def narrowed(plane: Plane, bounds: Array, sole: Any, foot: str) -> Array:
         if room < -1e-9:
             raise ValueError(
                 f"Foothold {foot!r}: the sole reaches {2 * reach:.3g} m along {axis}, and {patch} is {size:.3g} m long "
-                "there: make the patch larger or the sole (half_length, half_width) smaller, or let the foot hang over, "
-                "plane=ocp.Plane(patch.point, patch.normal)"
+                "there: make the patch larger or the sole (half_length, half_width) smaller, or let the foot hang "
+                "over, plane=ocp.Plane(patch.point, patch.normal)"
             )
         low, high = max(bounds[k, 0], -room), min(bounds[k, 1], room)
         if low > high + 1e-9:

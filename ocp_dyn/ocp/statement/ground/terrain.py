@@ -10,9 +10,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ...._arguments import called, expression, finite, known, numbers, positive
-from ...._types import Array, Expr, is_whole, sequence, shown
-from .heights import HeightTable
+from ...._base.checks import call_user, expression, finite, name_among, numbers, positive
+from ...._base.types import Array, Expr, finite_vector, is_whole, repr_in_message, sequence
 from .planes import Plane
 from .room import Patch
 
@@ -24,6 +23,36 @@ ROUNDED = 0.25
 
 SMOOTHING = 0.02
 """Default of `Terrain.smoothing` [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeightTable:
+    """Height [m] between the points of a grid, bilinear, and constant beyond; x (n), y (m) [m], z (n, m) [m].
+
+    A function of x and y: numbers and MX expressions.
+    """
+
+    x: Array
+    y: Array
+    z: Array
+
+    def __call__(self, x: Any, y: Any) -> Expr:
+        """The height at (x, y) [m]; TypeError for SX expressions, which cannot look up a table."""
+        if isinstance(x, SX) or isinstance(y, SX):
+            raise TypeError("a ground that was read from a file is a table, which has no SX expression; use MX")
+        x = ca.fmin(ca.fmax(x, self.x[0]), self.x[-1])
+        y = ca.fmin(ca.fmax(y, self.y[0]), self.y[-1])
+        table = ca.interpolant("ground", "linear", [self.x.tolist(), self.y.tolist()], self.z.ravel(order="F").tolist())
+        found: Expr = table(ca.horzcat(x, y).T).T
+        return found if isinstance(found, ca.MX) else DM(found)
+
+    @staticmethod
+    def of(height: Any, low: Array, high: Array, points: int = 81) -> HeightTable:
+        """The table of a function of numbers x and y, on a grid from `low` (2) to `high` (2) [m]."""
+        x, y = (np.linspace(a, b, points) for a, b in zip(low, high, strict=True))
+        X, Y = np.meshgrid(x, y, indexing="ij")
+        z = np.array(DM(height(DM(X.ravel()), DM(Y.ravel()))).full()).reshape(points, points)
+        return HeightTable(x, y, z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +81,8 @@ class Terrain:
         for patch in patches:
             if not isinstance(patch, Patch):
                 raise TypeError(
-                    f"Terrain patches must be ocp.Patch(point, normal, length=..., width=...), got {shown(patch)}"
+                    "Terrain patches must be ocp.Patch(point, normal, length=..., width=...), got "
+                    f"{repr_in_message(patch)}"
                 )
         names = [patch.name for patch in patches if patch.name]
         if twice := {name for name in names if names.count(name) > 1}:
@@ -72,10 +102,11 @@ class Terrain:
         """
         if isinstance(which, str):
             names = [patch.name for patch in self.patches]
-            return self.patches[names.index(known(which, names, "Terrain plane", "patch"))]
+            return self.patches[names.index(name_among(which, names, "Terrain plane", "patch"))]
         if not is_whole(which) or which >= len(self.patches):
             raise IndexError(
-                f"Terrain plane: the terrain has {len(self.patches)} patches, numbered from 0, got {shown(which)}"
+                f"Terrain plane: the terrain has {len(self.patches)} patches, numbered from 0, got "
+                f"{repr_in_message(which)}"
             )
         return self.patches[which]
 
@@ -131,17 +162,19 @@ class Terrain:
             return self.ground(x, y)
         if isinstance(x, DM):
             u, v = SX.sym("x"), SX.sym("y")
-            found = ca.Function("ground", [u, v], [_one(called("Terrain ground", self.ground, u, v))])(x.T, y.T)
+            found = ca.Function("ground", [u, v], [_one(call_user("Terrain ground", self.ground, u, v))])(x.T, y.T)
             return DM(found).T
-        return _one(called("Terrain ground", self.ground, x, y))
+        return _one(call_user("Terrain ground", self.ground, x, y))
 
 
 def _coordinates(value: Any, what: str) -> Expr:
     """A coordinate, or several, as a CasADi matrix; TypeError for what is no number, ValueError for NaN."""
     if isinstance(value, (SX, ca.MX, DM)):
         return value
-    numbers(value, what)
-    return DM(value)
+    found, shape = numbers(value, what), np.shape(value)
+    if len(shape) > 2:
+        raise ValueError(f"{what} must be a number, or numbers in rows and columns, got {repr_in_message(value)}")
+    return DM(found.reshape(shape or 1))
 
 
 def _one(height: Any) -> Expr:
@@ -186,8 +219,8 @@ def stairs(
 ) -> Terrain:
     """Stairs along x: patches "floor", "stair 1", ..., the last of which is a landing.
 
-    x, z [m]: place of the first edge, and height of the floor before it. rise [m]: height of a stair, negative for stairs
-    that go down; tread [m]: its depth; width [m]; landing [m]: length of the floor and of the last stair.
+    x, z [m]: place of the first edge, and height of the floor before it. rise [m]: height of a stair, negative for
+    stairs that go down; tread [m]: its depth; width [m]; landing [m]: length of the floor and of the last stair.
 
     >>> down = ocp.stairs(rise=-0.17, tread=0.29, count=2)
     >>> [(patch.name, round(patch.point[2], 2)) for patch in down.patches]
@@ -199,7 +232,7 @@ def stairs(
     if not rise:
         raise ValueError("stairs rise [m] must not be 0; level ground needs no terrain")
     if not is_whole(count, 1):
-        raise ValueError(f"stairs count must be a whole number of at least 1, got {shown(count)}")
+        raise ValueError(f"stairs count must be a whole number of at least 1, got {repr_in_message(count)}")
     x, z = finite(x, "stairs x [m]"), finite(z, "stairs z [m]")
     found = [Patch((x - landing / 2, 0.0, z), length=landing, width=width, name="floor")]
     for k in range(1, count + 1):
@@ -273,10 +306,11 @@ def stepping_stones(
 
 def _rows(values: Any, what: str) -> Array:
     """The values as an array (n, 3), n at least 1."""
+    rows = sequence(values, f"{what} must be rows of three numbers")
     try:
-        found = np.array(values, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{what} must be rows of three numbers, got {shown(values)}") from None
-    if found.ndim != 2 or found.shape[1] != 3 or not len(found) or not np.all(np.isfinite(found)):
-        raise ValueError(f"{what} must be rows of three finite numbers, got {shown(values)}")
-    return found
+        found = [finite_vector(row, 3, what) for row in rows]
+    except ValueError:
+        found = []
+    if not found:
+        raise ValueError(f"{what} must be rows of three finite numbers, got {repr_in_message(values)}")
+    return np.array(found)

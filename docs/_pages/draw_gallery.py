@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Draws the pictures of the documentation's gallery: solves every ready problem, and leaves NAME.png in docs/gallery/.
+
+    python docs/_pages/draw_gallery.py [NAME ...] [--results DIR]
+
+Each picture is one that the problem's own command writes, made smaller. The problems of robots need the packages of
+`pip install ".[robots]"`. --results keeps the results of the commands, and uses those that are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image, ImageSequence
+
+ROOT = Path(__file__).parents[1]
+LARGEST = 60_000
+"""Bytes of a picture."""
+
+
+class Drawing(NamedTuple):
+    """The options of a problem's command, and the picture that it writes; problem: if it has another name."""
+
+    options: tuple[str, ...] = ()
+    picture: str = "strip.png"
+    quick: bool = True
+    problem: str = ""
+
+
+LARGE = {
+    "human_walk": Drawing(quick=False),
+    "walk_with_load": Drawing(("--load", "15"), problem="human_walk", quick=False),
+    "walk_backward": Drawing(("--speed", "1", "--backward"), problem="human_walk", quick=False),
+    "walk_on_locked_ankle": Drawing(("--lock", "ankle_r"), problem="human_walk", quick=False),
+    "walk_on_prosthesis": Drawing(("--prosthesis", "ankle_r"), problem="human_walk", quick=False),
+    "many_steps": Drawing(quick=False),
+    "compliant_walk": Drawing(quick=False),
+    "run": Drawing(),
+    "jump": Drawing(),
+    "stairs": Drawing(quick=False),
+    "sit_to_stand": Drawing(quick=False),
+    "turn": Drawing(quick=False),
+    "push_recovery": Drawing(("--impulse", "40", "--steps", "1"), quick=False),
+    "slope": Drawing(picture="slope.png"),
+    "track_gait": Drawing(),
+    "validate": Drawing(("--slopes", "0", "--speeds", "0.7", "0.9", "1.1", "1.3", "1.6", "2.0"), "speeds.png"),
+    "gait_library": Drawing(("--model", "legs", "--steps", "free"), "library.png"),
+    "robot_walk": Drawing(("talos",)),
+    "robot_trot": Drawing(("solo12",)),
+    "replay": Drawing(("human",), "replay.png", quick=False),
+    "five_link": Drawing(),
+    "five_link_diary": Drawing(),
+    "rabbit": Drawing(picture="rabbit.png"),
+    "simplest_walker": Drawing(picture="gait.png"),
+    "compass_gait": Drawing(picture="gait.png"),
+    "mechanisms": Drawing(("--system", "human_body"), "motion.gif", quick=False),
+    "four_bar_leg": Drawing(),
+}
+SMALL = (
+    "rotor",
+    "pendulum",
+    "cart_pole",
+    "reach",
+    "lift",
+    "throw",
+    "slider_crank",
+    "juggling",
+    "hopper",
+    "brachiation",
+)
+
+
+def solved(name: str, results: Path) -> Path:
+    """Path of the picture that the command of a problem writes; the command runs if the picture is not there."""
+    if name in SMALL:
+        path, command = results / f"{name}.png", [f"problems.small.{name}", "--out", str(results)]
+    else:
+        path = results / name / LARGE[name].picture
+        command = [
+            f"problems.{LARGE[name].problem or name}",
+            *LARGE[name].options,
+            "--quiet",
+            "--out",
+            str(path.parent),
+        ]
+        command += ["--quick"] if LARGE[name].quick else []
+    if not path.exists():
+        print("python -m", *command, flush=True)
+        results.mkdir(parents=True, exist_ok=True)
+        subprocess.run([sys.executable, "-m", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return path
+
+
+def four_frames(path: Path) -> Image.Image:
+    """Four frames of an animation, from its start to its end, in two rows."""
+    frames = [frame.convert("RGB") for frame in ImageSequence.Iterator(Image.open(path))]
+    width, height = frames[0].size
+    table = Image.new("RGB", (2 * width, 2 * height), "white")
+    for k in range(4):
+        table.paste(frames[k * (len(frames) - 1) // 3], (k % 2 * width, k // 2 * height))
+    return table
+
+
+def shrink(path: Path, target: Path) -> None:
+    """Writes the picture with at most 1100 points across, and with as many colors as its size in bytes allows."""
+    image = four_frames(path) if path.suffix == ".gif" else Image.open(path).convert("RGB")
+    for width, colors in ((1100, 128), (1000, 64), (900, 48), (800, 32), (700, 24), (600, 16)):
+        small = image
+        if image.width > width:
+            small = image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
+        small.quantize(colors, dither=Image.Dither.NONE).save(target, optimize=True)
+        if target.stat().st_size < LARGEST:
+            break
+    print(target, small.size, target.stat().st_size)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="problems; all by default")
+    parser.add_argument("--results", type=Path, metavar="DIR", help="keep the results of the commands here")
+    options = parser.parse_args()
+    unknown = sorted(set(options.names) - {*LARGE, *SMALL})
+    if unknown:
+        parser.error(f"no such problems: {', '.join(unknown)}; known: {', '.join((*LARGE, *SMALL))}")
+    with tempfile.TemporaryDirectory() as folder:
+        results = options.results or Path(folder)
+        for name in options.names or (*LARGE, *SMALL):
+            shrink(solved(name, results), ROOT / "docs" / "gallery" / f"{name}.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

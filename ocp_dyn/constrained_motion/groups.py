@@ -1,0 +1,182 @@
+"""Groups of constraint rows that may depend on each other, from the tree and the kinds of constraints.
+
+Rows are made orthogonal group by group (`independent_rows`). The finer the groups, the shorter the graph; the usual
+contacts of a robot that walks, one per foot, need no factorization at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .._base.types import Array, Expr
+from ..constraints import Baumgarte, Constraint, Contact, Loop, RollingContact
+from ..dynamics.kinematics import resolve
+from ..mechanism import Model
+
+APART = 1e-3
+"""Least singular value of the rows of a contact, relative to the largest, at which its own dofs move it in general."""
+WELL_APART = 0.1
+"""Least singular value of unit vectors at which they count as clearly independent."""
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """Rows that may depend on each other: their indices, dofs, the columns of G that hold entries, the body they hold.
+
+    dofs: those of the motions that they constrain; beside them the rows of an open loop act on its carrier, too.
+    body: None for rows of several bodies or of coordinates. root: the dofs by which the root of that body floats in
+    space: they tell alone which rows depend on each other. certain: the rows are independent in every posture.
+    contacts: whether all are contacts with the world.
+    """
+
+    rows: tuple[int, ...]
+    dofs: frozenset[int]
+    support: frozenset[int]
+    body: int | None = None
+    root: tuple[int, ...] = ()
+    certain: bool = False
+    contacts: bool = False
+
+    @property
+    def columns(self) -> list[int]:
+        """The dofs by which dependence is judged."""
+        return list(self.root) if self.root else sorted(self.support)
+
+    @property
+    def rank(self) -> int:
+        """The most rows that can be independent: six on one body."""
+        return min(len(self.rows), max(1, len(self.columns)), len(self.rows) if self.body is None else 6)
+
+    def together(self, other: RowGroup) -> RowGroup:
+        """The rows of both."""
+        one_body = self.body is not None and self.body == other.body
+        return RowGroup(
+            self.rows + other.rows,
+            self.dofs | other.dofs,
+            self.support | other.support,
+            self.body if one_body else None,
+            self.root if one_body else (),
+            contacts=self.contacts and other.contacts,
+        )
+
+
+def groups_of(model: Model, members: Sequence[Constraint], G: Expr) -> tuple[RowGroup, ...]:
+    """The groups of all rows of a constraint set with the Jacobian G, whose pattern is read.
+
+    Constraints that act on common dofs belong to one group. Contacts on different branches do not, if each branch has
+    at least as many dofs to itself as independent rows: they depend on each other in single postures only, and the
+    factorization of G H^-1 G' sees that.
+    """
+    parts: list[RowGroup] = []
+    supports, start = _supports(G), 0
+    for member in members:
+        rows = tuple(range(start, start := start + len(member.rows)))
+        parts.append(_part(model, member, rows, frozenset().union(*(supports[i] for i in rows))))
+    parts = _merged(parts, lambda a, b: a.contacts and b.contacts and (a.dofs <= b.dofs or b.dofs <= a.dofs))
+    apart = [part for part in parts if part.contacts and len(parts) > 1 and _own(model, members, part, parts)]
+    return tuple(_merged(parts, lambda a, b: bool(a.dofs & b.dofs) and not (a in apart and b in apart)))
+
+
+def groups_by_pattern(G: Expr) -> tuple[RowGroup, ...]:
+    """Groups of rows that act on common dofs, where nothing but G is known."""
+    return joined([RowGroup((i,), support, support) for i, support in enumerate(_supports(G))])
+
+
+def joined(groups: Sequence[RowGroup]) -> tuple[RowGroup, ...]:
+    """Groups that have no dof in common, so that no row depends on one of another group."""
+    return tuple(_merged(groups, lambda a, b: bool(a.dofs & b.dofs)))
+
+
+def _part(model: Model, member: Constraint, rows: tuple[int, ...], dofs: frozenset[int]) -> RowGroup:
+    inner = member.constraint if isinstance(member, Baumgarte) else member
+    if isinstance(inner, (Contact, RollingContact)):
+        body = resolve(model, inner.body).body
+        slides, root = _root(model, body)
+        return RowGroup(rows, dofs, dofs, body, root, _held_by_root(inner, slides, root), contacts=True)
+    if isinstance(inner, Loop):  # motions that both ends share cancel
+        one, other = (set(model.path(resolve(model, end).body)) for end in (inner.predecessor, inner.successor))
+        return RowGroup(rows, dofs & {k for i in one ^ other for k in model.dofs_of(i)}, dofs)
+    return RowGroup(rows, dofs, dofs)
+
+
+def _own(model: Model, members: Sequence[Constraint], part: RowGroup, parts: Sequence[RowGroup]) -> bool:
+    """Whether the dofs that no other part acts on move a part in as many directions as it has independent rows, in
+    general posture; by their number alone where the model or a constraint holds symbols."""
+    others: frozenset[int] = frozenset().union(*(other.dofs for other in parts if other is not part))
+    own = sorted(part.dofs - others)
+    if len(own) < part.rank:
+        return False
+    q = DM(model.random_q(np.random.default_rng(0)))
+    G = ca.vertcat(*(member.jacobian(model, q) for member in members))
+    if not isinstance(G, DM):
+        return True
+    values = np.linalg.svd(np.array(G.full())[np.ix_(part.rows, own)], compute_uv=False)
+    return bool(values[part.rank - 1] > APART * values[0])
+
+
+def _held_by_root(contact: Contact | RollingContact, slides: Array, root: tuple[int, ...]) -> bool:
+    """Whether the motions of a floating root alone make the rows of one contact independent, in every posture."""
+    if isinstance(contact, RollingContact) or contact.axes is None:
+        return bool(root)
+    along = np.array(contact.axes) @ slides
+    return len(along) <= along.shape[1] and bool(np.linalg.svd(along, compute_uv=False)[-1] > WELL_APART)
+
+
+def _root(model: Model, body: int) -> tuple[Array, tuple[int, ...]]:
+    """World directions (3 x k) in which the first dofs on the way to a body slide, and the six dofs of a root that
+    floats in space, if it does: three that slide, then three that turn about independent axes."""
+    slides: list[Array] = []
+    axes: list[Array] = []
+    R, path, rng = np.eye(3), model.path(body), np.random.default_rng(0)
+    regular = True
+    for i in path:
+        joint = model.joints[i]
+        if not isinstance(model.X_tree[i].E, DM) or len(slides) + len(axes) >= 6:
+            break
+        parent = R @ np.array(model.X_tree[i].E.full()).T
+        at = joint.jcalc(DM(joint.random_q(rng)), DM(joint.nv, 1))
+        R = parent @ np.array(at.XJ.E.full()).T
+        # angles that follow each other are singular in some postures; so is H then, if no body between them has a mass
+        regular = regular and (not axes or _massless(model, model.parent[i]))
+        turns = False
+        for slide, s in zip(joint.lengths()[1], np.array(DM(at.S).full()).T, strict=True):
+            turns = turns or not slide
+            if not turns and not axes:
+                slides.append(R @ s[3:])
+            elif not slide:
+                axes.append(R @ s[:3])
+    world, turning = np.array(slides).reshape(-1, 3).T, np.array(axes).reshape(-1, 3)[:3]
+    six = [k for i in path for k in model.dofs_of(i)][:6]
+    floats = regular and len(six) == 6 and len(slides) == 3 and not any(model.lengths[1][six[3:]])
+    apart = floats and min(np.linalg.svd(x, compute_uv=False)[-1] for x in (world, turning)) > 1e-3
+    return world, tuple(six) if apart else ()
+
+
+def _massless(model: Model, body: int) -> bool:
+    m = model.I[body].m
+    return (isinstance(m, (int, float)) and m == 0) or (isinstance(m, DM) and float(m) == 0)
+
+
+def _supports(G: Expr) -> list[frozenset[int]]:
+    """The dofs that every row acts on, by the pattern of G."""
+    found: list[set[int]] = [set() for _ in range(G.shape[0])]
+    for row, column in zip(G.sparsity().row(), G.sparsity().get_col(), strict=True):
+        found[row].add(column)
+    return [frozenset(support) for support in found]
+
+
+def _merged(parts: Sequence[RowGroup], meet: Callable[[RowGroup, RowGroup], bool]) -> list[RowGroup]:
+    """Parts joined until no two of them meet, in the order of their first rows."""
+    found: list[tuple[RowGroup, list[RowGroup]]] = []
+    for part in parts:
+        whole, members = part, [part]
+        touching = [(group, of) for group, of in found if any(meet(part, other) for other in of)]
+        for group, of in touching:
+            whole, members = group.together(whole), [*of, *members]
+        found = [entry for entry in found if entry not in touching] + [(whole, members)]
+    return sorted((group for group, _ in found), key=lambda group: min(group.rows))

@@ -1,0 +1,114 @@
+"""The curves of a walk over the stride: joints, pelvis and trunk, ground."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._base.checks import choice
+from .._base.types import Array, names_in_message
+from .data import UNITS
+from .figures import events, figures
+from .gait import Gait
+from .joint_angles import gait_coordinates
+from .stride import Stride, body_of
+from .unrolled import Walk, check_finite
+
+ANGLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"}
+MOMENTS = {"hip": "hip extension moment", "knee": "knee extension moment", "ankle": "ankle plantar flexion moment"}
+
+
+def gait(motion: Walk, side: Any = "right") -> Gait:
+    """Curves and figures of a periodic motion over the stride of a leg; see `Gait`.
+
+    ValueError for another side, a motion that is not periodic, or turns or goes sideways, a model without hips, knees
+    and ankles on both sides, or feet that do not leave the ground once per stride.
+    """
+    model = motion.model
+    chosen: Any = choice(side, ("left", "right"), "gait: side")
+    if not motion.step_length:
+        raise ValueError(
+            "gait() needs a periodic motion that moves forward: give the problem periodic=ocp.Periodic(...)"
+        )
+    if motion.turn or motion.sideways:
+        way = (
+            f"turns by {np.degrees(motion.turn):.3g} degrees"
+            if motion.turn
+            else f"goes {motion.sideways:.3g} m sideways"
+        )
+        raise ValueError(
+            "gait() is for walking straight ahead: forces and the angles of pelvis and trunk are measured along the "
+            f"way, and this motion {way} in a period: read its angles, torques and forces from solution.phases"
+        )
+    coordinates = gait_coordinates(model)
+    if not coordinates:
+        raise ValueError(
+            "gait() needs hips, knees and ankles on both sides, found by the words hip, knee and ankle in the names of "
+            f"joints such as hip_l, knee_l, ankle_l, hip_r, knee_r, ankle_r; {model!r} has the joints "
+            f"{names_in_message(model.joint_names, 12)}"
+        )
+    check_finite(motion, "gait()")
+    stride = Stride(motion, chosen, coordinates)
+    found = _joints(stride) | _body(stride) | _ground(stride)
+    curves = {name: found[name] for name in UNITS if name in found}
+    at = events(stride, curves)
+    numbers = figures(stride, curves, at)
+    title = f"{(model.name or 'walk').replace('_', ' ')} at {numbers['speed_m_per_s']:.2f} m/s"
+    if motion.driving:
+        title += f", moments and powers of tau alone, without the force of {', '.join(motion.driving)}"
+    return Gait(chosen, title, curves, at, numbers)
+
+
+def _joints(stride: Stride) -> dict[str, Array]:
+    """Flexions, net moments and powers of hip, knee and ankle."""
+    t, q, qd, tau = stride.states
+    mass = float(stride.model.mass) or 1.0
+    found = {}
+    for joint, c in stride.joints.items():
+        found[ANGLES[joint]] = np.degrees(c.sign * stride.at_percent(t, q[:, c.q_index]))
+        found[MOMENTS[joint]] = -c.sign * stride.at_percent(t, tau[:, c.qd_index]) / mass
+        found[f"{joint} power"] = stride.at_percent(t, tau[:, c.qd_index] * qd[:, c.qd_index]) / mass
+    return found
+
+
+def _body(stride: Stride) -> dict[str, Array]:
+    """Angles of pelvis, trunk and foot, and of the thigh relative to the trunk [degrees]."""
+    model, out = stride.model, stride.out
+    hip, knee, lean = stride.body("hip"), stride.body("knee"), stride.lean
+    pelvis = model.body_names[model.parent[model.body_names.index(hip) + 1] - 1]
+    R, trunk = stride.frame(pelvis)[0], stride.frame(_trunk(stride, pelvis))[0]
+    trunk_tilt = np.arctan2(trunk[:, 0, 2], trunk[:, 2, 2])
+    line = stride.frame(knee)[1] - stride.frame(hip)[1]
+    thigh = np.arctan2(line[:, 0], -line[:, 2])
+    found = {
+        # R = Rz(-rotation) Rx(obliquity) Ry(tilt), for the left side
+        "pelvis tilt": np.arctan2(-R[:, 2, 0], R[:, 2, 2]) - lean,
+        "pelvis obliquity": out * np.arcsin(np.clip(R[:, 2, 1], -1, 1)),
+        "pelvis rotation": out * np.arctan2(R[:, 0, 1], R[:, 1, 1]),
+        "trunk tilt": trunk_tilt - lean,
+        "thigh flexion": thigh + lean,
+        "hip flexion from trunk": thigh + trunk_tilt,
+    }
+    heel = f"heel_{stride.side[0]}"
+    if heel in model.frame_names:
+        found["foot pitch"] = np.arcsin(np.clip(stride.frame(heel)[0][:, 2, 0], -1, 1))
+    return {name: np.degrees(x) for name, x in found.items()}
+
+
+def _trunk(stride: Stride, pelvis: str) -> str:
+    """Frame of the trunk: the body above a lumbar joint, also of one that is locked; else the pelvis."""
+    lumbar = stride.coordinates.get("lumbar")
+    if lumbar:
+        return body_of(stride.model, lumbar[0].qd_index)
+    return next((name for name in ("torso", "trunk") if name in stride.model.frame_names), pelvis)
+
+
+def _ground(stride: Stride) -> dict[str, Array]:
+    """Force of the ground on the foot, and center of pressure."""
+    force, pressure = stride.ground(stride.side)
+    found = {"forward force": force[:, 0], "lateral force": stride.out * force[:, 1], "vertical force": force[:, 2]}
+    if np.isfinite(pressure).any():
+        found["center of pressure along"] = pressure[:, 0]
+        found["center of pressure lateral"] = stride.out * pressure[:, 1]
+    return found

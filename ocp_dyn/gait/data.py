@@ -1,0 +1,39 @@
+"""Names and units of the curves of a walk, and its data as other modules see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+
+from .._base.types import Array
+
+UNITS = {
+    **dict.fromkeys(("hip flexion", "hip flexion from trunk", "thigh flexion", "knee flexion"), "degrees"),
+    **dict.fromkeys(("ankle dorsiflexion", "pelvis tilt", "pelvis obliquity", "pelvis rotation"), "degrees"),
+    **dict.fromkeys(("trunk tilt", "foot pitch"), "degrees"),
+    **dict.fromkeys(("hip extension moment", "knee extension moment", "ankle plantar flexion moment"), "N m/kg"),
+    **dict.fromkeys(("hip power", "knee power", "ankle power"), "W/kg"),
+    **dict.fromkeys(("forward force", "lateral force", "vertical force"), "body weights"),
+    **dict.fromkeys(("center of pressure along", "center of pressure lateral"), "foot lengths"),
+}
+"""Unit of every curve. `Gait` tells definitions and signs."""
+
+PERCENT = np.linspace(0.0, 100.0, 101)
+"""Percent of the stride at which all curves are given."""
+
+
+class GaitData(Protocol):
+    """Attributes of a gait; `Gait` has them."""
+
+    @property
+    def side(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def curves(self) -> Mapping[str, Array]: ...
+    @property
+    def events(self) -> Mapping[str, float]: ...
+    @property
+    def figures(self) -> Mapping[str, float]: ...

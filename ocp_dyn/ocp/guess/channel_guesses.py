@@ -1,0 +1,105 @@
+"""First values of the channels of components: from their guesses, or from another solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from casadi import DM
+
+from ..._base.types import Array
+from ..motion.motion import PhaseMotion
+from ..statement.instant import Instant
+from ..statement.state.channels import Channel
+from ..transcription.tracks import Track, between, rate_of
+from ..transcription.variables import Transcription, model_of, number, state_of
+
+
+class Moment(NamedTuple):
+    """A time of the other solution: in interval k of a phase, at the fraction u of that interval."""
+
+    phase: PhaseMotion
+    k: int
+    u: float
+
+
+Sample = Callable[[float], Array]
+"""A function from a fraction of a phase to the values of a channel."""
+
+
+def guess_channels(transcription: Transcription) -> None:
+    """Sets the channels to what their components guess from the first values of q and qd, or to their neutral
+    values."""
+    problem, start = transcription.problem, transcription.program.start
+    if not problem.parts.components:
+        return
+    values = {name: DM(number(transcription, slot, start)) for name, slot in transcription.slots.items()}
+    model = model_of(transcription, values)
+    for x, phase in zip(transcription.phases, problem.phases, strict=True):
+        found = []
+        for k in range(phase.intervals + 1):
+            q, qd = state_of(transcription, x, k, start)
+            found.append(problem.parts.guess(Instant(model, DM(q), DM(qd), s=k / phase.intervals, values=values)))
+        for channel in problem.parts.channels:
+            table = np.array([np.broadcast_to(guess[channel.name], (channel.size,)) for guess in found])
+            _set(transcription, x, channel, partial(_linear, table))
+
+
+def carry_channels(
+    transcription: Transcription, p: int, theirs: Sequence[Channel], moment: Callable[[float], Any]
+) -> None:
+    """Sets the channels of phase p from another solution, where it has a channel of the same name; entries are matched
+    by their labels."""
+    x = transcription.phases[p]
+    for channel in transcription.problem.parts.channels:
+        other = next((c for c in theirs if c.name == channel.name), None)
+        pairs = (
+            []
+            if other is None
+            else [(k, other.labels.index(n)) for k, n in enumerate(channel.labels) if n in other.labels]
+        )
+        if not pairs or other is None:
+            continue
+        ours, them = (list(part) for part in zip(*pairs, strict=True))
+        kept = number(transcription, x[channel.name][0], transcription.program.start)[: channel.size].copy()
+
+        def sample(s: float, kept: Array = kept, ours: Any = ours, them: Any = them, other: Channel = other) -> Array:
+            phase, k, u = moment(s)
+            values = phase.channels[other.name]
+            here = (1 - u) * values[k] + u * values[k + 1] if other.at_nodes else values[k]
+            kept[ours] = here[them]
+            return kept
+
+        _set(transcription, x, channel, sample)
+
+
+def _set(transcription: Transcription, x: Any, channel: Channel, sample: Sample) -> None:
+    """Sets the variables of a channel, and of the rates of a state, from its values along the phase."""
+    for track, variables in x:
+        n = len(variables) - track.nodes
+        for k, variable in enumerate(variables if track.name in (channel.name, between(channel.name)) else ()):
+            fractions = [k / n] if track.nodes else _fractions(transcription, track, channel, k, n)
+            transcription.program.set_start(variable, np.concatenate([sample(s).copy() for s in fractions]))
+        if track.name == rate_of(channel.name):
+            h = float(number(transcription, x.duration, transcription.program.start)[0]) / n
+            for k, variable in enumerate(variables):
+                rate = (sample((k + 1) / n).copy() - sample(k / n)) / h
+                transcription.program.set_start(variable, np.tile(rate, variable.size // channel.size))
+
+
+def _fractions(transcription: Transcription, track: Track, channel: Channel, k: int, n: int) -> list[float]:
+    """Fractions of the phase at which the values of a variable of interval k lie."""
+    problem, count = transcription.problem, track.size // channel.size
+    if track.name == between(channel.name):
+        return [(k + (j + 1) / problem.steps) / n for j in range(count)]
+    return [(k + 0.5) / n] * count
+
+
+def _linear(table: Array, s: float) -> Array:
+    """The value at the fraction s of a table over equal steps."""
+    position = s * (len(table) - 1)
+    k = min(int(position), len(table) - 2)
+    u = position - k
+    return np.asarray((1 - u) * table[k] + u * table[k + 1])

@@ -1,1 +1,0 @@
-"""Linear algebra of a chain of stages under IPOPT: an LDL' factorization along a tree of fronts known from the start."""

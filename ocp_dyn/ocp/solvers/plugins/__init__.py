@@ -1,1 +1,0 @@
-"""Solvers of CasADi beside IPOPT and FATROP, with the derivatives of this library."""

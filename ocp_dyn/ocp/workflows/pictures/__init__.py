@@ -1,0 +1,1 @@
+"""Pictures of problems that are not solved: the pattern of the KKT matrix, the strip of phases."""

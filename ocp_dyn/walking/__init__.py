@@ -1,0 +1,89 @@
+"""Walking: bodies with feet, their steps, and what they cost; from any model to a `Problem`.
+
+| body | made by | walks by |
+|---|---|---|
+| `Person`: a human body on feet that roll from heel to toes | `person` | `human_walk`, `Stand`, `step_phases` |
+| `Biped`: a robot on two feet, flat or points | `biped` | `biped_walk` |
+| `Quadruped`: a robot on four points | `quadruped` | `trot` |
+
+Each body is data: its model, and methods that give footholds, path constraints and costs for problems of your own.
+"""
+
+from .._base.types import only_names as _only_names
+from .biped import Biped as Biped
+from .biped import biped as biped
+from .biped_walk import biped_figures as biped_figures
+from .biped_walk import biped_walk as biped_walk
+from .compliant_feet import compliant_feet as compliant_feet
+from .compliant_feet import compliant_walk_figures as compliant_walk_figures
+from .effort_costs import achilles_tendons as achilles_tendons
+from .effort_costs import human_effort as human_effort
+from .effort_costs import posture_stiffness as posture_stiffness
+from .effort_costs import tissue_strength as tissue_strength
+from .effort_costs import with_calves as with_calves
+from .from_rest.jumping import ballistic_height as ballistic_height
+from .from_rest.jumping import jump_figures as jump_figures
+from .from_rest.jumping import unevenness as unevenness
+from .from_rest.sitting import Chair as Chair
+from .from_rest.sitting import both_arms as both_arms
+from .from_rest.standing import standing_posture as standing_posture
+from .from_rest.starting import phases_from_rest as phases_from_rest
+from .from_rest.stepping import recovery_phases as recovery_phases
+from .gaits.gait_table import plot_gait_table as plot_gait_table
+from .gaits.gait_table import write_gait_table as write_gait_table
+from .gaits.grid import GaitPoint as GaitPoint
+from .gaits.grid import gait_grid as gait_grid
+from .gaits.markers import MeasuredPhase as MeasuredPhase
+from .gaits.markers import human_markers as human_markers
+from .gaits.markers import measure as measure
+from .gaits.passive_walkers import KnownGait as KnownGait
+from .gaits.passive_walkers import follow_slopes as follow_slopes
+from .gaits.passive_walkers import passive_figures as passive_figures
+from .gaits.passive_walkers import plot_passive_gait as plot_passive_gait
+from .gaits.rabbit import ground_force as ground_force
+from .gaits.rabbit import point_foot_figures as point_foot_figures
+from .gaits.rabbit import rabbit as rabbit
+from .gaits.rabbit import rabbit_example as rabbit_example
+from .gaits.rabbit import rabbit_leg_change as rabbit_leg_change
+from .gaits.rabbit import zero_dynamics_of_rabbit as zero_dynamics_of_rabbit
+from .gaits.validation import ValidatedWalk as ValidatedWalk
+from .gaits.validation import WalkCase as WalkCase
+from .gaits.validation import fitting_references as fitting_references
+from .gaits.validation import preferred_speed as preferred_speed
+from .gaits.validation import validated_walks as validated_walks
+from .gaits.validation import validation_numbers as validation_numbers
+from .gaits.validation import walk_cases as walk_cases
+from .gaits.validation_report import plot_validation as plot_validation
+from .gaits.validation_report import write_validation as write_validation
+from .gaits.zero_dynamics import VirtualConstraints as VirtualConstraints
+from .gaits.zero_dynamics import ZeroDynamics as ZeroDynamics
+from .gaits.zero_dynamics import fitted_constraints as fitted_constraints
+from .gaits.zero_dynamics import optimal_constraints as optimal_constraints
+from .gaits.zero_dynamics import phase_angle as phase_angle
+from .gaits.zero_dynamics_pictures import plot_zero_dynamics as plot_zero_dynamics
+from .human_feet import Feet as Feet
+from .human_walk import human_walk as human_walk
+from .pace import Pace as Pace
+from .pace import pace as pace
+from .person import Person as Person
+from .person import person as person
+from .quadruped import Quadruped as Quadruped
+from .quadruped import quadruped as quadruped
+from .quadruped import trot as trot
+from .report_figures import metabolism as metabolism
+from .report_figures import peak_torques as peak_torques
+from .report_figures import walk_figures as walk_figures
+from .robots import as_built as as_built
+from .robots import leg_length as leg_length
+from .robots import light_joints as light_joints
+from .robots import robot_figures as robot_figures
+from .running import running_effort as running_effort
+from .running import running_tendons as running_tendons
+from .steps import Stand as Stand
+from .steps import human_contact as human_contact
+from .steps import stand_phase as stand_phase
+from .steps import step_backward as step_backward
+from .steps import step_forward as step_forward
+from .steps import step_phases as step_phases
+
+_only_names(globals())

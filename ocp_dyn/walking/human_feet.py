@@ -1,0 +1,68 @@
+"""Feet of people on the ground: the flat sole, the round heel, the edge or the toes over which the foot leaves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from ..constraints import Contact, RollingContact
+from ..mechanism import Model
+from ..models import HumanDimensions
+from ..ocp import Foothold
+
+PIVOT = 0.83
+"""Distance from the heel of the edge over which the foot rolls onto its toes, as a fraction of the foot's length.
+
+The center of pressure comes to about this point before the other heel strikes (Hansen et al., Effective foot length
+ratio, J. Prosthet. Orthot. 16, 2004: 0.83 in able-bodied people).
+"""
+
+HEEL, HEEL_RADIUS = 0.12, 0.2
+"""Distance from the rear of the heel to the point that first touches the ground, and radius of the heel's curve, as
+fractions of the foot's length. The heel bone carries the load some 3 cm ahead of the rear of the heel. On a sharp edge
+at the rear, the torque that lifts the toes would have to be almost twice as large, and the force would dip when the
+foot gets flat."""
+
+TOE_RADIUS = 0.3
+"""Radius of the round sole of the toes, as a fraction of the foot's length; it touches the ground at the ball when the
+toes are level. Assumed: so the toes, 0.28 of the foot's length, have rolled to their ends at 53 degrees, and that is
+about the angle at which they leave the ground. Between 0.3 and 0.8 the gait hardly changes."""
+
+CLEARANCE = 0.04
+"""Height of the lowest point of the swinging foot, HEEL to PIVOT, in the middle of its swing [m]."""
+
+TOE_OUT = math.radians(6.0)
+"""Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
+
+
+class Feet(NamedTuple):
+    """The footholds of one foot at one place: the flat sole, and the edges at heel and toes.
+
+    >>> od.walking.person().feet("r", x=0.0, y=-0.1).toes.kind
+    'edge'
+    """
+
+    flat: Foothold
+    heel: Foothold
+    toes: Foothold
+
+
+def human_feet(model: Model, size: HumanDimensions, side: str, **place: Any) -> Feet:
+    """A foot flat on the ground from heel to pivot, its round heel, and the edge at the pivot; one place for the three.
+
+    If the foot has toes it is flat up to their joint, and the round sole of the toes takes the place of the edge.
+    """
+    with_toes = f"toes_{side}" in model.joint_names
+    rear, width = HEEL * size.foot_length, size.sole_half_breadth
+    front = size.heel + size.ball if with_toes else PIVOT * size.foot_length
+    radius = HEEL_RADIUS * size.foot_length
+    heel = f"heel_{side}"  # names, so that the problem fits another model that has these frames
+    sole = Contact(heel, point=((rear + front) / 2, 0, 0))
+    flat = Foothold(sole, half_length=(front - rear) / 2, half_width=width, **place)
+    round_heel = RollingContact(heel, radius, center=(rear, 0, radius), axis=(0, 1, 0))
+    toes = RollingContact(heel, radius=0.0, center=(front, 0, 0), axis=(0, 1, 0))
+    if with_toes:
+        radius = TOE_RADIUS * size.foot_length
+        center = (size.ball - size.toe, 0, radius)
+        toes = RollingContact(f"toe_{side}", radius, center=center, axis=(0, 1, 0))
+    return Feet(flat, *(Foothold(edge, half_width=width, of=flat) for edge in (round_heel, toes)))

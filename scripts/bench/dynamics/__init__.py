@@ -1,0 +1,1 @@
+"""Times of the dynamics of robots, beside other libraries."""

@@ -1,0 +1,1 @@
+"""Linear solvers of IPOPT and other solvers, side by side."""

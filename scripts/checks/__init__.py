@@ -1,0 +1,1 @@
+"""Searches for faults, comparisons with references, tests of the tests: `python -m scripts.checks.NAME`."""

@@ -1,0 +1,1 @@
+"""Mutated files and wrong arguments."""

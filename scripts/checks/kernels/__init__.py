@@ -1,0 +1,1 @@
+"""Ready problems from guesses that differ by rounding, under several BLAS kernels."""

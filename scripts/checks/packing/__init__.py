@@ -1,0 +1,1 @@
+"""Packed code beside plain code, bit by bit."""

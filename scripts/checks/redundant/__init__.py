@@ -1,0 +1,1 @@
+"""Random redundant constraint sets beside a dense reference."""

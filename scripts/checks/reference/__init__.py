@@ -1,0 +1,1 @@
+"""The library beside recorded values of independent implementations."""

@@ -1,0 +1,44 @@
+"""Bodies of people that walk: where their feet point, how they stand, and how long their steps are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from casadi import DM
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+
+
+@pytest.fixture(scope="module")
+def person() -> od.walking.Person:
+    return od.walking.person(still=True)
+
+
+def test_feet_point_outwards_from_the_heading(person):
+    left, right = (person.feet_at(side, 0.0, y, heading=0.2).flat for side, y in (("l", 0.1), ("r", -0.1)))
+    assert np.degrees(np.array(left.yaw) - 0.2) == pytest.approx([6, 6])
+    assert np.degrees(np.array(right.yaw) - 0.2) == pytest.approx([-6, -6])
+    assert person.spread == pytest.approx(2 * person.sole_middle * math.sin(math.radians(6)))
+
+
+def test_a_person_at_rest_has_no_velocity_and_the_chosen_height(person):
+    model = person.model
+    q, qd = np.array(model.neutral()), np.zeros(model.nv)
+    q[2] = person.pelvis_height(0.1)
+    ahead = float(od.center_of_mass(model, DM(q))[0] - od.point_position(model, "foot_l", DM(q))[0])
+    rows = np.array(person.at_rest(ocp.Instant(model, DM(q), DM(qd)), 0.1, ahead)).ravel()
+    assert np.abs(rows).max() < 1e-12
+    q[2] += 0.01
+    qd[0] = 0.5
+    rows = np.array(person.at_rest(ocp.Instant(model, DM(q), DM(qd)), 0.1, ahead)).ravel()
+    assert sorted(rows[np.abs(rows) > 1e-9]) == pytest.approx([0.01, 0.5])
+    straight = person.pelvis_height(0.0)
+    assert straight == pytest.approx(person.size.leg_length)
+
+
+def test_the_pace_of_taller_people_has_longer_steps():
+    short, tall = (od.walking.pace(od.walking.person(height=h, still=True), 1.2).guessed_length for h in (1.5, 1.8))
+    assert tall / short == pytest.approx(1.8 / 1.5)
