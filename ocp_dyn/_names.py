@@ -124,6 +124,7 @@ from .functions.quantities import Quantity as Quantity
 from .functions.signature import Signature as Signature
 from .functions.signature import algorithm as algorithm
 from .io import layouts as layouts
+from .io import load as load
 from .io import load_model as load_model
 from .io import load_urdf as load_urdf
 from .io import model_from_dict as model_from_dict

@@ -2,6 +2,8 @@
 
 | module | contents |
 |---|---|
+| `formats` | a model of any format, by content and ending |
+| `xml` | XML files with their lines, for all readers |
 | `urdf` | URDF to `Model`; `_urdf_xml` reads and checks the XML |
 | `visuals` | shapes of the links of a URDF, for viewers |
 | `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
@@ -18,6 +20,7 @@ from .._base.files import whole_file as whole_file
 from .._base.types import only_names as _only_names
 from .faults import Fault as Fault
 from .faults import file_faults as file_faults
+from .formats import load as load
 from .json import load_model as load_model
 from .json import model_from_dict as model_from_dict
 from .json import model_to_dict as model_to_dict
@@ -32,5 +35,7 @@ from .simulators import write_mjcf as write_mjcf
 from .simulators import write_urdf as write_urdf
 from .urdf import load_urdf as load_urdf
 from .urdf import parse_urdf as parse_urdf
+from .xml import XmlElement as XmlElement
+from .xml import xml_tree as xml_tree
 
 _only_names(globals())
