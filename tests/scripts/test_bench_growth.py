@@ -1,0 +1,54 @@
+"""The benchmark of growth: slopes, tables, figures, and one row of finer grids."""
+
+import json
+
+import pytest
+
+from scripts.bench.growth import __main__ as command
+from scripts.bench.growth import grid
+from scripts.bench.growth.section import Row, Section, header, line, slope, slopes
+
+
+def _section(rows):
+    return Section("A title", "intervals", {"s": ".1f", "pivots": ".0f"}, ("s",), lambda options: rows)
+
+
+ROWS = [Row("a", 10, {"s": 2.0, "pivots": 3}), Row("a", 40, {"s": 8.0}), Row("b", 10, {"s": 1.0}),
+        Row("b", 20, {"s": 99.0}, "Restoration_Failed")]  # fmt: skip
+
+
+def test_the_slope_is_the_exponent():
+    sizes = [31, 62, 124, 248]
+    assert slope(sizes, [5 * x**1.5 for x in sizes]) == pytest.approx(1.5)
+    assert slope([31, 31], [1, 2]) is None
+    assert slope([31, 62], [0, 2]) is None
+
+
+def test_a_table_has_all_rows_and_slopes_of_solved_ones():
+    section = _section(ROWS)
+    assert header(section) == "| case | intervals | s | pivots |\n|---|---|---|---|"
+    assert line(section, ROWS[0]) == "| a | 10 | 2.0 | 3 |"
+    assert line(section, ROWS[3]) == "| b | 20 | 99.0 | - | Restoration_Failed"
+    assert slopes(section, ROWS) == ["| slope over intervals | s |", "|---|---|", "| a | 1.00 |"]
+
+
+def test_the_command_writes_tables_figures_and_data(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(command, "SECTIONS", {"made": _section(ROWS)})
+    assert command.main(["made", "--figures", str(tmp_path / "new"), "--json", str(tmp_path / "rows.json")]) == 0
+    assert "### A title (`made`)" in capsys.readouterr().out
+    assert "slope 1.00" in (tmp_path / "new" / "made.svg").read_text()
+    assert json.loads((tmp_path / "rows.json").read_text())["made"][3]["note"] == "Restoration_Failed"
+    with pytest.raises(SystemExit):
+        command.main(["maed"])
+    assert "no section 'maed'; there are made" in capsys.readouterr().err
+
+
+def test_a_row_of_a_grid_tells_what_the_solve_took(monkeypatch):
+    from problems.small import hopper
+
+    monkeypatch.setitem(grid.CASES, "hopper", lambda k: hopper.problem(5 * k))
+    row = grid.measure("hopper", 2)
+    assert row.note == ""
+    assert row.size == sum(phase.intervals for phase in hopper.problem(10).phases)
+    assert min(row.figures[name] for name in ("iterations", "s", "cost")) > 0
+    assert grid.measure("hopper", 1, limit=1).note == "Maximum_Iterations_Exceeded"
