@@ -7,6 +7,7 @@ from . import formulations as formulations
 from . import io as io
 from . import models as models
 from . import ocp as ocp
+from . import recordings as recordings
 from . import replay as replay
 from . import simulation as simulation
 from . import viz as viz

@@ -16,7 +16,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 
-ROOMS = (od, od.ocp, od.io, od.codegen, od.viz, od.models, od.robots, od.formulations)
+ROOMS = (od, od.ocp, od.io, od.codegen, od.viz, od.models, od.robots, od.formulations, od.recordings)
 
 ARM = od.models.pendulum(2)
 FOOT, OTHER = od.Contact("link2"), od.Contact("link1", axes="xyz")
@@ -57,6 +57,8 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
     lambda: od.Universal("x", "y"), lambda: od.MultiDof([(1, 0, 0, 0, 0, 0)]), lambda: od.Euler("xyz"),
     lambda: od.FloatingBase(), lambda: od.Transform.identity(), lambda: od.Inertia.zero(),
     lambda: od.ExponentialTorque("joint1", 1.0, {"joint1": 1.0}), lambda: od.OneSidedSpring("joint1", 1.0, 0.0, 0.1),
+    lambda: od.recordings.Recording(["a", "b"], [0.0, 0.1], [[1, 2], [3, 4]]),
+    lambda: od.recordings.Events({"l": [0.1]}),
     lambda: od.PointTarget("link2", (0, 0, 0)), lambda: od.OrientationTarget("link2", np.eye(3)),
     lambda: od.CenterOfMassTarget((0, 0, 0)), lambda: od.io.Ball("link2", 0.1), lambda: od.io.Box("link2", (1, 1, 1)),
     lambda: od.io.Cylinder("link2", 0.1, 0.1), lambda: od.Layout(ARM, "rbdl"), lambda: od.models.CompassParameters(),
@@ -101,6 +103,7 @@ RESULTS = {
         "Instant", "Library", "Sweep",
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},
+    "recordings": {"Capture"},
     "viz": {"Segment"},
 }  # fmt: skip
 """Classes that functions of the library make, and those that collect what others have made."""

@@ -25,7 +25,19 @@ from tests.test_architecture import NAMES
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w])")
-SPACES = (od, od.codegen, od.formulations, od.io, od.models, ocp, od.viz, od.walking, od.replay, od.simulation)
+SPACES = (
+    od,
+    od.codegen,
+    od.formulations,
+    od.io,
+    od.models,
+    ocp,
+    od.viz,
+    od.walking,
+    od.replay,
+    od.simulation,
+    od.recordings,
+)
 
 WITHOUT_EXAMPLE = {
     "SweepPoint": "a protocol for classes of the user; GridPoint is one and has an example",

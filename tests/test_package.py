@@ -21,6 +21,7 @@ MODULES = {
     "layouts",
     "models",
     "ocp",
+    "recordings",
     "replay",
     "simulation",
     "robots",
@@ -55,7 +56,7 @@ def test_dir_and_the_star_import_show_the_names_of_the_library() -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["ocp", "viz", "codegen", "models", "formulations", "io", "replay", "simulation", "walking"]
+    "room", ["ocp", "viz", "codegen", "models", "formulations", "io", "recordings", "replay", "simulation", "walking"]
 )
 def test_rooms_show_their_names_and_no_modules(room: str) -> None:
     package = getattr(od, room)

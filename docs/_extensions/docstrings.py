@@ -37,6 +37,7 @@ MODULES = {
     "ocp_dyn.codegen": ocp_dyn.codegen,
     "ocp_dyn.viz": ocp_dyn.viz,
     "ocp_dyn.walking": ocp_dyn.walking,
+    "ocp_dyn.recordings": ocp_dyn.recordings,
     "ocp_dyn.replay": ocp_dyn.replay,
     "ocp_dyn.formulations": ocp_dyn.formulations,
     "ocp_dyn.simulation": ocp_dyn.simulation,

@@ -1,0 +1,26 @@
+"""Recordings: markers, forces, angles and orientations over time, from files and to files.
+
+| module | holds |
+|---|---|
+| `recording`, `signals`, `block_bands` | `Recording`, its splines and filter |
+| `files`, `formats/` | .trc, .mot, .sto, .c3d, .csv |
+| `forces`, `events` | wrenches on feet, centers of pressure; strikes of feet and strides |
+| `naming` | names that differ by case or prefix |
+"""
+
+from .._base.types import only_names as _only_names
+from .events import Events as Events
+from .events import cycles as cycles
+from .events import events_from_forces as events_from_forces
+from .events import events_from_markers as events_from_markers
+from .files import read as read
+from .files import read_c3d as read_c3d
+from .files import write as write
+from .forces import force_table as force_table
+from .forces import ground_forces as ground_forces
+from .forces import on_feet as on_feet
+from .forces import pressure_centers as pressure_centers
+from .formats.c3d import Capture as Capture
+from .recording import Recording as Recording
+
+_only_names(globals())

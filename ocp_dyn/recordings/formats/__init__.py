@@ -1,0 +1,1 @@
+"""Files of recordings by format; no format knows another."""

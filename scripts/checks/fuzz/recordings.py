@@ -1,0 +1,100 @@
+"""Recordings for the fuzz: mutated .trc, .mot, .sto, .csv and .c3d files."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import ocp_dyn as od
+
+from .files import NUMBERS, Case, Rng, _damaged, _from_file, pick
+
+WORDS = [*NUMBERS, "0,5", "time", "endheader", "nan", "mm", "m", "x" * 3000, "\t", "\n", "=", "1e400", "a=b", "1,2,3"]
+"""Texts that are put in the place of others."""
+
+
+@cache
+def _originals() -> dict[str, list[bytes]]:
+    """Whole files of every format, as the library writes them, and headers of other programs."""
+    rng = np.random.default_rng(0)
+    t = np.arange(6) / 100
+    points = rng.normal(size=(6, 3, 3))
+    points[2, 1] = np.nan
+    turns = rng.normal(size=(6, 2, 4))
+    turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
+    made = {
+        ".trc": [od.recordings.Recording(["R.Heel", "R.Toe", "S2"], t, points, ("m",))],
+        ".sto": [
+            od.recordings.Recording(["knee_angle", "pelvis_tx"], t, rng.normal(size=(6, 2)), ("deg",), "walk"),
+            od.recordings.Recording(["torso_imu", "pelvis_imu"], t, turns),
+        ],
+        ".mot": [od.recordings.Recording(["r", "l"], t, rng.normal(size=(6, 2, 6)) * 100)],
+        ".csv": [od.recordings.Recording(["hip", "knee"], t, rng.normal(size=(6, 2)), ("rad", "rad"))],
+    }
+    found: dict[str, list[bytes]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for ending, recordings in made.items():
+            for k, recording in enumerate(recordings):
+                path = Path(folder) / f"{k}{ending}"
+                od.recordings.write(recording, path)
+                found.setdefault(ending, []).append(path.read_bytes())
+    found[".mot"].append(b"name a\ndatacolumns 2\ndatarows 2\nrange 0 1\nendheader\ntime\thip\n0 1\n1 2\n")
+    if importlib.util.find_spec("ezc3d"):
+        found[".c3d"] = [_c3d(points)]
+    return found
+
+
+def _c3d(points: np.ndarray) -> bytes:
+    import ezc3d
+
+    made = ezc3d.c3d()
+    made["parameters"]["POINT"]["RATE"]["value"] = [100]
+    made["parameters"]["POINT"]["LABELS"]["value"] = ["R.Heel", "R.Toe", "S2"]
+    made["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
+    made["data"]["points"] = np.concatenate([points, np.ones((6, 3, 1))], axis=2).transpose(2, 1, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        made.write(f"{folder}/a.c3d")
+        return Path(folder, "a.c3d").read_bytes()
+
+
+def recordings(rng: Rng) -> Case:
+    """A mutated file of a recording."""
+    originals = _originals()
+    ending = pick(list(originals), rng)
+    raw = pick(originals[ending], rng)
+    raw = _damaged(raw, rng) if ending == ".c3d" or rng.random() < 0.4 else _changed(raw, rng)
+    up = pick([None, None, "y", "z"], rng)
+    decimal = pick([".", ".", ","], rng)
+    return Case(
+        f"{ending}, up={up!r}, decimal={decimal!r}, {raw[:1200]!r}",
+        lambda: _from_file(raw, ending, lambda path: repr(od.recordings.read(path, up=up, decimal=decimal))),
+    )
+
+
+def _changed(raw: bytes, rng: Rng) -> bytes:
+    """A text with words, lines or columns that are changed, left out or repeated."""
+    lines = [line.split("\t") for line in raw.decode().split("\n")]
+    for _ in range(int(rng.integers(1, 4))):
+        row = lines[int(rng.integers(len(lines)))]
+        k = int(rng.integers(len(row)))
+        match int(rng.integers(6)):
+            case 0:
+                row[k] = pick(WORDS, rng)
+            case 1:
+                del row[k]
+                row += [""] * (not row)
+            case 2:
+                row.insert(k, row[k])
+            case 3:
+                lines.insert(int(rng.integers(len(lines))), row)
+            case 4:
+                lines = [line for line in lines if line is not row] or [[""]]
+            case _:
+                for line in lines:
+                    line[k : k + 1] = []
+                    line += [""] * (not line)
+    return "\n".join("\t".join(row) for row in lines).encode(pick(["utf-8", "utf-8", "utf-16", "utf-16-le"], rng))
