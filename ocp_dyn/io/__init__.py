@@ -5,6 +5,7 @@
 | `formats` | a model of any format, by content and ending |
 | `xml` | XML files with their lines, for all readers |
 | `urdf` | URDF to `Model`; `_urdf_xml` reads and checks the XML |
+| `mjcf` | MuJoCo's MJCF to `Model`, constraints, keyframes, tendons, shapes |
 | `visuals` | shapes of the links of a URDF, for viewers |
 | `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
 | `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
@@ -25,6 +26,12 @@ from .json import load_model as load_model
 from .json import model_from_dict as model_from_dict
 from .json import model_to_dict as model_to_dict
 from .json import save_model as save_model
+from .mjcf import Actuator as Actuator
+from .mjcf import FixedTendon as FixedTendon
+from .mjcf import MjcfFile as MjcfFile
+from .mjcf import load_mjcf as load_mjcf
+from .mjcf import parse_mjcf as parse_mjcf
+from .mjcf import read_mjcf as read_mjcf
 from .simulators import Ball as Ball
 from .simulators import Box as Box
 from .simulators import Cylinder as Cylinder

@@ -1,0 +1,257 @@
+"""MJCF -> Model, and everything else in the file that users need: constraints, configurations, tendons, shapes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from casadi import DM
+
+from ..._base.files import path_of
+from ..._base.types import Array, ModelError, ModelWarning, names_in_message, repr_in_message
+from ...constraints import ConstraintSet, JointCoupling
+from ...mechanism import Mimic, Model
+from ...mechanism.parts import checked_mimics
+from ..layouts import Layout
+from ..visuals import Visual
+from ..xml import XmlElement
+from .actuators import Actuator, FixedTendon, read_actuators, read_tendons
+from .build import built, frames_of_sites, reference
+from .compiled import MeshInertias
+from .document import read_document, sections
+from .elements import InertiaData
+from .equality import EqualityReader
+from .inertia import of_body
+from .poses import TINY
+from .settings import Settings, read_classes, read_settings
+from .tree import BodyData, TreeReader
+from .values import Values
+from .vocabulary import check_attributes
+
+DRAWN = {"box": "box", "sphere": "sphere", "cylinder": "cylinder", "capsule": "capsule", "mesh": "mesh"}
+"""Kinds of shapes that pictures have, by those of the file."""
+
+
+@dataclass(frozen=True)
+class MjcfFile:
+    """The contents of an MJCF file.
+
+    model: the bodies and joints. constraints: the active equalities, for `od.constrained_dynamics`; linear couplings of
+    joints are in `model.mimics` too. reference: the configuration in which the file has the bodies (nq), MuJoCo's
+    qpos0. configurations: the keyframes, {name: q}. tendons: the fixed ones. actuators: all. shapes: the geoms, in
+    frames of the model. skipped: what the file has and the model has not, in words.
+
+    All configurations are in the model's layout; `od.Layout(model, "mujoco")` converts others.
+
+    >>> inside = '<body name="leg"><joint name="knee"/><geom size="0.1"/></body>'
+    >>> key = '<keyframe><key name="bent" qpos="0.5"/></keyframe>'
+    >>> od.io.parse_mjcf(f"<mujoco><worldbody>{inside}</worldbody>{key}</mujoco>").configurations
+    {'bent': array([0.5])}
+    """
+
+    model: Model
+    constraints: ConstraintSet  # type: ignore[type-arg]  # of any kind
+    reference: Array
+    configurations: Mapping[str, Array] = field(default_factory=dict)
+    tendons: tuple[FixedTendon, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
+    shapes: tuple[Visual, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+def load_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None = None) -> Model:
+    """The model of a MuJoCo MJCF file: its joints in MuJoCo's order, several joints of a body as a chain.
+
+    Included files lie in the folder of the file or below; folder: another one, for files that include those beside
+    their own folder. A `ModelWarning` names equalities of the file: `od.io.read_mjcf(path).constraints` has them.
+
+    Frames of the model are the bodies and the named sites. Bodies whose shapes are meshes, and have no `<inertial>`,
+    need the package `mujoco`, whose compiler reads meshes. See `read_mjcf` for what is read.
+
+    Raises ModelError with file, line, element and remedy for everything wrong in the file and everything in it that
+    would change the motion and is not read, OSError if a file cannot be read.
+
+    >>> import pathlib, tempfile
+    >>> ball = '<mujoco model="ball"><worldbody><body><freejoint/><geom size="0.1"/></body></worldbody></mujoco>'
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     size = pathlib.Path(place, "ball.xml").write_text(ball)
+    ...     od.io.load_mjcf(f"{place}/ball.xml")
+    <Model 'ball': nb=1, nq=7, nv=6>
+    """
+    found = read_mjcf(path, folder=folder)
+    if found.constraints:
+        names = tuple(c.name for c in found.constraints)
+        warnings.warn(
+            f"{path}: the file holds {len(names)} equalities, {names_in_message(names, 6)}, which a model does not "
+            "contain: od.io.read_mjcf(path).constraints has them, for od.constrained_dynamics",
+            ModelWarning,
+            stacklevel=2,
+        )
+    return found.model
+
+
+def read_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None = None) -> MjcfFile:
+    """The model of an MJCF file with its constraints, configurations, tendons, actuators and shapes.
+
+    See `load_mjcf` for folder and errors.
+
+    >>> import pathlib, tempfile
+    >>> hinge = '<joint name="knee" ref="10"/><geom size="0.1"/>'
+    >>> text = f'<mujoco><worldbody><body name="leg">{hinge}</body></worldbody></mujoco>'
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     size = pathlib.Path(place, "leg.xml").write_text(text)
+    ...     np.degrees(od.io.read_mjcf(f"{place}/leg.xml").reference).round(6)
+    array([10.])
+    """
+    file = path_of(path)
+    if str(file).lstrip().startswith("<"):
+        raise ModelError(
+            f"a path was expected, got what looks like MJCF text ({repr_in_message(str(file)[:30])}...): use parse_mjcf"
+        )
+    return _read(file.read_bytes(), str(file), Path(file), None if folder is None else Path(path_of(folder)))
+
+
+def parse_mjcf(text: str | bytes, source: str = "MJCF text") -> MjcfFile:
+    """The contents of an MJCF given as text, which includes no files. `source` opens the messages. See `read_mjcf`.
+
+    >>> body = '<body name="wheel"><joint name="hub" axis="0 1 0"/><geom type="cylinder" size="0.3 0.02"/></body>'
+    >>> wheel = od.io.parse_mjcf(f"<mujoco><worldbody>{body}</worldbody></mujoco>").model
+    >>> wheel.q_names, round(wheel.mass, 6)  # of water: 1000 kg/m^3
+    (('hub',), 11.309734)
+    """
+    return _read(text, source, None, None)
+
+
+def _read(text: str | bytes, source: str, path: Path | None, folder: Path | None) -> MjcfFile:
+    root = read_document(text, source, path, folder)
+    refuse_deformable(root)
+    settings, classes = read_settings(root), read_classes(root)
+    tree = TreeReader(root, settings, classes)
+    joints = {joint.name: joint for body in tree.bodies for joint in body.joints}
+    if not joints:
+        raise root.fault("no body has a joint, and a model needs one that moves; add a <joint> or a <freejoint>")
+    tendons, spatial = read_tendons(root, joints, classes, settings)
+    drives = read_actuators(root, tree.bodies, tendons, classes, settings)
+    inertias = inertias_of(tree.bodies, settings, MeshInertias(path))
+    name = root.get("model") or (path.stem if path else "")
+    try:
+        model = built(name, tree.bodies, inertias, settings.gravity, drives.torques, held_to_world(root))
+    except ModelError as error:
+        raise ModelError(str(error) if str(error).startswith(source) else f"{source}: {error}") from None
+    q0, frames = reference(tree.bodies), frames_of_sites(tree.bodies)
+    bodies = {body.name: body.name for body in tree.bodies}
+    equalities = EqualityReader(model, q0, joints, tendons, frames, bodies).read(root, classes, settings)
+    model = with_mimics(model, equalities)
+    return MjcfFile(
+        model, ConstraintSet(equalities), q0, keyframes(root, model, q0), tuple(tendons.values()), drives.actuators,
+        tuple(shapes_of(tree.bodies)), skipped(tree.bodies, spatial, drives.elsewhere),
+    )  # fmt: skip
+
+
+def held_to_world(root: XmlElement) -> bool:
+    """Whether an equality may hold a body to the world."""
+    return any(element.tag in ("connect", "weld") for element in sections(root, "equality"))
+
+
+def refuse_deformable(root: XmlElement) -> None:
+    for element in sections(root, "deformable"):
+        if element.tag != "skin":
+            raise element.fault("deformable bodies have no counterpart here: delete it to load the rigid bodies")
+
+
+def inertias_of(bodies: list[BodyData], settings: Settings, meshes: MeshInertias) -> list[InertiaData]:
+    """The inertias of all bodies; scaled to the total mass that the file asks for, if it does."""
+    nothing = InertiaData(0.0, np.zeros(3), np.zeros((3, 3)))
+    found = [nothing]
+    for number, body in enumerate(bodies[1:], 1):
+        found.append(
+            of_body(body.inertial, body.geoms, settings, lambda geom, number=number: meshes.of(number, geom))  # type: ignore[misc]
+        )
+    total = sum(each.mass for each in found)
+    if settings.total_mass > 0 and total > 0:
+        factor = settings.total_mass / total
+        return [InertiaData(factor * each.mass, each.com, factor * each.I) for each in found]
+    return found
+
+
+def with_mimics(model: Model, equalities: tuple[object, ...]) -> Model:
+    """The model with the linear couplings of joints as mimics, as far as no joint follows two and none follow in a
+    ring."""
+    mimics: list[Mimic] = []
+    dofs = {name: model.joints[i].nv for i, name in enumerate(model.joint_names, 1)}
+    for each in equalities:
+        if isinstance(each, JointCoupling) and each.function is None:
+            try:
+                mimics = list(checked_mimics([*mimics, Mimic(each.joint, each.other, each.ratio, each.offset)], dofs))
+            except ModelError:
+                continue
+    return replace(model, mimics=tuple(mimics)) if mimics else model
+
+
+def keyframes(root: XmlElement, model: Model, q0: Array) -> dict[str, Array]:
+    """The configurations of `<key>`s; one without qpos is the reference."""
+    layout, found = Layout(model, "mujoco"), {}
+    for number, element in enumerate(sections(root, "keyframe")):
+        check_attributes(element)
+        name = element.get("name") or f"key{number}"
+        if name in found:
+            raise element.fault(f"the name {repr_in_message(name)} is taken; names must be unique, rename it")
+        values = Values(element)
+        qpos = values.numbers("qpos", 0, 10**7, default=())
+        if qpos.size not in (0, model.nq):
+            raise element.fault(f"qpos has {qpos.size} numbers, expected {model.nq}, those of all joints")
+        q = np.array(DM(layout.from_q(qpos)).full()).ravel() if qpos.size else q0.copy()
+        found[name] = with_unit_quaternions(model, q, element)
+    return found
+
+
+def with_unit_quaternions(model: Model, q: Array, element: XmlElement) -> Array:
+    """q with quaternions of length one, as MuJoCo makes them."""
+    found = q.copy()
+    for i, _ in model.edges:
+        if model.joints[i].has_quaternion:
+            at = slice(model.q_index[i + 1] - 4, model.q_index[i + 1])
+            length = float(np.linalg.norm(q[at]))
+            if not length > TINY:
+                raise element.fault(f"qpos of joint {repr_in_message(model.joint_names[i - 1])} is no rotation")
+            found[at] = q[at] / length
+    return found
+
+
+def shapes_of(bodies: list[BodyData]) -> list[Visual]:
+    """The geoms that pictures can show. Lengths of cylinders and capsules, and edges of boxes, are whole ones."""
+    found = []
+    for body in bodies:
+        for geom in body.geoms:
+            kind = DRAWN.get(geom.kind)
+            if kind is None or (geom.mesh and kind != "mesh"):
+                continue
+            size = tuple(float(x) for x in geom.size)
+            if kind == "box":
+                size = tuple(2 * x for x in size)
+            elif kind in ("cylinder", "capsule"):
+                size = (size[0], 2 * size[1])
+            elif kind == "mesh":
+                size = (1.0, 1.0, 1.0)
+            found.append(Visual(body.name, kind, size, geom.pose.R, geom.pose.p, geom.color, geom.mesh))  # type: ignore[arg-type]
+    return found
+
+
+def skipped(bodies: list[BodyData], spatial: tuple[str, ...], elsewhere: tuple[str, ...]) -> tuple[str, ...]:
+    """Sentences on parts of the file that the model does not have."""
+    found = []
+    if spatial:
+        found.append(f"{len(spatial)} spatial tendons, which have no springs: {names_in_message(spatial, 6)}")
+    if elsewhere:
+        found.append(f"torque limits by actuators of the kinds {', '.join(elsewhere)}, on tendons, sites or bodies")
+    balls = tuple(j.name for body in bodies for j in body.joints if j.kind == "ball" and j.limits is not None)
+    if balls:
+        found.append(f"limits of the angle of ball joints: {names_in_message(balls, 6)}")
+    mocap = tuple(body.name for body in bodies if body.mocap)
+    if mocap:
+        found.append(f"mocap bodies do not move: {names_in_message(mocap, 6)}")
+    return tuple(found)
