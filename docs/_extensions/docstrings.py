@@ -70,6 +70,19 @@ def public_names() -> dict[str, str]:
 
 NAMES = public_names()
 
+
+def full_names() -> set[str]:
+    """Full names of all that users call, each once: those of `NAMES`, and others whose last name means another
+    thing there, as `ocp_dyn.robots.load` beside `ocp_dyn.load`."""
+    others = {
+        f"{prefix}.{name}"
+        for prefix, module in MODULES.items()
+        for name in public(module)
+        if name in NAMES and prefix != "ocp_dyn.layouts" and getattr(module, name) is not _object(NAMES[name])
+    }
+    return {*NAMES.values(), *others}
+
+
 RESULTS = {
     "Model", "Frame", "InverseKinematics", "Solution", "PhaseMotion", "Summary", "Defects", "Drift", "ActiveSet",
     "Active", "DecidingBound", "DecidingBounds", "Sensitivities", "Slope", "Floquet", "LimitCycle", "MirrorMap",

@@ -103,9 +103,8 @@ def read_tendons(
         parts = [(Values(part).reference("joint", joints, "joint"), Values(part).number("coef")) for part in element]
         if not parts or any(joints[joint].kind not in ("hinge", "slide") for joint, _ in parts):
             raise element.fault("a fixed tendon is a sum over hinges and slides, at least one")
-        fixed[name] = FixedTendon(
-            name, tuple(j for j, _ in parts), tuple(x for _, x in parts), *(ENDLESS if limits is None else limits)
-        )
+        lower, upper = (float(x) for x in (ENDLESS if limits is None else limits))
+        fixed[name] = FixedTendon(name, tuple(j for j, _ in parts), tuple(x for _, x in parts), lower, upper)
     return fixed, tuple(spatial)
 
 

@@ -173,7 +173,13 @@ def with_timed_springs(model: Model, bodies: list[BodyData]) -> Model:
     if not timed:
         return model
     H = np.array(DM(mass_matrix(model, DM(reference(bodies)), loads=Loads(armature=True))).full())
-    inverse = np.diag(np.linalg.inv(H))
+    try:
+        inverse = np.diag(np.linalg.inv(H))
+    except np.linalg.LinAlgError:
+        raise timed[0].element.fault(
+            "springdamper takes the inertia that the joints move, and some joint of the model moves none: give its "
+            "body a mass, or the joint an armature"
+        ) from None
     dofs = {key: np.array(values) for key, values in vars(model.dofs).items()}
     for joint in timed:
         T, ratio = joint.spring_damper or (0.0, 0.0)

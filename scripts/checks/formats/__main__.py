@@ -22,18 +22,21 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     part = PARTS[options.part]
     counts: dict[str, Counter[str]] = {}
+    worst = 0.0
     for path in part.files_in(options.directory):
         inside = path.relative_to(options.directory)
         try:
             verdict, what = part.check(path, options.folder)
         except Exception as error:  # noqa: BLE001, a foreign exception is a finding
             verdict, what = "differ", f"{type(error).__name__}: {error}"
+        worst = max(worst, float(what)) if verdict == "agree" else worst
         counts.setdefault(inside.parts[0], Counter())[verdict] += 1
         if verdict in ("refused", "differ"):
             print(f"{verdict}: {inside}: {what.replace(str(options.directory), '')}", flush=True)
     print(f"\n| folder | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}")
     for name, count in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
         print(f"| {name} | {' | '.join(str(count[column]) for column in COLUMNS)} |")
+    print(f"\nlargest error of the files that agree: {worst:.1e}")
     return int(any(count["differ"] for count in counts.values()))
 
 

@@ -130,7 +130,7 @@ def _writing(good: dict[str, Any]) -> list[Call]:
                     ("directory", *generated.changed))  # fmt: skip
     compiled = call_of("compile", quietly(od.codegen.compile), good)
     files = {"Solution.save": solution.save, "Solution.to_csv": solution.to_csv, "load_model": od.load_model,
-             "load_urdf": od.load_urdf, "load": ocp.Solution.load}  # fmt: skip
+             "load_urdf": od.load_urdf, "od.load": od.load, "load": ocp.Solution.load}  # fmt: skip
     filed = [Call(name, in_a_folder(run), {"path": "x"}, ("path",)) for name, run in files.items()]
     model = Call("save_model", in_a_folder(od.save_model), {"model": good["model"], "path": "x"}, ("path",))
     sweep = {"make": monopod, "points": ocp.grid(speed=[1.0, 1.2]), "folder": "gaits"}

@@ -19,6 +19,7 @@ import ocp_dyn as od
 from .arguments import SKIPPED, Call, call_of, valid
 from .files import model_data, rotor_solution
 from .folders import in_a_folder, quietly
+from .mjcf import MJCF
 
 ROOMS: dict[str, ModuleType] = {
     "formulations": od.formulations, "io": od.io, "models": od.models, "viz": od.viz, "codegen": od.codegen,
@@ -57,7 +58,8 @@ def _good() -> dict[str, dict[str, Any]]:
             "independent": f.independent_coordinates(bar.model, bar.loops, bar.q), "accelerations": _falling(model),
         },
         "io": {"model": model, "path": "x.xml", "data": json.loads(model_data()), "frame": "c",
-               "half_sizes": (0.1, 0.2, 0.3), "radius": 0.1, "half_length": 0.2},
+               "half_sizes": (0.1, 0.2, 0.3), "radius": 0.1, "half_length": 0.2,
+               "source": "x.xml", "text": MJCF},
         "models": {"model": model, "n": 2, "t": 0.1, "sex": "male", "duration": 0.8},
         "viz": {**pictures, "path": "x.png", "foot": "foot", "shapes": ()},
         "codegen": {"functions": [od.function(od.mass_matrix, model)], "directory": "robot", "model": model,

@@ -111,6 +111,7 @@ WRONG = {
     "key of no rotation": (text('<body><freejoint/><geom size="1"/></body>',
                                 tail='<keyframe><key qpos="0 0 0 0 0 0 0"/></keyframe>'), "is no rotation"),
     "keys of one name": (text(tail='<keyframe><key name="a"/><key name="a"/></keyframe>'), "'a' is taken"),
+    "springdamper of nothing": (text('<body><joint springdamper="1 1"/></body>'), "some joint of the model moves none"),
     "part": ("<mujocoinclude/>", "load the file that includes it"),
     "entities": ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', "document type"),
     "include in a text": ('<mujoco><include file="a.xml"/></mujoco>', "a text includes no files"),
