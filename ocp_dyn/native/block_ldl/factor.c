@@ -36,8 +36,8 @@ int block_ldl_set_pairs(instance *s, const layout *l)
     int negative = 0;
     memset(s->J, 0, (l->entry_count + 1) * sizeof(double));
     memset(s->corner, 0, (3 * (size_t)l->pairs + 1) * sizeof(double));
-    for (int k = 0; k < l->entries.count; k++) s->J[l->entries.at[k].to] += s->values[l->entries.at[k].source];
-    for (int k = 0; k < l->corners.count; k++) s->corner[l->corners.at[k].to] += s->values[l->corners.at[k].source];
+    for (int k = 0; k < l->entries.count; k++) s->J[l->entries.at[k].to] += s->scaled[l->entries.at[k].source];
+    for (int k = 0; k < l->corners.count; k++) s->corner[l->corners.at[k].to] += s->scaled[l->corners.at[k].source];
     for (int p = 0; p < l->pairs; p++) {
         const double *d = s->corner + 3 * (size_t)p;
         double determinant = d[0] * d[2] - d[1] * d[1];
@@ -116,7 +116,7 @@ static double *assemble(worker *w, int number, factors *g)
     for (int k = 0; k < f->cell_count; k++) {
         cell e = f->cells[k];
         int r = e.row < f->own ? e.row : e.row + shift, c = e.column < f->own ? e.column : e.column + shift;
-        F[r + g->ld * c] += s->values[e.source];
+        F[r + g->ld * c] += s->scaled[e.source];
     }
     for (int k = 0; k < f->pair_count; k++) add_pair(s, w->l, f->pairs[k], f->own, shift, F, g->ld);
     int delayed = f->own + left;
@@ -286,7 +286,9 @@ static int prepare(instance *s, const layout *l)
 /* Factors the matrix whose values the instance holds; *negative: the number of its negative eigenvalues. */
 int block_ldl_factor(instance *s, const layout *l, int *negative)
 {
-    int failure = prepare(s, l), subtrees = s->plan->subtrees;
+    int failure = block_ldl_scale(s), subtrees = s->plan->subtrees;
+    s->late = 0;
+    if (!failure) failure = prepare(s, l);
     if (failure) return failure;
     *negative = block_ldl_set_pairs(s, l);
     if (*negative < 0) return SINGULAR;
@@ -299,6 +301,7 @@ int block_ldl_factor(instance *s, const layout *l, int *negative)
     for (int k = 0; k <= subtrees; k++) {
         const worker *w = s->workers + k;
         *negative += w->negative;
+        s->late += w->delayed;
         figures->delayed += w->delayed, figures->multiply_adds += w->multiply_adds, figures->entries += w->entries;
         if (w->largest > figures->largest_front) figures->largest_front = w->largest;
     }

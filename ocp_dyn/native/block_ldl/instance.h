@@ -17,7 +17,7 @@ enum { MOST_ROWS = 32767 }; /* of a front: places in it are written in 15 bits *
 
 typedef struct {
     double factorizations, factor_seconds, solves, solve_seconds, delayed, strict, residual, multiply_adds, entries;
-    double failure, largest_front, threads, refined, spare[3];
+    double failure, largest_front, threads, refined, unrefined, spare[2];
 } statistics;
 
 typedef struct instance instance;
@@ -111,10 +111,14 @@ typedef struct {
     size_t room[6], slot_size;
 } factors;
 
+/* The matrix of one solver, with its layouts and its factors.
+
+   values: the matrix as it was given; scaled: D A D, which is factored; scale: D. swept: sweeps by which D was found.
+   late: rows that the last factorization delayed. */
 struct instance {
-    int id, n, nz, strict, factored, *irn, *icn;
+    int id, n, nz, strict, factored, swept, *irn, *icn;
     const double *values;
-    double *J, *corner, *rhs, threshold, asked;
+    double *scaled, *scale, *J, *corner, *rhs, threshold, asked, late;
     plan *plan;
     layout *layouts[2]; /* the usual one, and the strict one, without pairs and tiles */
     factors *factors;
@@ -127,6 +131,7 @@ struct instance {
 
 int block_ldl_analyze(const plan *p, int nz, const int *irn, const int *icn, int strict, layout **made);
 void block_ldl_forget(layout *l);
+int block_ldl_scale(instance *s);
 int block_ldl_factor(instance *s, const layout *l, int *negative);
 void block_ldl_solve(instance *s, const layout *l, double *x);
 void block_ldl_release(instance *s);

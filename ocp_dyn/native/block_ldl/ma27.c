@@ -17,7 +17,7 @@ enum { INFO_SINGULAR = -5, INFO_FAILED = -2 };
 
 static const double GOOD = 1e-13;       /* relative residual below which a solution is taken as it is */
 static const double ENOUGH = 1e-8;      /* relative residual, after refinement, above which pivots were too small */
-static const double USUAL_PIVOT = 1e-8; /* threshold of pivots until a residual is too large */
+static const double USUAL_PIVOT = 1e-6; /* threshold of pivots, in the scaled matrix, until a residual is too large */
 static const double STRICT_PIVOT = 1e-2;
 
 typedef void (*watcher)(int what, int n, int nz, const int *irn, const int *icn, const double *a, int negative,
@@ -68,7 +68,7 @@ static void free_plan(plan *p)
         p->instances = s->next;
         block_ldl_release(s);
         block_ldl_forget(s->layouts[0]), block_ldl_forget(s->layouts[1]);
-        free(s->irn), free(s->icn), free(s->J), free(s->corner), free(s);
+        free(s->irn), free(s->icn), free(s->J), free(s->corner), free(s->scaled), free(s);
     }
     free(p->front), free(p->role), free(p->tile), free(p->parent), free(p->thread);
     free(p);
@@ -282,7 +282,8 @@ static double solve(instance *s, const double *b, double *x, double *r)
     const layout *l = s->layouts[s->strict];
     memcpy(x, b, (size_t)s->n * sizeof(double));
     block_ldl_solve(s, l, x);
-    double left = residual(s, b, x, r);
+    double left = residual(s, b, x, r), *worst = &s->plan->figures.unrefined;
+    if (!(left <= *worst)) *worst = left;
     for (int step = 0; step < 2 && !(left <= GOOD) && left == left; step++, s->plan->figures.refined++) {
         block_ldl_solve(s, l, r);
         for (int i = 0; i < s->n; i++) x[i] += r[i];

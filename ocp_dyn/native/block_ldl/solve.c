@@ -63,12 +63,19 @@ static void solve_pair(const double *d, double s, double y, double *solved_s, do
     *solved_y = (d[0] * y - d[1] * s) / determinant;
 }
 
+/* x = D x, with the scales D. */
+static void scale(const instance *s, double *x)
+{
+    for (int i = 0; i < s->n; i++) x[i] *= s->scale[i];
+}
+
 /* Solves A x = b in place with the factors of the instance. */
 void block_ldl_solve(instance *s, const layout *l, double *x)
 {
     double first, second;
     int worth = l->numbers > WORTH_THREADS;
     s->rhs = x;
+    scale(s, x);
     for (int p = 0; p < l->pairs; p++) {
         const pair *q = l->pair + p;
         solve_pair(s->corner + 3 * (size_t)p, x[q->s], x[q->y], &first, &second);
@@ -84,4 +91,5 @@ void block_ldl_solve(instance *s, const layout *l, double *x)
         for (int e = q->first; e < q->first + q->count; e++) y -= s->J[e] * x[l->column[e]];
         solve_pair(s->corner + 3 * (size_t)p, x[q->s], y, x + q->s, x + q->y);
     }
+    scale(s, x);
 }

@@ -37,7 +37,7 @@ void block_ldl_assemble_tiles(worker *w, const front *f, parts *raw)
     total = 0;
     for (int k = 0; k < 5; k++) *at[k] = w->raw + total, total += sizes[k];
     const places *lists[] = {&f->H, &f->C, &f->B, &f->Q, &f->E};
-    for (int k = 0; k < 5; k++) add_values(*at[k], lists[k], s->values);
+    for (int k = 0; k < 5; k++) add_values(*at[k], lists[k], s->scaled);
     for (int k = 0; k < f->pair_count; k++) {
         const pair *q = w->l->pair + f->pairs[k];
         const double *J = s->J + q->first, *d = s->corner + 3 * (size_t)f->pairs[k];
