@@ -55,6 +55,17 @@ JOINTS: dict[str, od.Joint] = {
         [(0, 0, 1, 0, 0, 0), (0.6, 0, 0.8, 0.1, -0.3, 0.2), (0, 0, 0, 1, 2, 3), (1, 0, 0, 0, 0, 0)]
     ),
     "custom": od.CustomJoint(knee, ("flexion", "slide")),
+    "functions": od.FunctionJoint(
+        [
+            od.JointAxis((0.1, 0.2, 1.0), od.SimmSpline((-1.0, -0.3, 0.2, 0.5, 1.1), (-0.9, -0.4, 0.3, 0.4, 1.2))),
+            od.JointAxis((1.0, 0.3, 0.0), od.PolynomialFunction((0.2, -0.4, 0.5, 0.1)), (1,)),
+            od.JointAxis((0.0, 1.0, 0.4), od.LinearFunction((0.5, -0.7), 0.2), (0, 1)),
+        ],
+        [od.JointAxis("x", od.SineFunction(0.3, 1.2, 0.4, 0.1), (1,)), od.JointAxis((0.2, 1.0, 0.0))],
+        ("bend", "roll"),
+        radii=(0.1, 0.2, 0.3),
+        pose=((0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.1, -0.2, 0.3)),
+    ),
     "planar": od.Planar(),
     "floating": od.FloatingBase(),
     **{f"euler_{order}": od.Euler(order) for order in EULER_ORDERS},
@@ -73,7 +84,7 @@ ALL_TREES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "forest": (("floating", "spherical", "revolute_z", "planar", "euler_xyz", "prismatic_x"), (0, 1, 1, 0, 4, 4)),
 }
 MIXED: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
-    "screws": (("custom", "multi_dof", "helical_skew", "multi_dof", "custom", "helical_skew"), (0, 1, 2, 0, 4, 4)),
+    "screws": (("custom", "multi_dof", "helical_skew", "multi_dof", "functions", "helical_skew"), (0, 1, 2, 0, 4, 4)),
     "mixed": (("floating_zyx", "universal", "cylindrical_skew", "euler_zyx", "translation"), (0, 1, 1, 2, 3)),
     "bases": (("translation", "floating", "cylindrical_skew", "universal", "planar"), (0, 1, 2, 0, 4)),
 }

@@ -37,6 +37,9 @@ def two(start: Any, end: Any) -> Any:
     return start.q[0] - end.q[0], 0, 0
 
 
+PATH = (od.PathPoint("P1", "link1", (0, 0, 0)), od.PathPoint("P2", "link2", (0, 0, 0)))
+
+
 def motion() -> ocp.PhaseMotion:
     nodes, between = np.zeros((3, 2)), np.zeros((2, 2))
     return ocp.PhaseMotion("swing", np.arange(3.0), nodes, nodes, between, between, np.zeros((2, 3)), (OTHER,), {})
@@ -89,6 +92,14 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
     lambda: ocp.TorqueCapacity({"joint1": (None, one)}), lambda: ocp.Activation(), lambda: ocp.ExcitationSquared(),
     lambda: CURVE, lambda: od.CustomJoint(lambda q: od.Transform(DM.eye(3), ca.vertcat(q, 0, 0))),
     lambda: od.models.human_dimensions(), lambda: od.Quantity("x", "m"), lambda: od.models.n_four_bar(2),
+    lambda: od.ConstantFunction(), lambda: od.LinearFunction(), lambda: od.PolynomialFunction((1.0, 2.0)),
+    lambda: od.SineFunction(), lambda: od.SimmSpline((0, 1), (0, 1)), lambda: od.JointAxis("x"),
+    lambda: od.PiecewiseLinearFunction((0, 1), (0, 1)), lambda: od.ScaledFunction(od.SineFunction(), 2.0),
+    lambda: od.FunctionJoint([od.JointAxis("x")]), lambda: od.CoordinateCoupling("joint1", ("joint2",)),
+    lambda: od.PointDistance("link1", "link2", 1.0), lambda: od.Marker("m", "link1", (0, 0, 0)), lambda: PATH[0],
+    lambda: od.ConditionalPathPoint("P", "link1", (0, 0, 0), "joint1", 0.0, 1.0), lambda: od.PathWrap("ball"),
+    lambda: od.MovingPathPoint("P", "link1", (od.SineFunction(),) * 3, ("joint1",) * 3),
+    lambda: od.Muscle("m", "PathSpring", PATH), lambda: od.WrapObject("ball", "sphere", "link1", (0.1,)),
     lambda: od.Fixed(), lambda: od.Planar(), lambda: od.Spherical(), lambda: od.Translation(), lambda: ocp.Continuous(),
 )  # fmt: skip
 """An object of every class that users make."""
@@ -104,6 +115,7 @@ RESULTS = {
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},
     "recordings": {"Capture"},
+    "io": {"MjcfFile"},
     "viz": {"Segment"},
 }  # fmt: skip
 """Classes that functions of the library make, and those that collect what others have made."""

@@ -12,6 +12,7 @@ One protocol, `Constraint`, serves every algorithm; a new kind of constraint is 
 | `rolling` | `RollingContact`: a sphere or cylinder that rolls on a plane |
 | `loop` | `Loop`: closure of a kinematic loop |
 | `custom_constraint` | `CustomConstraint` from a function, `JointCoupling`, `LockedJoint`; `Baumgarte` stabilization |
+| `couplings` | `CoordinateCoupling` by a function given as data, `PointDistance` |
 | `mimic` | joints that follow others: as constraints, or eliminated from the coordinates |
 | `constraint_parameters` | points and radii of constraints as inputs |
 
@@ -25,6 +26,8 @@ from .contact import Contact as Contact
 from .contact import edge_contacts as edge_contacts
 from .contact import plane_contacts as plane_contacts
 from .contact import point_contacts as point_contacts
+from .couplings import CoordinateCoupling as CoordinateCoupling
+from .couplings import PointDistance as PointDistance
 from .custom_constraint import Baumgarte as Baumgarte
 from .custom_constraint import CustomConstraint as CustomConstraint
 from .custom_constraint import JointCoupling as JointCoupling

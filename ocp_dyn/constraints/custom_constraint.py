@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -147,6 +147,22 @@ class JointCoupling(Constraint):
     def rows(self) -> tuple[str, ...]:
         return (self.name,)
 
+    def renamed(self, name: Callable[[str], str]) -> JointCoupling:
+        return replace(self, joint=name(self.joint), other=name(self.other))
+
+    def scaled(self, length: float, coordinates: Mapping[str, float]) -> JointCoupling:
+        own, other = coordinates[self.joint], coordinates[self.other]
+        if self.function is not None and other != 1:
+            return super().scaled(length, coordinates)  # type: ignore[no-any-return]
+        return replace(self, ratio=self.ratio * own / other, offset=self.offset * own)
+
+    def within(self, frames: Collection[str], held: Mapping[str, float], left: Collection[str]) -> Any:
+        if self.joint in left and self.other in held:
+            at = held[self.other]
+            f = at if self.function is None else float(DM(self.function(DM(at))))
+            return LockedJoint(self.joint, self.ratio * f + self.offset)
+        return self if {self.joint, self.other} <= set(left) else None
+
     def position(self, model: Model, q: Expr) -> Expr:
         i = _single(model, self.joint, model.q_slice(self.joint))
         return q[i] - self.ratio * self._other(model, q).value - self.offset
@@ -213,6 +229,17 @@ class LockedJoint(Constraint):
     @property
     def name(self) -> str:
         return self.joint
+
+    def renamed(self, name: Callable[[str], str]) -> LockedJoint:
+        return replace(self, joint=name(self.joint))
+
+    def scaled(self, length: float, coordinates: Mapping[str, float]) -> LockedJoint:
+        if self.value is None or self.dofs > 1:
+            return self if self.value is None else super().scaled(length, coordinates)
+        return replace(self, value=coordinates[self.joint] * self.value[0])
+
+    def within(self, frames: Collection[str], held: Mapping[str, float], left: Collection[str]) -> LockedJoint | None:
+        return self if self.joint in left else None
 
     @property
     def rows(self) -> tuple[str, ...]:

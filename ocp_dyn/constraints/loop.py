@@ -11,7 +11,8 @@ the wrench along T_w on the successor at x_s, and its opposite on the predecesso
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -131,6 +132,19 @@ class Loop(Constraint):
         """The same loop with another origin [m] of its end `kind`: three numbers, or an expression (3x1)."""
         return replace_fields(self, **{f"{kind}_pose": (getattr(self, f"{kind}_pose")[0], value)})
 
+    def renamed(self, name: Callable[[str], str]) -> Loop:
+        ends = {key: name(_frame_name(getattr(self, key))) for key in self.parameters}
+        return replace(self, label=name(self.label) if self.label else None, **ends)  # type: ignore[arg-type]
+
+    def scaled(self, length: float, coordinates: Mapping[str, float]) -> Loop:
+        poses = {key: getattr(self, key) for key in ("predecessor_pose", "successor_pose")}
+        longer: Any = {key: (R, tuple(length * x for x in r)) for key, (R, r) in poses.items()}
+        return replace(self, **longer)
+
+    def within(self, frames: Collection[str], held: Mapping[str, float], left: Collection[str]) -> Loop | None:
+        ends = {_frame_name(getattr(self, key)) for key in self.parameters}
+        return self if ends <= set(frames) else None
+
     def position(self, model: Model, q: Expr) -> Expr:
         (Rp, xp), (Rs, xs) = self._poses(model, q)
         R, n = Rp.T @ Rs, self.free_axis
@@ -205,6 +219,10 @@ class Loop(Constraint):
         """T_w', a row per axis."""
         T = exact(self.axes)
         return ca.horzcat(T[:, :3] @ R.T, T[:, 3:] @ R.T)
+
+
+def _frame_name(frame: Frame | str) -> str:
+    return frame if isinstance(frame, str) else frame.name
 
 
 def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:

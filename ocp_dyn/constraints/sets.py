@@ -15,11 +15,11 @@ from .._base.autodiff import rounding_error
 from .._base.display import Displayed, heading, table
 from .._base.extensible import Extensible, derive
 from .._base.types import Expr, M, Numbers, as_type, check_kind, matrix, names_in_message, repr_in_message, sequence
-from ..mechanism import Model
+from ..mechanism import KeptConstraint, Model
 from ..mechanism.boundary import checks_arguments
 
 
-class Constraint(Extensible, Displayed):
+class Constraint(Extensible, Displayed, KeptConstraint):
     """Base class of constraints: phi(q) = 0, and `G qdd = gamma`. `rows` names its rows.
 
     A class has `rows`, `position`, `jacobian` and `hessian`; the other members have defaults. parameters: kinds of

@@ -6,8 +6,9 @@
 | `xml` | XML files with their lines, for all readers |
 | `urdf` | URDF to `Model`; `_urdf_xml` reads and checks the XML |
 | `mjcf` | MuJoCo's MJCF to `Model`, constraints, keyframes, tendons, shapes |
+| `opensim` | models of OpenSim, .osim |
 | `visuals` | shapes of the links of a URDF, for viewers |
-| `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
+| `json` | `Model` to JSON and back, exact; `_json_parts`: its lists beside the bodies; `_json_entry`: checked access |
 | `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
 | `constraints` | constraints as plain data, for files of solutions |
 | `_hinges_and_slides` | joints as chains of hinges and slides |
@@ -32,6 +33,8 @@ from .mjcf import MjcfFile as MjcfFile
 from .mjcf import load_mjcf as load_mjcf
 from .mjcf import parse_mjcf as parse_mjcf
 from .mjcf import read_mjcf as read_mjcf
+from .opensim import load_osim as load_osim
+from .opensim import parse_osim as parse_osim
 from .simulators import Ball as Ball
 from .simulators import Box as Box
 from .simulators import Cylinder as Cylinder

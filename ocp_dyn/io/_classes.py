@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from .._base.types import ROUNDING, ModelError, repr_in_message, sequence, suggestion
+from ..joints import JointAxis
+from ..joints.functions import FUNCTIONS
+from ..mechanism import ConditionalPathPoint, Marker, MovingPathPoint, Muscle, PathPoint, PathWrap, WrapObject
 from ._json_entry import as_float
+
+VALUES: dict[str, Any] = FUNCTIONS | {
+    kind.__name__: kind
+    for kind in (JointAxis, Marker, PathPoint, ConditionalPathPoint, MovingPathPoint, PathWrap, Muscle, WrapObject)
+}
+"""The library's classes whose objects may be values of fields: each is an object {"class": name, field: value}."""
 
 
 class UnknownClass(ModelError):
@@ -64,8 +73,10 @@ def class_called(name: str, known: Mapping[str, Any], option: str, where: str) -
 
 
 def as_data(value: Any) -> Any:
-    """The value of a field as JSON holds it; TypeError for anything but finite numbers, texts, None and tuples of
-    these."""
+    """The value of a field as JSON holds it; TypeError for anything but finite numbers, texts, None, objects of
+    `VALUES` and tuples of these."""
+    if VALUES.get(type(value).__name__) is type(value):
+        return {"class": type(value).__name__} | {key: as_data(getattr(value, key)) for key in field_names(type(value))}
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, tuple):
@@ -79,6 +90,17 @@ def as_data(value: Any) -> Any:
 
 def from_data(value: Any) -> Any:
     """The value of `as_data`; TypeError for anything that it does not write."""
+    if isinstance(value, Mapping):
+        name = value.get("class")
+        if not isinstance(name, str) or name not in VALUES:
+            raise TypeError("not plain data")
+        given = {key: from_data(x) for key, x in value.items() if key != "class"}
+        if sorted(given) != sorted(field_names(VALUES[name])):
+            raise TypeError("not plain data")
+        try:
+            return VALUES[name](**given)
+        except ValueError as error:
+            raise ModelError(str(error)) from None
     return tuple(from_data(x) for x in value) if isinstance(value, list) else as_data(value)
 
 

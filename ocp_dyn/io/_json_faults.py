@@ -10,7 +10,7 @@ from .._base.types import ModelError, repr_in_message
 from ..joints import Joint, Revolute
 from ..mechanism.builder import ModelBuilder
 from ._json_entry import JsonEntry
-from ._json_passive import passive_from_list
+from ._json_parts import passive_from_list
 from .json import (
     DOF_FIELDS,
     JOINT_CLASSES,

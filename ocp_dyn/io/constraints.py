@@ -10,12 +10,22 @@ import numpy as np
 from casadi import DM
 
 from .._base.types import ModelError, repr_in_message
-from ..constraints import Constraint, Contact, JointCoupling, LockedJoint, Loop, RollingContact
+from ..constraints import (
+    Constraint,
+    Contact,
+    CoordinateCoupling,
+    JointCoupling,
+    LockedJoint,
+    Loop,
+    PointDistance,
+    RollingContact,
+)
 from ..mechanism import Frame, Model
 from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes
 
 CONSTRAINT_CLASSES: dict[str, Any] = {
-    kind.__name__: kind for kind in (Contact, RollingContact, Loop, JointCoupling, LockedJoint)
+    kind.__name__: kind
+    for kind in (Contact, RollingContact, Loop, JointCoupling, LockedJoint, CoordinateCoupling, PointDistance)
 }
 """The library's classes of constraints that consist of names and numbers."""
 

@@ -13,6 +13,7 @@ from .._base.types import ModelError, repr_in_message, suggestion
 from ..mechanism import Model
 from .json import load_model
 from .mjcf import load_mjcf
+from .opensim import load_osim
 from .urdf import load_urdf
 from .xml import root_tag
 
@@ -30,13 +31,14 @@ class Format(NamedTuple):
 FORMATS = (
     Format("URDF", (".urdf",), ("robot",), load_urdf),
     Format("MuJoCo MJCF", (".mjcf",), ("mujoco", "mujocoinclude"), load_mjcf),
+    Format("OpenSim model", (".osim",), ("OpenSimDocument",), load_osim),
     Format("model as JSON", (".json",), (), load_model),
 )
 """The formats that `load` reads."""
 
 
 def load(path: str | PathLike[str], **options: Any) -> Model:
-    """The model of a file of any format that the library reads: URDF, MuJoCo's MJCF, or JSON as `save_model` writes it.
+    """The model of a file of any format: URDF, MuJoCo's MJCF, OpenSim, or JSON as `save_model` writes it.
 
     The outermost element of an XML file decides what it is, whatever its name ends in; other files are known by
     their endings. options: those of the function that reads the format, such as `root=` of `load_urdf`.

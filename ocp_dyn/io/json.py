@@ -2,9 +2,10 @@
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in body order;
 "parent" 0 is the ground), "frames" and, where there are any, "mimics", joints that follow others, "passive", nonlinear
-torques of joints, and "file_joints", notes of a URDF. Numbers are written with the digits that give the same double
-again, infinite limits as "inf" and "-inf". Nothing in a file is ever run or imported: joints are named by class, and
-classes that are not the library's are given when the file is loaded.
+torques of joints, "file_joints", notes of a URDF, "markers", "muscles", "wraps", "configurations" and "constraints".
+Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a
+file is ever run or imported: joints are named by class, and classes that are not the library's are given when the file
+is loaded.
 """
 
 from __future__ import annotations
@@ -25,13 +26,19 @@ from .. import joints as joint_kinds
 from .._base.files import path_of, whole_file
 from .._base.types import ModelError, name_fault, repr_in_message, suggestion
 from ..joints import CustomJoint, Fixed, Joint
-from ..mechanism import DofData, FileJoint, Frame, Mimic, Model
+from ..mechanism import CoordinateNames, DofData, FileJoint, Frame, Mimic, Model
 from ..mechanism.boundary import checks_arguments
 from ..mechanism.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
 from ..spatial_algebra.spatial import FarInertia, Inertia, Transform
 from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes, restored
 from ._json_entry import JsonEntry, as_float, as_sparse
-from ._json_passive import passive_from_list, passive_to_list
+from ._json_parts import (
+    annotations_from_dict,
+    annotations_to_dict,
+    constraints_from_dict,
+    passive_from_list,
+    passive_to_list,
+)
 
 FORMAT, VERSION = "ocp_dyn model", 1
 JOINT_CLASSES: dict[str, type[Joint]] = {
@@ -42,6 +49,8 @@ JOINT_CLASSES: dict[str, type[Joint]] = {
 """The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a
 function."""
 DOF_FIELDS = {field.name: "nq" if field.name in SIZE_NQ else "nv" for field in dataclasses.fields(DofData)}
+ROWS = ("bodies", "frames", "passive", "markers", "muscles", "wraps", "constraints")
+"""Lists of a file that have a line for each of their entries."""
 ADDED_FIELDS = ("stiffness", "armature", "rest", "tau_min")
 """Fields of DOF_FIELDS that a file may leave out: then zero, for `rest` the neutral position, for `tau_min`
 -tau_max."""
@@ -66,7 +75,7 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
     parts = []
     for key, value in data.items():
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        if key in ("bodies", "frames", "passive"):
+        if key in ROWS:
             rows = ",\n".join("  " + json.dumps(row, allow_nan=False, ensure_ascii=False) for row in value)
             text = f"[\n{rows}\n ]"
         parts.append(f" {json.dumps(key)}: {text}")
@@ -128,6 +137,8 @@ def model_to_dict(model: Model) -> dict[str, Any]:
             },
         }
         q, v = model.q_index[i : i + 2], model.v_index[i : i + 2]
+        if model.joint_names[i - 1] in model.named_entries:
+            body["coordinates"] = list(model.named_entries[model.joint_names[i - 1]])
         for key, size in DOF_FIELDS.items():
             part = getattr(model.dofs, key)[slice(*(q if size == "nq" else v))]
             body[key] = [_number(x) for x in part]
@@ -143,7 +154,9 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         "format": FORMAT, "version": VERSION, "name": model.name,
         "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
         "bodies": bodies, "frames": frames,
-    } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {}) | passive  # fmt: skip
+    } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {}) | (
+        passive | annotations_to_dict(model)
+    )  # fmt: skip
 
 
 @np.errstate(over="ignore", invalid="ignore")  # from numbers near the largest, which the checks then refuse
@@ -188,7 +201,14 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
         mimics=mimics_from_list(top.items("mimics") if "mimics" in top.data else []),
         file_joints=_file_joints_from_list(top.items("file_joints") if "file_joints" in top.data else []),
         passive=passive_from_list(top.items("passive") if "passive" in top.data else []),
+        coordinate_names=tuple(
+            CoordinateNames(body.text("joint_name"), body.texts("coordinates"))
+            for body in bodies
+            if "coordinates" in body.data
+        ),
+        annotations=annotations_from_dict(top),
     )
+    model = constraints_from_dict(top, model)
     for noted in model.file_joints:
         if noted.joint not in model.joint_names:
             hint = suggestion(noted.joint, model.joint_names)

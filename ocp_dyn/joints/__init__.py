@@ -16,6 +16,8 @@ derived from `Joint`, or a function for `CustomJoint`; the algorithms need no ch
 | `one_dof` | `Revolute`, `Prismatic`, `Helical` |
 | `multiple` | `Translation`, `Cylindrical`, `Universal`, `Euler`, `MultiDof`: qd is dq/dt |
 | `free` | `Spherical`, `Planar`, `FloatingBase`: quaternions |
+| `functions` | functions of coordinates as data: splines, polynomials and the like |
+| `function_joint` | `FunctionJoint`, which moves by such functions |
 | `custom_joint` | `CustomJoint`, a joint given as a function of q |
 | `subspace_derivatives` | derivatives of S, vJ and cJ for joints whose S depends on q |
 """
@@ -24,6 +26,16 @@ from .custom_joint import CustomJoint as CustomJoint
 from .free import FloatingBase as FloatingBase
 from .free import Planar as Planar
 from .free import Spherical as Spherical
+from .function_joint import FunctionJoint as FunctionJoint
+from .function_joint import JointAxis as JointAxis
+from .functions import ConstantFunction as ConstantFunction
+from .functions import LinearFunction as LinearFunction
+from .functions import PiecewiseLinearFunction as PiecewiseLinearFunction
+from .functions import PolynomialFunction as PolynomialFunction
+from .functions import ScalarFunction as ScalarFunction
+from .functions import ScaledFunction as ScaledFunction
+from .functions import SimmSpline as SimmSpline
+from .functions import SineFunction as SineFunction
 from .multiple import EULER_ORDERS as EULER_ORDERS
 from .multiple import Cylindrical as Cylindrical
 from .multiple import Euler as Euler

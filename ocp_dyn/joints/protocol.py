@@ -181,7 +181,8 @@ class Joint(Extensible):
         return None
 
     def neutral(self) -> Array:
-        """The position in which the moved frame coincides with the fixed one."""
+        """The position in which the moved frame coincides with the fixed one; zero for a `FunctionJoint`, which may
+        have none."""
         return np.zeros(self.nq)
 
     def random_q(self, rng: np.random.Generator) -> Array:

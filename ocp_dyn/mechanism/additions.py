@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -20,13 +20,53 @@ from .._base.types import (
     names_in_message,
     numbers,
     repr_in_message,
+    sequence,
     suggestion,
+    truth,
 )
-from .parts import LIMIT_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, DofData, body_inertia, check_turning, efforts
+from .annotations import Annotations, Marker, Muscle, WrapObject
+from .parts import (
+    LIMIT_FIELDS,
+    NONNEGATIVE_FIELDS,
+    SIZE_NQ,
+    DofData,
+    Frame,
+    KeptConstraint,
+    body_inertia,
+    check_turning,
+    efforts,
+)
 from .tree import Tree
 
 T = TypeVar("T", bound=Tree)
 """A tree or a model: an edited copy is of the class of the original."""
+
+
+def with_markers(model: T, markers: Iterable[Marker], replace_all: bool) -> T:
+    given = tuple(sequence(markers, "with_markers needs a list of markers such as [od.Marker(...)]"))
+    kept = () if truth(replace_all, "replace_all") else model.annotations.markers
+    return replace(model, annotations=replace(model.annotations, markers=(*kept, *given)))
+
+
+def with_muscles(model: T, muscles: Iterable[Muscle], wraps: Iterable[WrapObject], replace_all: bool) -> T:
+    given = tuple(sequence(muscles, "with_muscles needs a list of muscles such as [od.Muscle(...)]"))
+    surfaces = tuple(sequence(wraps, "with_muscles: wraps must be a list such as [od.WrapObject(...)]"))
+    had = Annotations() if truth(replace_all, "replace_all") else model.annotations
+    changed = replace(model.annotations, muscles=(*had.muscles, *given), wraps=(*had.wraps, *surfaces))
+    return replace(model, annotations=changed)
+
+
+def with_constraints(model: T, constraints: Iterable[KeptConstraint], replace_all: bool) -> T:
+    given = tuple(sequence(constraints, "with_constraints needs a list of constraints such as [od.Loop(...)]"))
+    for one in given:
+        if not isinstance(one, KeptConstraint):
+            raise TypeError(f"with_constraints needs constraints such as od.Loop, got {repr_in_message(one)}")
+        values = vars(one).values()
+        if any(isinstance(value, Frame) or callable(value) for value in values):
+            raise ModelError(
+                f"with_constraints: {repr_in_message(one)} holds a frame or a function; name the frame, and give data"
+            )
+    return replace(model, constraints=given if truth(replace_all, "replace_all") else (*model.constraints, *given))
 
 
 def with_limits(model: T, **given: object) -> T:

@@ -45,6 +45,7 @@ from .parts import (
     NONNEGATIVE_FIELDS,
     SIZE_NQ,
     WORLD,
+    CoordinateNames,
     body_inertia,
     check_inertia,
     check_turning,
@@ -125,6 +126,7 @@ class ModelBuilder:
     _mimics: list[Mimic] = field(default_factory=list, repr=False)
     _mounts: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     _passive: list[PassiveElement] = field(default_factory=list, repr=False)
+    _named: list[CoordinateNames] = field(default_factory=list, repr=False)
 
     def add_body(
         self,
@@ -133,6 +135,7 @@ class ModelBuilder:
         parent: str = WORLD,
         *,
         joint_name: str | None = None,
+        coordinates: Sequence[str] | None = None,
         origin: Vector = (0.0, 0.0, 0.0),
         rotation: object = None,
         mass: float = 0.0,
@@ -147,16 +150,13 @@ class ModelBuilder:
         origin [m], rotation (3x3, active: columns are the joint frame's axes in the parent); mass [kg],
         com [m] in body axes, inertia [kg m^2] about the com in body axes (3x3, or 3 diagonal entries);
         inertia_check=False takes an inertia that no body can have. A body on a `Fixed` joint is merged into its parent.
-        dofs: limits, springs, losses, armature; see `DofOptions`.
+        dofs: limits, springs, losses, armature; see `DofOptions`. coordinates: other names of the entries of q.
         emulate=True replaces a joint of several dofs by a chain of 1-dof joints: massless bodies "name#0", "name#1",
         ... on joints of the same ending, and the body itself at their end, on the joint called joint_name.
         """
         where = f"body {repr_in_message(name)}"
         self._check_name(name, where)
-        if not isinstance(joint, Joint):
-            raise ModelError(f"{where}: its joint must be a joint such as Revolute('z'), got {repr_in_message(joint)}")
-        if joint_name is not None:
-            check_name(joint_name, f"{where}: joint_name")
+        _check_joint(joint, joint_name, where)
         X = self._parent_frame(parent, where)
         placed = product(placement(origin, rotation, where), X.X)
         inertia_of_body = body_inertia(mass, com, inertia, where, inertia_check)
@@ -180,6 +180,7 @@ class ModelBuilder:
             last = k == len(links) - 1
             part = {key: x[k : k + 1] for key, x in data.items()} if emulate else data
             self._joint_names.add(new_joint)
+            self._name_entries(new_joint, coordinates, slice(k, k + 1) if emulate else slice(None), where)
             body = inertia_of_body if last else Inertia.zero()
             mounts = () if k else self._mounts.get(parent, ())
             self._bodies.append(_BuiltBody(new, new_joint, link, parent_body, placed, body, part, mounts))
@@ -210,7 +211,8 @@ class ModelBuilder:
     def add_passive(self, *elements: PassiveElement) -> None:
         """Adds passive torques of joints, `od.ExponentialTorque` or `od.OneSidedSpring`; their bodies come first."""
         names, joints = [b.joint_name for b in self._bodies], [b.joint for b in self._bodies]
-        self._passive += checked_elements(elements, names, joints)
+        named: dict[str, tuple[str, ...]] = {noted.joint: noted.names for noted in self._named}
+        self._passive += checked_elements(elements, names, joints, named)
 
     def build(self) -> Model:
         """The frozen model. At least one moving body is needed."""
@@ -239,6 +241,7 @@ class ModelBuilder:
             mimics=tuple(self._mimics),
             file_joints=tuple(FileJoint(b.joint_name, b.mounts) for b in bodies if b.mounts),
             passive=tuple(self._passive),
+            coordinate_names=tuple(self._named),
         )
 
     def _lengths(self) -> list[float]:
@@ -257,6 +260,12 @@ class ModelBuilder:
         if body:  # what is fixed to the ground does not move and has no inertia to add
             self._bodies[body - 1].inertia = merge_inertias(self._bodies[body - 1].inertia, inertia, X)
         self._frames[name] = Frame(name, body, X)
+
+    def _name_entries(self, joint: str, coordinates: Sequence[str] | None, own: slice, where: str) -> None:
+        """Notes the names that the entries of a joint have instead of those made of its own name."""
+        if coordinates is not None:
+            names = tuple(sequence(coordinates, f"{where}: coordinates must be a list of names"))
+            self._named.append(CoordinateNames(joint, names[own]))
 
     def _links(self, joint: Joint, where: str) -> tuple[Joint, ...]:
         try:
@@ -283,6 +292,14 @@ class ModelBuilder:
                 f"{where}: no parent {repr_in_message(parent)} yet; known: {known}. Add parents before children{hint}"
             )
         return self._frames[parent]
+
+
+def _check_joint(joint: Any, name: Any, where: str) -> None:
+    """ModelError unless it is a joint, and its name one, or None."""
+    if not isinstance(joint, Joint):
+        raise ModelError(f"{where}: its joint must be a joint such as Revolute('z'), got {repr_in_message(joint)}")
+    if name is not None:
+        check_name(name, f"{where}: joint_name")
 
 
 _ABSENT = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "gear_ratio": 1.0}

@@ -128,6 +128,17 @@ def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation
         ),
         shape_files=(*model.shape_files, *(f._replace(prefix=prefix + f.prefix) for f in other.shape_files)),
         passive=(*model.passive, *(element.renamed(lambda name: prefix + name) for element in other.passive)),
+        coordinate_names=(
+            *model.coordinate_names,
+            *(
+                noted._replace(joint=prefix + noted.joint, names=tuple(prefix + name for name in noted.names))
+                for noted in other.coordinate_names
+            ),
+        ),
+        constraints=(*model.constraints, *(one.renamed(lambda name: prefix + name) for one in other.constraints)),
+        annotations=model.annotations.joined(
+            other.annotations.renamed(lambda name: prefix + name), model.neutral(), other.neutral()
+        ),
     )
 
 
@@ -137,6 +148,7 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
     locked: dict[int, Transform] = {}
     outside: list[str] = []
     held: dict[str, float] = {}
+    values: dict[str, float] = {}
     for name, value in _followed(model, positions).items():
         i = model.joint_names.index(name) + 1
         joint = model.joints[i]
@@ -144,6 +156,7 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         locked[i] = joint.jcalc(q, DM(joint.nv, 1)).XJ
         outside += _outside(model, name, np.array(q.full()).ravel())
         held |= {dof: float(q[k]) for dof, k in _own_entries(model, i).items()}
+        values |= _values(model, i, np.array(q.full()).ravel())
     if outside:
         warnings.warn(f"lock_joints: {'; '.join(outside)}", ModelWarning, stacklevel=3)
     if len(locked) == model.nb:
@@ -165,6 +178,7 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         inertia={i: inertia[i] for i in kept},
         frames=[replace(f, body=host[f.body], X=product(f.X, placed[f.body])) for f in model.frames.values()],
         passive=without_joints(model.passive, held)[0],
+        held=values,
     )
 
 
@@ -172,6 +186,13 @@ def _own_entries(model: Tree, i: int) -> dict[str, int]:
     """The dofs of joint i that passive elements name, with the entry of the joint's q that each has."""
     used = {dof: place for dof, place in model.passive_entries.items() if place[1] in model.dofs_of(i)}
     return {dof: at_q - model.q_index[i] for dof, (at_q, _) in used.items()}
+
+
+def _values(model: Tree, i: int, q: Array) -> dict[str, float]:
+    """The positions of joint i by the names of its entries; also by its own name if it has one."""
+    part = slice(model.q_index[i], model.q_index[i + 1])
+    found = dict(zip(model.q_names[part], q.tolist(), strict=True))
+    return found | ({model.joint_names[i - 1]: float(q[0])} if q.size == 1 else {})
 
 
 def _outside(model: Tree, name: str, q: Array) -> list[str]:
@@ -233,6 +254,7 @@ def subtree(model: T, body: str) -> T:
         inertia={i: model.I[i] for i in kept},
         frames=[f for f in model.frames.values() if f.body in kept],
         passive=passive,
+        held={name: x for i in gone for name, x in _values(model, i, model.joints[i].neutral()).items()},
     )
 
 
@@ -247,6 +269,7 @@ def scale(model: T, length: float, mass: float) -> T:
     factor_q, factor_v = (np.where(lengths, s, 1.0) for lengths in model.lengths)
     dofs = vars(model.dofs) | {key: getattr(model.dofs, key) * factor_q for key in ("q_lower", "q_upper", "rest")}
     factor = {name: factor_q[model.q_slice(name).start] for name in model.joint_names}
+    by_name = factor | dict(zip(model.q_names, factor_q.tolist(), strict=True))
     longer_by = {name: float(factor_q[at_q]) for name, (at_q, _) in model.passive_entries.items()}
     return replace(
         model,
@@ -261,6 +284,8 @@ def scale(model: T, length: float, mass: float) -> T:
         ),
         shape_files=tuple(f._replace(scale=s * f.scale) for f in model.shape_files),
         passive=tuple(element.scaled(longer_by) for element in model.passive),
+        annotations=model.annotations.scaled(s, by_name, factor_q),
+        constraints=tuple(one.scaled(s, by_name) for one in model.constraints),
     )
 
 
@@ -293,6 +318,7 @@ def _selected(
     inertia: Mapping[int, Inertia],
     frames: Iterable[Frame],
     passive: tuple[PassiveElement, ...],
+    held: Mapping[str, float],
 ) -> T:
     """The model of the bodies `kept`, renumbered in their order; the other arguments use the old numbers."""
     number = {0: 0} | {i: k for k, i in enumerate(kept, 1)}
@@ -312,4 +338,9 @@ def _selected(
     joints = fields["joint_names"]
     fields["file_joints"] = tuple(f for f in model.file_joints if f.joint in joints)
     fields["mimics"] = tuple(m for m in model.mimics if m.joint in joints and m.other in joints)
+    fields["coordinate_names"] = tuple(noted for noted in model.coordinate_names if noted.joint in joints)
+    fields["annotations"] = model.annotations.within(fields["frames"], held, q)
+    left = (*joints, *(model.q_names[k] for k in q))
+    found = (one.within(fields["frames"], held, left) for one in model.constraints)
+    fields["constraints"] = tuple(one for one in found if one is not None)
     return replace(model, **fields)

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from .._base.display import Displayed, folded, heading, show, table
-from .._base.types import Vector
+from .._base.types import Array, Vector
 from . import additions, editing
+from .annotations import Marker, Muscle, WrapObject
 from .model_description import HEAD, notes_of, rows_of, sizes_of, text_of
-from .parts import EffortLimits, Limits
+from .parts import EffortLimits, KeptConstraint, Limits
 from .passive import PassiveElement
 from .tree import Tree
 
@@ -39,6 +42,61 @@ class Model(Tree, Displayed):
     >>> od.models.human() == human, human.with_gravity((0, 0, -1.62)) == human
     (True, False)
     """
+
+    @property
+    def markers(self) -> tuple[Marker, ...]:
+        """The markers of the model: points of its frames, by name."""
+        return self.annotations.markers
+
+    @property
+    def muscles(self) -> tuple[Muscle, ...]:
+        """The muscles, ligaments and other forces along paths, as data; no equation of motion has them."""
+        return self.annotations.muscles
+
+    @property
+    def wraps(self) -> tuple[WrapObject, ...]:
+        """The surfaces around which paths of muscles bend."""
+        return self.annotations.wraps
+
+    @property
+    def configurations(self) -> dict[str, Array]:
+        """Configurations q (nq) that have a name, such as "default" of a file."""
+        return {name: np.array(q) for name, q in self.annotations.configurations}
+
+    def with_markers(self, markers: Iterable[Marker], *, replace_all: bool = False) -> Model:
+        """A copy with markers added; replace_all=True: with these only.
+
+        ModelError for a frame that the model does not have, and for a name that stands there twice.
+
+        >>> rod.with_markers([od.Marker("top", "link1", (0, 0, 0.1))]).markers[0].point
+        (0.0, 0.0, 0.1)
+        """
+        return additions.with_markers(self, markers, replace_all)
+
+    def with_muscles(
+        self, muscles: Iterable[Muscle], wraps: Iterable[WrapObject] = (), *, replace_all: bool = False
+    ) -> Model:
+        """A copy with muscles, and surfaces for their paths, added; replace_all=True: with these only.
+
+        ModelError for frames, coordinates and surfaces that the model does not have, and for names that stand there
+        twice.
+
+        >>> path = (od.PathPoint("P1", "link1", (0, 0, 0)), od.PathPoint("P2", "tip", (0, 0, 0)))
+        >>> rod.with_muscles([od.Muscle("string", "PathSpring", path)]).muscles[0].name
+        'string'
+        """
+        return additions.with_muscles(self, muscles, wraps, replace_all)
+
+    def with_constraints(self, constraints: Iterable[KeptConstraint], *, replace_all: bool = False) -> Model:
+        """A copy with constraints that belong to the model, as `model.constraints`; replace_all=True: with these only.
+
+        No algorithm uses them unless it is given them, as in `od.constrained_dynamics(model, model.constraints, ...)`.
+        They name frames, and hold no Frame and no function, so that they follow edits of the model.
+
+        >>> arm.with_constraints([od.JointCoupling("joint2", "joint1")]).constraints[0].ratio
+        1.0
+        """
+        return additions.with_constraints(self, constraints, replace_all)
 
     def with_gravity(self, gravity: Vector) -> Model:
         """A copy with another gravity [m/s^2], in ground axes.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -93,6 +93,16 @@ class FileJoint(NamedTuple):
     continuous: bool = False
 
 
+class CoordinateNames(NamedTuple):
+    """Names of the entries of a joint's q and qd that take the place of those made of the joint's name and labels.
+
+    A file may name coordinates and joints apart from each other: the coordinate `knee_angle_r` of the joint `knee_r`.
+    """
+
+    joint: str
+    names: tuple[str, ...]
+
+
 class ShapeFile(NamedTuple):
     """A note on a file that holds shapes of the model's links, for pictures only.
 
@@ -102,6 +112,27 @@ class ShapeFile(NamedTuple):
     path: str
     prefix: str = ""
     scale: float = 1.0
+
+
+class KeptConstraint:
+    """What a model asks of the constraints in `model.constraints`, which follow its edits: `od.Constraint` has it."""
+
+    def renamed(self, name: Callable[[str], str]) -> Any:
+        """The constraint on frames, joints and coordinates of other names."""
+        raise ValueError(self._cannot("renamed"))
+
+    def scaled(self, length: float, coordinates: Mapping[str, float]) -> Any:
+        """The constraint of a mechanism `length` times as large; coordinates: factors of entries of q and of joints of
+        one dof that are lengths, 1 for angles."""
+        raise ValueError(self._cannot("scaled"))
+
+    def within(self, frames: Collection[str], held: Mapping[str, float], left: Collection[str]) -> Any:
+        """The constraint of a model with these frames only, where some coordinates, and joints of one dof, are held,
+        and `left` are those that remain; None if nothing is left to constrain."""
+        raise ValueError(self._cannot("kept in a part of the model"))
+
+    def _cannot(self, what: str) -> str:
+        return f"a constraint of the class {type(self).__name__} cannot be {what}; its class must say how"
 
 
 def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mimic, ...]:

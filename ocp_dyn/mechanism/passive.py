@@ -24,6 +24,9 @@ LARGEST_EXPONENT = 700.0
 Angles = Mapping[str, Expr]
 """Coordinates [rad, m] by the names of their dofs; scalar expressions."""
 
+NO_NAMES: Mapping[str, tuple[str, ...]] = {}
+"""Joints whose entries have names of their own: none."""
+
 
 class PassiveElement(ABC):
     """A passive torque on one dof: what every kind of element tells.
@@ -264,12 +267,20 @@ ELEMENTS: dict[str, type[PassiveElement]] = {kind.__name__: kind for kind in (Ex
 """The kinds of elements by the names that files have for them."""
 
 
-def entry_names(joints: Sequence[str], labels: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Names of the entries of q or qd: the joint's, with the entry's own label where it has several."""
-    return tuple(f"{joint}.{k}" if k else joint for joint, own in zip(joints, labels, strict=True) for k in own)
+def entry_names(
+    joints: Sequence[str], labels: Sequence[tuple[str, ...]], named: Mapping[str, tuple[str, ...]] = NO_NAMES
+) -> tuple[str, ...]:
+    """Names of the entries of q or qd: the joint's, with the entry's own label where it has several. named: names
+    that a joint's entries have instead."""
+    found: list[str] = []
+    for joint, own in zip(joints, labels, strict=True):
+        found += named.get(joint) or [f"{joint}.{k}" if k else joint for k in own]
+    return tuple(found)
 
 
-def checked_elements(elements: Any, names: Sequence[str], joints: Sequence[Joint]) -> tuple[PassiveElement, ...]:
+def checked_elements(
+    elements: Any, names: Sequence[str], joints: Sequence[Joint], named: Mapping[str, tuple[str, ...]] = NO_NAMES
+) -> tuple[PassiveElement, ...]:
     """The elements as a tuple; ModelError unless every name in them is a dof whose coordinate is an entry of q.
 
     names, joints: of the moving bodies' joints.
@@ -281,12 +292,15 @@ def checked_elements(elements: Any, names: Sequence[str], joints: Sequence[Joint
                 "a passive element must be an od.ExponentialTorque or od.OneSidedSpring, got "
                 f"{repr_in_message(element)}"
             )
-    element_entries(found, names, joints)
+    element_entries(found, names, joints, named)
     return found
 
 
 def element_entries(
-    elements: Sequence[PassiveElement], names: Sequence[str], joints: Sequence[Joint]
+    elements: Sequence[PassiveElement],
+    names: Sequence[str],
+    joints: Sequence[Joint],
+    named: Mapping[str, tuple[str, ...]] = NO_NAMES,
 ) -> dict[str, tuple[int, int]]:
     """Indices into q and into qd of every dof that elements name."""
     if not elements:
@@ -295,7 +309,7 @@ def element_entries(
     wanted = {name for element in elements for name in (element.dof, *element.coordinates)}
     at_q = at_v = 0
     for name, joint in zip(names, joints, strict=True):
-        of_joint = entry_names([name], [joint.qd_labels])
+        of_joint = entry_names([name], [joint.qd_labels], named)
         own = joint.coordinates() if wanted & set(of_joint) else (None,) * joint.nv
         for k, (dof, entry) in enumerate(zip(of_joint, own, strict=True)):
             places[dof] = (None if entry is None else at_q + entry, at_v + k)

@@ -17,7 +17,7 @@ choice and need the original model; poses of named frames do not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +41,7 @@ from ..spatial_algebra.rotations import rotation_about
 from ..spatial_algebra.spatial import Inertia, Summed, Transform
 from . import Frame, Model
 from .boundary import checks_arguments
-from .parts import clean, product
+from .parts import CoordinateNames, clean, product
 from .passive import entry_names
 from .signs import with_equal_signs
 
@@ -122,13 +122,29 @@ def split_joints(model: Model, kinds: tuple[type[Joint], ...] = (Joint,)) -> Mod
         I += [*[Inertia.zero()] * carriers, model.I[i]]
         for names, name in ((joint_names, model.joint_names[i - 1]), (body_names, model.body_names[i - 1])):
             names += [*(f"{name} ({k})" for k in range(1, len(links))), name]
-    dofs = dict(zip(model.qd_names, entry_names(joint_names, [joint.qd_labels for joint in joints[1:]]), strict=True))
+    named = _names_of_links(model, chains)
+    own = {noted.joint: noted.names for noted in named}
+    entries = entry_names(joint_names, [joint.qd_labels for joint in joints[1:]], own)
+    dofs = dict(zip(model.qd_names, entries, strict=True))
     return replace(
         model, parent=tuple(parent), joints=tuple(joints), X_tree=tuple(X_tree), I=tuple(I),
         joint_names=tuple(joint_names), body_names=tuple(body_names),
         frames={n: Frame(n, index[f.body], f.X, f) for n, f in model.frames.items()},
-        passive=tuple(element.renamed(lambda name: dofs[name]) for element in model.passive),
+        passive=tuple(element.renamed(lambda name: dofs[name]) for element in model.passive), coordinate_names=named,
     )  # fmt: skip
+
+
+def _names_of_links(model: Model, chains: Mapping[int, tuple[Joint, ...]]) -> tuple[CoordinateNames, ...]:
+    """The coordinate names of joints that are split, each on its link."""
+    found = []
+    for name, names in model.coordinate_names:
+        links = chains[model.joint_names.index(name) + 1]
+        at = 0
+        for k, link in enumerate(links, 1):
+            own = name if k == len(links) else f"{name} ({k})"
+            found.append(CoordinateNames(own, names[at : at + link.nq]))
+            at += link.nq
+    return tuple(found)
 
 
 def _links(joint: Joint) -> tuple[Joint, ...]:

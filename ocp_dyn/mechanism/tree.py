@@ -36,10 +36,13 @@ from .._base.types import (
 )
 from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
+from .annotations import Annotations
 from .equal_models import EqualByData
-from .parts import DofData, FileJoint, Frame, Mimic, ShapeFile, entries
+from .parts import CoordinateNames, DofData, FileJoint, Frame, KeptConstraint, Mimic, ShapeFile, entries
 from .passive import PassiveElement, checked_elements, element_entries, entry_names
 from .validity.consistency import check_consistency
+
+NO_ANNOTATIONS = Annotations()
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,10 @@ class Tree(EqualByData):
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one entry per
     moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file says; see
     `mimic_constraints`. `file_joints`: notes that `Layout` needs. `shape_files`: files from which a viewer reads shapes
-    of links; they are not saved with the model. `passive`: nonlinear passive torques.
+    of links; they are not saved with the model. `passive`: nonlinear passive torques. `coordinate_names`: names of
+    entries of q that are not made of their joint's. `constraints`: those that belong to the model, such as loops and
+    couplings of a file; an algorithm of constrained motion takes them as `model.constraints`. `annotations`: markers,
+    muscles, wrap objects and named configurations, which `Model` has under these names.
     """
 
     name: str
@@ -66,11 +72,19 @@ class Tree(EqualByData):
     file_joints: tuple[FileJoint, ...] = ()
     shape_files: tuple[ShapeFile, ...] = ()
     passive: tuple[PassiveElement, ...] = ()
+    coordinate_names: tuple[CoordinateNames, ...] = ()
+    constraints: tuple[KeptConstraint, ...] = ()
+    annotations: Annotations = NO_ANNOTATIONS
 
     def __post_init__(self) -> None:
         check_consistency(self)
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
-        object.__setattr__(self, "passive", checked_elements(self.passive, self.joint_names, self.joints[1:]))
+        object.__setattr__(self, "passive", self._checked_passive())
+        if self.annotations:
+            self.annotations.check(self.frames, self.q_names, self.nq, f"model {repr_in_message(self.name)}")
+
+    def _checked_passive(self) -> tuple[PassiveElement, ...]:
+        return checked_elements(self.passive, self.joint_names, self.joints[1:], self.named_entries)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -215,19 +229,24 @@ class Tree(EqualByData):
         return tuple(self.frames)
 
     @cached_property
+    def named_entries(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the entries of the joints that have names of their own, by joint."""
+        return {noted.joint: noted.names for noted in self.coordinate_names}
+
+    @cached_property
     def q_names(self) -> tuple[str, ...]:
         """A name for every entry of q: the joint's, with the entry's own label where it has several."""
-        return entry_names(self.joint_names, [joint.q_labels for joint in self.joints[1:]])
+        return entry_names(self.joint_names, [joint.q_labels for joint in self.joints[1:]], self.named_entries)
 
     @cached_property
     def qd_names(self) -> tuple[str, ...]:
         """A name for every entry of qd, qdd and tau."""
-        return entry_names(self.joint_names, [joint.qd_labels for joint in self.joints[1:]])
+        return entry_names(self.joint_names, [joint.qd_labels for joint in self.joints[1:]], self.named_entries)
 
     @cached_property
     def passive_entries(self) -> Mapping[str, tuple[int, int]]:
         """Indices into q and into qd of every dof that elements of `passive` act on or depend on, by its name."""
-        return element_entries(self.passive, self.joint_names, self.joints[1:])
+        return element_entries(self.passive, self.joint_names, self.joints[1:], self.named_entries)
 
     def frame(self, name: str) -> Frame:
         """The frame of that name: a moving body's own, a merged body's, or an added one.

@@ -28,9 +28,10 @@ def assert_same(a: od.Model, b: od.Model) -> None:
     """Every field of both models is equal to the last bit, sparsity patterns and types included."""
     assert [f.name for f in dataclasses.fields(a)] == [
         "name", "gravity", "parent", "joints", "X_tree", "I", "joint_names", "body_names", "frames", "dofs",
-        "mimics", "file_joints", "shape_files", "passive",
+        "mimics", "file_joints", "shape_files", "passive", "coordinate_names", "constraints", "annotations",
     ], "a new field of Model must be saved too, unless it is a note on this machine's files"  # fmt: skip
-    for key in ("name", "gravity", "parent", "joints", "joint_names", "body_names", "mimics", "file_joints", "passive"):
+    for key in ("name", "gravity", "parent", "joints", "joint_names", "body_names", "mimics", "file_joints", "passive",
+                "coordinate_names", "constraints", "annotations"):  # fmt: skip
         assert getattr(a, key) == getattr(b, key), key
         assert type(getattr(a, key)) is type(getattr(b, key))
     assert [type(j) for j in a.joints] == [type(j) for j in b.joints]
@@ -74,6 +75,7 @@ def test_round_trip_of_names_frames_and_limits(tmp_path):
 
 
 NEED_AXES = {
+    od.FunctionJoint: lambda: od.FunctionJoint([od.JointAxis("z", od.SimmSpline((0, 1, 2), (0, 0.1, 0.3)))]),
     od.Helical: lambda: od.Helical((1, 2, 3, 0.4, 0.5, -0.6)),
     od.MultiDof: lambda: od.MultiDof([(0, 0, 0, 1, 2, 2), (0, 3, 4, 0, 0, 0), (1, 1, 1, 0.1, 0.2, 0.7)]),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
@@ -202,3 +202,22 @@ def _(joint: od.CustomJoint, draw: Draw) -> Moved:
         return od.Transform(DM(moving.P) @ X.E @ DM(fixed.P.T), draw.length * (DM(fixed.P) @ r))
 
     return Moved(od.CustomJoint(function, joint.labels), fixed, moving, A, A, np.zeros(len(A)))
+
+
+@moved.register
+def _(joint: od.FunctionJoint, draw: Draw) -> Moved:
+    """An ellipsoid has its axes, so the frames may be mirrored, and stay as they are otherwise."""
+    frame = draw.plain
+    R, p = joint.pose
+    made = od.FunctionJoint(
+        [replace(axis, axis=tuple(frame.axial @ axis.vector)) for axis in joint.rotations],
+        [
+            replace(axis, axis=tuple(frame.P @ axis.vector), function=axis.function.times(draw.length))
+            for axis in joint.translations
+        ],
+        joint.labels,
+        draw.length * np.array(joint.radii),
+        ((frame.P @ np.reshape(R, (3, 3)) @ frame.P.T).ravel(), draw.length * frame.P @ p),
+        joint.reverse,
+    )
+    return Moved.alike(made, frame, np.eye(joint.nv))

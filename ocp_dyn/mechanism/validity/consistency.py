@@ -13,7 +13,8 @@ from typing import Any
 from ..._base.types import ModelError, is_whole, name_fault, repr_in_message, suggestion, text_fault
 from ...joints import Joint
 from ...spatial_algebra.spatial import Inertia, Transform
-from ..parts import SIZE_NQ, DofData, FileJoint, Frame, Mimic, ShapeFile
+from ..annotations import Annotations
+from ..parts import SIZE_NQ, CoordinateNames, DofData, FileJoint, Frame, KeptConstraint, Mimic, ShapeFile
 
 PARTS: dict[str, tuple[type, str]] = {
     "joints": (Joint, "joints such as od.Revolute('z')"),
@@ -22,7 +23,8 @@ PARTS: dict[str, tuple[type, str]] = {
 }
 """Fields with a part for every body, the ground included."""
 
-NOTES: dict[str, type] = {"mimics": Mimic, "file_joints": FileJoint, "shape_files": ShapeFile}
+NOTES: dict[str, type] = {"mimics": Mimic, "file_joints": FileJoint, "shape_files": ShapeFile,
+    "coordinate_names": CoordinateNames, "constraints": KeptConstraint}  # fmt: skip
 
 
 def check_consistency(tree: Any) -> None:
@@ -41,6 +43,29 @@ def check_consistency(tree: Any) -> None:
         notes = getattr(tree, field)
         if not isinstance(notes, Sequence) or not all(isinstance(note, kind) for note in notes):
             raise ModelError(f"{where}: {field} must be a tuple of {kind.__name__}s, got {repr_in_message(notes)}")
+    _check_coordinates(tree, where)
+    if not isinstance(tree.annotations, Annotations):
+        raise ModelError(f"{where}: annotations must be od.Annotations, got {repr_in_message(tree.annotations)}")
+
+
+def _check_coordinates(tree: Any, where: str) -> None:
+    """Names of coordinates fit their joints and are unique among all entries of q and qd."""
+    if not tree.coordinate_names:
+        return
+    sizes = {name: (joint.nq, joint.nv) for name, joint in zip(tree.joint_names, tree.joints[1:], strict=True)}
+    for joint, names in tree.coordinate_names:
+        if sizes.get(joint) != (len(names), len(names)):
+            raise ModelError(
+                f"{where}: joint {repr_in_message(joint)} cannot have the names {repr_in_message(names)} for its "
+                f"coordinates{suggestion(joint, sizes)}: a joint of the model is needed with as many entries of q, and "
+                "of qd, as there are names"
+            )
+        for name in names:
+            check_name(name, "coordinate")
+    for names in (tree.q_names, tree.qd_names):
+        if len(set(names)) < len(names):
+            twice = next(name for k, name in enumerate(names) if name in names[:k])
+            raise ModelError(f"{where}: two coordinates are called {repr_in_message(twice)}; names must be unique")
 
 
 def _check_bodies(tree: Any, where: str) -> None:

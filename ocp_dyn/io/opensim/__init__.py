@@ -1,0 +1,15 @@
+"""OpenSim models, .osim.
+
+| module | contents |
+|---|---|
+| `reader` | `load_osim`, `parse_osim`: the tree of bodies and joints, and what belongs to it |
+| `document` | properties of elements with their checks, sets of objects, sockets, functions |
+| `frames` | bodies, the ground and offset frames by name or path |
+| `joints` | coordinates, and joints of every class as those of this library |
+| `paths` | markers, muscles with their paths, wrap objects |
+| `constraints` | couplers, points, welds, distances |
+| `forces` | springs, limits, actuators, and what is refused |
+"""
+
+from .reader import load_osim as load_osim
+from .reader import parse_osim as parse_osim
