@@ -222,6 +222,7 @@ SYMBOL_MAKERS = (
     "gait",
     "limit_cycles",
     "ocp",
+    "recordings",
     "replay",
     "simulation",
     "walking",

@@ -114,8 +114,8 @@ RESULTS = {
         "Instant", "Library", "Sweep",
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},
-    "recordings": {"Capture"},
     "io": {"MjcfFile"},
+    "recordings": {"Capture", "FittedMotion", "NetMoments"},
     "viz": {"Segment"},
 }  # fmt: skip
 """Classes that functions of the library make, and those that collect what others have made."""

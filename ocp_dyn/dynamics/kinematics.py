@@ -64,7 +64,7 @@ def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
     """Poses and columns along the supporting path of a body."""
     if not (isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
         return _poses_and_axes(model, model.path(body), q)
-    all_bodies = _of_all_bodies(model)
+    all_bodies = of_all_bodies(model)
     if all_bodies.has_free():  # symbols in a custom joint must stay visible to differentiation
         return _poses_and_axes(model, model.path(body), q)
     found = iter(all_bodies.call([q]))
@@ -74,7 +74,7 @@ def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
 
 
 @kept_per_model
-def _of_all_bodies(model: Model) -> ca.Function:
+def of_all_bodies(model: Model) -> ca.Function:
     """q -> all entries of a `PosesAndAxes` of a model without symbols; kept because expressions need it often."""
     return as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
 

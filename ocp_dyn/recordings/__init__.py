@@ -5,6 +5,9 @@
 | `recording`, `signals`, `block_bands` | `Recording`, its splines and filter |
 | `files`, `formats/` | .trc, .mot, .sto, .c3d, .csv |
 | `forces`, `events` | wrenches on feet, centers of pressure; strikes of feet and strides |
+| `fit_motion`, `motion` | inverse kinematics of all frames, `FittedMotion` |
+| `placed`, `least_squares`, `smooth_motion` | its costs on all frames at once, steps, smooth motions |
+| `moments` | inverse dynamics with ground forces, curves over the gait cycle |
 | `naming` | names that differ by case or prefix |
 """
 
@@ -16,11 +19,15 @@ from .events import events_from_markers as events_from_markers
 from .files import read as read
 from .files import read_c3d as read_c3d
 from .files import write as write
+from .fit_motion import fit_motion as fit_motion
 from .forces import force_table as force_table
 from .forces import ground_forces as ground_forces
 from .forces import on_feet as on_feet
 from .forces import pressure_centers as pressure_centers
 from .formats.c3d import Capture as Capture
+from .moments import NetMoments as NetMoments
+from .moments import net_moments as net_moments
+from .motion import FittedMotion as FittedMotion
 from .recording import Recording as Recording
 
 _only_names(globals())

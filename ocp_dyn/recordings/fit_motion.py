@@ -1,0 +1,213 @@
+"""Inverse kinematics of a whole recording: the motion of a model that follows markers and sensors of orientation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._base import checks
+from .._base.types import Array
+from ..mechanism import Model
+from .least_squares import Fit, Limits, Prior, Steps
+from .measurements import (
+    Weights,
+    check_model,
+    first_guess,
+    fixed_dofs,
+    measured,
+    places_on,
+    prior,
+    rows_that_hold,
+    times,
+)
+from .motion import FittedMotion
+from .placed import Measured, Placed
+from .recording import Recording
+from .smooth_motion import smoothed
+
+WORSE = 1.5
+"""Ratio to the root mean square errors of its neighbors from which on a frame is solved again from theirs."""
+
+
+def fit_motion(
+    model: Model,
+    markers: Recording | None = None,
+    *,
+    orientations: Recording | None = None,
+    coordinates: Recording | None = None,
+    places: Mapping[str, tuple[str, Any]] | None = None,
+    weights: Mapping[str, float] | None = None,
+    constraints: Any = (),
+    fixed: Sequence[str] = (),
+    start: Any = None,
+    limits: bool = True,
+    smooth: float | None = None,
+    tolerance: float = 1e-6,
+    iterations: int = 100,
+    compiled: bool = False,
+) -> FittedMotion:
+    """The configurations of the model that follow a recording best, frame by frame, or smoothly over all frames:
+
+        minimize  1/2 sum of w |p - y|^2 + 1/2 sum of w angle^2 + 1/2 sum of w (q - q_measured)^2
+
+    subject to constraints and limits, by Gauss-Newton steps on all frames at once.
+
+    markers: points [m], in the axes of the model's world (z up). places: of markers on the model, (frame, point) by
+    name; default: `model.markers`. Markers that only the recording or only the model has are left out. orientations: of
+    sensors, by names of frames: a sensor measures how its frame lies in the world [rad]. coordinates: numbers by names
+    of `model.q_names` [rad, m]; angles of the unit "deg" are converted. weights: by names of markers, frames and
+    coordinates; default 1 for each; if weights of markers are given, markers without one do not count. Missing samples
+    do not count in their frames.
+
+    constraints: loops, couplings and others that hold at every frame; those of joints that mimic others always do.
+    fixed: names of dofs (`model.qd_names`) that stay at `start`. start: q (nq) of the first guess; default: neutral.
+    Its first joint is placed anew for each frame by the markers, as a rigid body. limits: keep q within those of the
+    model. smooth [Hz]: fit splines through all frames together; they weigh against the markers so that motions of this
+    frequency keep half their size, as after a zero-phase Butterworth filter of order 3, and give qd and qdd. tolerance
+    [rad, m]: length of the last step. compiled: evaluate the model by machine code, which is made once and kept.
+
+    ModelError if no marker is known to both; TypeError or ValueError for other arguments. Frames in which nothing is
+    measured come out as NaN. Cost: some ten evaluations of poses of bodies for each frame, and nv^3 for each step.
+
+    >>> t = np.linspace(0.0, 1.0, 6)
+    >>> way = np.stack([-np.sin(t), 0 * t, -np.cos(t)], axis=1)  # the tip of the rod turns at 1 rad/s
+    >>> markers = od.recordings.Recording("end", t, way[:, None], "m")
+    >>> motion = od.recordings.fit_motion(rod, markers, places={"end": ("tip", (0, 0, 0))})
+    >>> motion.q.ravel().round(6).tolist(), float(motion.rms.max().round(9))
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], 0.0)
+    """
+    check_model(model)
+    tolerance = checks.positive(tolerance, "fit_motion: tolerance")
+    iterations = checks.whole(iterations, "fit_motion: iterations", 1)
+    t, known = times(markers, orientations, coordinates), Weights(weights)
+    data, names = measured(model, markers, orientations, places_on(model, places), known, t)
+    told = prior(model, coordinates, known, t)
+    known.check_all_used()
+    placed = Placed(model, rows_that_hold(model, constraints), checks.truth(compiled, "fit_motion: compiled"))
+    steps = Steps(placed, Limits.of(model, checks.truth(limits, "fit_motion: limits")), fixed_dofs(model, fixed))
+    fit = _solve(steps, first_guess(model, start), data, told, tolerance, iterations)
+    motion = FittedMotion(model, t, fit.q, *names, *_errors(placed, fit.q, data), fit.converged, fit.iterations)
+    if smooth is None:
+        return motion
+    return _smoothed(steps, motion, data, told, checks.positive(smooth, "fit_motion: smooth"), tolerance)
+
+
+def _smoothed(
+    steps: Steps, motion: FittedMotion, data: Measured, told: Prior | None, cutoff: float, tolerance: float
+) -> FittedMotion:
+    q, qd, qdd = smoothed(steps, motion.times, motion.q, data, told, cutoff, tolerance)
+    distances, angles = _errors(steps.placed, q, data)
+    return replace(motion, q=q, qd=qd, qdd=qdd, distances=distances, angles=angles)
+
+
+def _solve(steps: Steps, q0: Array, measured: Measured, prior: Prior | None, tolerance: float, iterations: int) -> Fit:
+    """All frames: the first from q0, the others from its joints with a root of their own, then again where worse."""
+    N = len(measured.y)
+    start = np.tile(q0, (N, 1))
+    if prior is not None:
+        start = np.where(prior.weights > 0, prior.values, start)
+    there = np.flatnonzero(steps.total(measured, prior) > 0)
+    q, converged = np.full((N, q0.size), np.nan), np.zeros(N, dtype=bool)
+    if not there.size:
+        raise ValueError("fit_motion: nothing is measured at any time: all samples are missing")
+
+    def fit(k: Any, q: Array) -> Fit:
+        return steps.fitted(q, measured.frames(k), None if prior is None else prior.frames(k), tolerance, iterations)
+
+    seen = measured.weights > 0
+    first = int(there[np.argmax(seen[there].sum(axis=1))])
+    begin = _root_placed(steps, start[[first]], measured.frames([first]))
+    found = fit([first], begin)
+    start = np.tile(found.q, (N, 1)) if prior is None else np.where(prior.weights > 0, start, found.q)
+    fitted = fit(there, _root_placed(steps, start[there], measured.frames(there)))
+    q[there], converged[there] = fitted.q, fitted.converged
+    count = found.iterations + fitted.iterations
+    for _ in range(3):  # a frame that ended elsewhere than its neighbors begins again from the better one of them
+        cost = steps.placed.normal(q[there], measured.frames(there)).cost
+        before, after = np.roll(cost, 1), np.roll(cost, -1)
+        before[0], after[-1] = np.inf, np.inf
+        worse = np.flatnonzero((np.minimum(before, after) * WORSE**2 < cost) | ~converged[there])
+        if not worse.size or there.size == 1:
+            break
+        other = np.clip(np.where(before[worse] < after[worse], worse - 1, worse + 1), 0, there.size - 1)
+        again = fit(there[worse], q[there[other]])
+        less = steps.placed.normal(again.q, measured.frames(there[worse])).cost < cost[worse] * (1 - 1e-9)
+        less |= again.converged & ~converged[there[worse]]
+        q[there[worse[less]]], converged[there[worse[less]]] = again.q[less], again.converged[less]
+        count += again.iterations
+        if not less.any():
+            break
+    return Fit(_unwrapped(steps, q, prior), converged, count)
+
+
+def _unwrapped(steps: Steps, q: Array, prior: Prior | None) -> Array:
+    """Configurations whose angles do not jump by whole turns between frames and begin within half a turn of zero, where
+    limits, constraints and measured angles allow it."""
+    placed, limits = steps.placed, steps.limits
+    there = np.flatnonzero(~np.isnan(q).any(axis=1))
+    coupled: Any = placed.rows(q[there[:1]])[1].any(axis=(0, 1))
+    told: Any = np.zeros(q.shape[1], dtype=bool) if prior is None else prior.weights.any(axis=0)
+    found = np.array(q)
+    for entry, dof in steps.entry_dofs:
+        if placed.turning[dof] and not coupled[dof] and not told[entry]:
+            x = np.unwrap(q[there, entry])
+            x = x - 2 * np.pi * np.round(x[0] / (2 * np.pi))
+            if x.min() >= limits.lower[entry] and x.max() <= limits.upper[entry]:
+                found[there, entry] = x
+    return found
+
+
+def _root_placed(steps: Steps, q: Array, measured: Measured) -> Array:
+    """Configurations with the first body that moves placed so that the markers lie as near as a rigid body allows.
+
+    Kabsch 1976 (Acta Cryst. A32:922) gives the rotation; steps of the dofs of that body lead there.
+    """
+    placed, model = steps.placed, steps.placed.model
+    if measured.bodies.size < 3:
+        return q
+    R, p, _, _ = placed.bodies(q)
+    P = placed.markers(R, p, measured)
+    W = measured.weights[..., None] / np.maximum(measured.weights.sum(axis=1), 1e-300)[:, None, None]
+    here, there = np.sum(W * P, axis=1), np.sum(W * measured.y, axis=1)
+    U, _, Vt = np.linalg.svd(np.matmul((W * (P - here[:, None])).swapaxes(1, 2), measured.y - there[:, None]))
+    flip = np.sign(np.linalg.det(U) * np.linalg.det(Vt))
+    U[:, :, 2] *= flip[:, None]
+    turn = np.matmul(U, Vt).swapaxes(1, 2)
+    root = [i for i, parent in model.edges if parent == 0 and placed.above[i][measured.bodies].any()][:1]
+    if not root or (measured.weights > 0).sum(axis=1).min() < 3:
+        return q
+    origin = p[:, root[0]]
+    goal = np.einsum("nij,nj->ni", turn, origin - here) + there
+    # the pose as a sensor of orientation and a marker at the origin, which a body at the root follows exactly
+    n = len(q)
+    pose = Measured(
+        np.array(root),
+        np.zeros((1, 3)),
+        goal[:, None],
+        np.ones((n, 1)),
+        np.array(root),
+        np.eye(3)[None],
+        np.matmul(turn, R[:, root[0]])[:, None],
+        np.ones((n, 1)),
+    )
+    others = [k for k, body in enumerate(placed.dof_body) if body != root[0]]
+    alone = Steps(placed.without_rows(), steps.limits, others)
+    moved = alone.fitted(q, pose, None, 1e-4, 40).q
+    better = placed.normal(moved, measured).cost < placed.normal(q, measured).cost
+    return np.where(better[:, None], moved, q)
+
+
+def _errors(placed: Placed, q: Array, measured: Measured) -> tuple[Array, Array]:
+    """Distances of markers (N, m) [m] and angles of sensors (N, s) [rad]; NaN where they are missing."""
+    there = ~np.isnan(q).any(axis=1)
+    distances, angles = np.full(measured.weights.shape, np.nan), np.full(measured.turn_weights.shape, np.nan)
+    normal = placed.normal(q[there], measured.frames(there))
+    for found, errors, weights in (
+        (distances, normal.errors, measured.weights),
+        (angles, normal.turns, measured.turn_weights),
+    ):
+        found[there] = np.where(weights[there] > 0, np.linalg.norm(errors, axis=2), np.nan)
+    return distances, angles
