@@ -62,12 +62,11 @@ def fit_motion(
     coordinates; default 1 for each; if weights of markers are given, markers without one do not count. Missing samples
     do not count in their frames.
 
-    constraints: loops, couplings and others that hold at every frame; those of joints that mimic others always do.
-    fixed: names of dofs (`model.qd_names`) that stay at `start`. start: q (nq) of the first guess; default: neutral.
-    Its first joint is placed anew for each frame by the markers, as a rigid body. limits: keep q within those of the
-    model. smooth [Hz]: fit splines through all frames together; they weigh against the markers so that motions of this
-    frequency keep half their size, as after a zero-phase Butterworth filter of order 3, and give qd and qdd. tolerance
-    [rad, m]: length of the last step. compiled: evaluate the model by machine code, which is made once and kept.
+    constraints: others that hold at every frame, beside `model.constraints` and joints that mimic others. fixed: names
+    of dofs that stay at `start`. start: q (nq) of the first guess; default: that of the model's file, or neutral; its
+    first joint is placed by the markers, frame by frame. limits: keep q within those of the model. smooth [Hz]: fit all
+    frames together, so that motions of this frequency keep half their size, as after a zero-phase Butterworth filter of
+    order 3; it gives qd and qdd. tolerance [rad, m]: of the last step. compiled: by machine code, made once and kept.
 
     ModelError if no marker is known to both; TypeError or ValueError for other arguments. Frames in which nothing is
     measured come out as NaN. Cost: some ten evaluations of poses of bodies for each frame, and nv^3 for each step.
@@ -80,19 +79,18 @@ def fit_motion(
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], 0.0)
     """
     check_model(model)
-    tolerance = checks.positive(tolerance, "fit_motion: tolerance")
-    iterations = checks.whole(iterations, "fit_motion: iterations", 1)
+    ends = checks.positive(tolerance, "fit_motion: tolerance"), checks.whole(iterations, "fit_motion: iterations", 1)
     t, known = times(markers, orientations, coordinates), Weights(weights)
     data, names = measured(model, markers, orientations, places_on(model, places), known, t)
     told = prior(model, coordinates, known, t)
     known.check_all_used()
     placed = Placed(model, rows_that_hold(model, constraints), checks.truth(compiled, "fit_motion: compiled"))
     steps = Steps(placed, Limits.of(model, checks.truth(limits, "fit_motion: limits")), fixed_dofs(model, fixed))
-    fit = _solve(steps, first_guess(model, start), data, told, tolerance, iterations)
+    fit = _solve(steps, first_guess(model, start), data, told, *ends)
     motion = FittedMotion(model, t, fit.q, *names, *_errors(placed, fit.q, data), fit.converged, fit.iterations)
     if smooth is None:
         return motion
-    return _smoothed(steps, motion, data, told, checks.positive(smooth, "fit_motion: smooth"), tolerance)
+    return _smoothed(steps, motion, data, told, checks.positive(smooth, "fit_motion: smooth"), ends[0])
 
 
 def _smoothed(
