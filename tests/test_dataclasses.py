@@ -111,7 +111,7 @@ RESULTS = {
         "ActiveSet", "DecidingBounds", "Defects", "Drift", "Floquet", "Gait", "GaitComparison", "GaitReference",
         "GridPoint",
         "LimitCycle", "Metabolism", "MirrorMap", "Sensitivities", "Slope", "SolverResult", "Summary",
-        "Instant", "Library", "Sweep",
+        "Instant", "Library", "Multistart", "Optimum", "Sweep",
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},
     "io": {"MjcfFile"},

@@ -85,7 +85,7 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
     target = Path(os.path.realpath(path))
     # not derived from the name of the target, which may be as long as the file system allows
-    partial = target.with_name(f"{PARTIAL}{_owner()}-{secrets.token_hex(8)}.part")
+    partial = target.with_name(f"{PARTIAL}{owner()}-{secrets.token_hex(8)}.part")
     try:
         yield partial
         with partial.open("rb+") as file:
@@ -148,7 +148,7 @@ def temporary_folder(directory: Path, kind: str) -> Iterator[Path]:
 
     Folders of this kind that killed processes of this user have left there are removed first.
     """
-    path = directory / f"{kind}{_owner()}-{secrets.token_hex(8)}"
+    path = directory / f"{kind}{owner()}-{secrets.token_hex(8)}"
     path.mkdir(mode=0o700)
     try:
         _sweep(directory, kind, path)
@@ -157,7 +157,7 @@ def temporary_folder(directory: Path, kind: str) -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _owner() -> str:
+def owner() -> str:
     """The machine and the number of this process, for names of temporary files."""
     return f"{_machine()}-{os.getpid()}"
 
@@ -188,11 +188,11 @@ def _sweep(directory: Path, kind: str, fresh: Path) -> None:
         for path in [Path(entry.path) for entry in os.scandir(directory) if entry.name.startswith(kind)]:
             with contextlib.suppress(OSError):
                 found = path.lstat()
-                if found.st_uid == now.st_uid and _left_behind(path.name[len(kind) :], now.st_mtime - found.st_mtime):
+                if found.st_uid == now.st_uid and left_behind(path.name[len(kind) :], now.st_mtime - found.st_mtime):
                     remove(path)
 
 
-def _left_behind(rest: str, age: float) -> bool:
+def left_behind(rest: str, age: float) -> bool:
     """Whether the process that made a temporary file has ended. rest: its name without the kind; age: time since its
     last change [s]."""
     parts, machine = rest.split("-"), _machine()

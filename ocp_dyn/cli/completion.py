@@ -12,7 +12,7 @@ from .inputs import MODELS, UsageError
 from .options import make_parser
 from .ready import problems
 
-FILES_ALONE = ("check", "plot")
+FILES_ALONE = ("check", "plot", "sweep")
 """Commands whose files have no names to choose from."""
 
 

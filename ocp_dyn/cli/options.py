@@ -19,6 +19,7 @@ TOP = """Rigid-body dynamics and optimal control of walking, from a terminal.
 
   ocp-dyn walk                                  a human walks: pictures, an animation and a report in ./walk
   ocp-dyn walk talos --speed 0.4 --out talos    a robot walks
+  ocp-dyn sweep people.py --out people          a problem at many points, on all cores or a cluster
   ocp-dyn info robot.urdf                       joints, masses, limits and frames of a robot
   ocp-dyn check robot.urdf                      every fault of a file, with its line and the remedy
   ocp-dyn export robot.urdf --functions ID,FD --out build/robot      C code for a controller
@@ -33,7 +34,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version and stop")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
-    for add in (_info, _check, _show, _export, _convert, _bench, _walk, _plot, _problems, _completion):
+    for add in (_info, _check, _show, _export, _convert, _bench, _walk, _sweep, _plot, _problems, _completion):
         add(commands)
     return parser
 
@@ -304,6 +305,41 @@ def _walk(commands: Any) -> None:
         added = command.add_argument_group(title)
         for option, settings in group.items():
             added.add_argument(option, **settings)
+
+
+def _sweep(commands: Any) -> None:
+    command = _command(
+        commands, "sweep", "solve the problem of a file at many points, in several processes or on a cluster",
+        "ocp-dyn sweep people.py --points speed=0.8:1.6:5 slope=-0.1,0,0.1 --out gaits\n"
+        "ocp-dyn sweep people.py --points mass=50:100 sex=female,male speed=0.8:1.6 --sample 1000 --out people\n"
+        "ocp-dyn sweep people.py --scheduler tcp://head:8786 --out people     the points of the file, by Dask\n"
+        "ocp-dyn sweep people.py --part $SLURM_ARRAY_TASK_ID/64 --out part_$SLURM_ARRAY_TASK_ID",
+        "FILE has a function build(...) that returns a Problem, and perhaps `points` and a dict `solve` of options. "
+        "Points\n"
+        "whose names are arguments of build go there; all others are values of the problem's parameters. The same "
+        "command\n"
+        "continues a sweep that was stopped: what is in the folder is not solved again. Several may work on one "
+        "folder.\n"
+        "The folder gets a file and a record per point, table.csv, and the page report.md.",
+        module="sweeping.command",
+    )  # fmt: skip
+    add = command.add_argument
+    add("file", metavar="FILE", type=_path, help="a Python file")
+    add("--function", default="build", metavar="NAME", help="the function that makes the problem (default build)")
+    add("--points", nargs="+", metavar="NAME=VALUES", help="a grid: low:high:count, or a list with commas; with "
+        "--sample ranges low:high, or words with commas. Default: `points` of FILE")  # fmt: skip
+    add("--sample", type=int, metavar="N", help="N points of a Latin hypercube in place of a grid")
+    add("--seed", type=int, default=0, help="seed of the sample (default 0)")
+    add("--part", default="", metavar="I/N", help="only the part I of N neighborhoods, for array jobs")
+    add("--out", metavar="DIR", required=True, help="folder, or an address such as s3://bucket/gaits")
+    add("--jobs", type=int, default=0, help="number of processes; default: one per core")
+    add("--scheduler", default="", metavar="ADDRESS", help="address of a Dask scheduler, for a cluster")
+    add("--again", action="store_true", help="solve points that did not converge once more")
+    add("--stop", action="store_true", help="stop at the first error; default: go on with the other points")
+    add("--patience", type=float, default=60.0, metavar="S",
+        help="time to wait for room on a full disk and for a scheduler that is gone [s] (default 60)")  # fmt: skip
+    add("--quiet", action="store_true", help="no progress on standard error")
+    _json(command)
 
 
 def _plot(commands: Any) -> None:

@@ -132,7 +132,9 @@ from .torque_sources.tendons import Tendon as Tendon
 from .torque_sources.tendons import muscle_speed as muscle_speed
 from .torque_sources.tissue import PassiveTorqueSquared as PassiveTorqueSquared
 from .workflows.continuation import solve_along as solve_along
-from .workflows.motion_library import Library as Library
+from .workflows.multistart import Multistart as Multistart
+from .workflows.multistart import Optimum as Optimum
+from .workflows.multistart import multistart as multistart
 from .workflows.real_time import RealTimeIteration as RealTimeIteration
 from .workflows.real_time import rti as rti
 from .workflows.sensitivity import Sensitivities as Sensitivities
@@ -140,9 +142,12 @@ from .workflows.sensitivity import Slope as Slope
 from .workflows.sensitivity import sensitivities as sensitivities
 from .workflows.solve import check as check
 from .workflows.solve import solve as solve
-from .workflows.sweep import GridPoint as GridPoint
-from .workflows.sweep import Sweep as Sweep
-from .workflows.sweep import SweepPoint as SweepPoint
-from .workflows.sweep import grid as grid
+from .workflows.sweeps.library import Library as Library
+from .workflows.sweeps.points import GridPoint as GridPoint
+from .workflows.sweeps.points import SweepPoint as SweepPoint
+from .workflows.sweeps.points import grid as grid
+from .workflows.sweeps.points import latin_hypercube as latin_hypercube
+from .workflows.sweeps.points import neighborhoods as neighborhoods
+from .workflows.sweeps.sweep import Sweep as Sweep
 
 _only_names(globals())

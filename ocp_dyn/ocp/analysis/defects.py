@@ -76,9 +76,9 @@ def defects(solution: Motion) -> Defects:
         opened = flow.state(phase, 0)
         for k in range(len(phase.tau)):
             inputs = flow.inputs(phase, k)
-            nodes.append(_distance(solution.model, flow(flow.state(phase, k), inputs)[:nq], phase.q[k + 1]))
+            nodes.append(distance(solution.model, flow(flow.state(phase, k), inputs)[:nq], phase.q[k + 1]))
             opened = flow(opened, inputs)
-        opens.append(_distance(solution.model, opened[:nq], phase.q[-1]))
+        opens.append(distance(solution.model, opened[:nq], phase.q[-1]))
     by_interval, whole = np.array(nodes), np.array(opens)
     angle, length = by_interval.max(axis=0)
     return Defects(float(angle), float(length), float(whole[:, 0].max()), float(whole[:, 1].max()), by_interval)
@@ -181,7 +181,7 @@ def _contact_errors(model: Model, contact: Constraint, phase: PhaseMotion) -> tu
     return max(float(phi) for phi, _ in found), max(float(rate) for _, rate in found)
 
 
-def _distance(model: Model, q0: Array, q1: Array) -> tuple[float, float]:
+def distance(model: Model, q0: Array, q1: Array) -> tuple[float, float]:
     """Largest difference of angles [rad] and of lengths [m] between two configurations."""
     difference = (
         np.abs(np.array(model.difference(q0, q1).full()).ravel())

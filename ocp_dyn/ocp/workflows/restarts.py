@@ -133,14 +133,14 @@ def _perturbed(attempt: Attempt, announce: Announce) -> Solution:
 
     def set_guess(transcription: Transcription) -> None:
         initial_guess(transcription)
-        _shift(transcription, (mask * noise)[problem.coordinates.q])
+        shift(transcription, lambda: (mask * noise)[problem.coordinates.q])
 
     announce()
     return attempt.solved(set_guess=set_guess)
 
 
-def _shift(transcription: Transcription, by: Any) -> None:
-    """Moves the first values of all positions, within their bounds."""
+def shift(transcription: Transcription, by: Callable[[], Any]) -> None:
+    """Moves the first values of the positions at every node by an amount, within their bounds."""
     program = transcription.program
     x, lower, upper = program.start, program.x_lower, program.x_upper
     done: set[Variable] = set()
@@ -149,7 +149,7 @@ def _shift(transcription: Transcription, by: Any) -> None:
             if q not in done:
                 done.add(q)
                 bounds = (bound[q.index] * q.scale for bound in (lower, upper))
-                program.set_start(q, np.clip(x[q.index] * q.scale + by, *bounds))
+                program.set_start(q, np.clip(x[q.index] * q.scale + by(), *bounds))
 
 
 RESTARTS: dict[str, Callable[[Attempt, Announce], Solution | None]] = {

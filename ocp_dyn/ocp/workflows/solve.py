@@ -76,16 +76,38 @@ def solve(
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
     """
+    attempt = attempt_of(
+        problem, solver=solver, start=start, tolerance=tolerance, max_iterations=max_iterations, progress=progress,
+        threads=threads, values=values, early_verdict=early_verdict, seed=seed, **options,
+    )  # fmt: skip
+    names, most = check_restarts(restarts, seed)
+    return solve_with_restarts(attempt.solved(guess, start), names, most, attempt)
+
+
+def attempt_of(
+    problem: Statement,
+    *,
+    solver: str = "ipopt",
+    start: Solution | None = None,
+    tolerance: float = TOLERANCE,
+    max_iterations: int = MOST_ITERATIONS,
+    progress: bool = True,
+    threads: int = 2,
+    values: Mapping[str, Any] | None = None,
+    early_verdict: bool | str = True,
+    seed: int = 0,
+    **options: Any,
+) -> Attempt:
+    """What is needed for runs of a problem with these arguments of `solve`, which are checked. start: that of the first
+    run, which decides about the options of the problem."""
     options = _options(problem, solver, start, options, {"tolerance": tolerance, "max_iterations": max_iterations})
     settings = SolverSettings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
     truth(progress, "progress")
     if not (isinstance(early_verdict, bool) or is_one_of(early_verdict, (SUSPICION,))):
         raise TypeError(f"early_verdict must be True, False or {SUSPICION!r}, got {repr_in_message(early_verdict)}")
-    names, most = check_restarts(restarts, seed)
     known, say = by_name(values, problem), Progress(progress)
-    rng = np.random.default_rng(seed)
-    attempt = Attempt(problem, known, solver, settings, threads, early_verdict, say, rng)
-    return solve_with_restarts(attempt.solved(guess, start), names, most, attempt)
+    rng = np.random.default_rng(whole(seed, "seed"))
+    return Attempt(problem, known, solver, settings, threads, early_verdict, say, rng)
 
 
 def _options(

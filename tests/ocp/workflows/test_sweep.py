@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import types
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -15,8 +14,10 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.workflows import sweep_workers
-from ocp_dyn.ocp.workflows.sweep_workers import _one_thread_each, cluster, find
+from ocp_dyn.ocp.workflows.sweeps import tasks
+from ocp_dyn.ocp.workflows.sweeps.cluster import ClusterCrew
+from ocp_dyn.ocp.workflows.sweeps.processes import one_thread_each
+from ocp_dyn.ocp.workflows.sweeps.tasks import find
 from problems.extending.constraint import Rod
 from tests import hopper
 from tests.helpers import Inline
@@ -70,20 +71,30 @@ def test_a_grid_begins_in_the_middle_and_counts_its_own_steps():
     assert distances == sorted(distances)
 
 
-def test_a_point_begins_at_the_nearest_that_was_found(tmp_path):
-    work = ocp.Sweep(
-        hopper.problem, [near := Hop(1.2), far := Hop(0.8), failed := Hop(1.35), wanted := Hop(1.4)], tmp_path
-    )
-    assert work.next().start is None  # the first of all
-    assert work.next(busy=1) is None  # goes alone: others begin at it
-    for point in (near, far):
-        work.library.write(work.library.path(point).name, point.name.encode())
-    work.done |= {near: True, far: True, failed: False}
-    work.waiting = [wanted, held := Hop(0.8, 0.5)]
-    task = work.next(busy=1)
-    assert (task.point, task.start, task.same) == (wanted, near.name.encode(), True)
-    task = work.next(busy=1)
-    assert (task.point, task.start, task.same) == (held, far.name.encode(), False)
+def test_a_point_starts_from_the_nearest_before_it_that_converged(tmp_path):
+    """The tree: 1.2 is the parent of 1.35 and 0.8, 1.35 that of 1.4, 0.8 that of the hop with a held step."""
+    points = [near := Hop(1.2), far := Hop(0.8), failed := Hop(1.35), wanted := Hop(1.4), held := Hop(0.8, 0.5)]
+    work = ocp.Sweep(hopper.problem, points, tmp_path)
+    task = work.next()
+    assert (task.point, task.start) == (near, None)  # the first of all
+    assert work.next() is None  # the others begin at it
+
+    def finished(point, converged):
+        work.library.write(f"{point.name}.npz", point.name.encode())
+        work._finish(point, {"converged": converged})
+
+    finished(near, True)
+    assert {(task.point, task.start) for task in (work.next(), work.next())} == {
+        (far, near.name.encode()),
+        (failed, near.name.encode()),
+    }
+    assert work.next() is None
+    finished(failed, False)
+    task = work.next()
+    assert (task.point, task.start) == (wanted, near.name.encode())  # its parent did not converge
+    finished(far, True)
+    task = work.next()
+    assert (task.point, task.start, task.variant) == (held, far.name.encode(), (False,))
     assert work.next() is None
 
 
@@ -113,25 +124,27 @@ def test_a_sweep_that_was_stopped_goes_on_and_repeats_nothing(tmp_path):
     assert idle.done == dict.fromkeys(HOPS, True)
 
 
-def test_a_relaxed_point_costs_no_more_than_those_it_relaxes(tmp_path, monkeypatch):
+def test_a_relaxed_point_costs_no_more_than_those_it_relaxes(tmp_path):
     """It is tried once more from the cheaper one, and the better of the two is kept."""
     free, held, other = Hop(0.8), Hop(0.8, 0.4), Hop(0.9, 0.4)
     work = ocp.Sweep(hopper.problem, [free, held, other], tmp_path)
-    costs = {b"dear": 3.0, b"other": 1.0, b"held": 2.0, b"dearer": 4.0, b"cheap": 1.0}
-    found = {key: types.SimpleNamespace(objective=cost, converged=True) for key, cost in costs.items()}
-    monkeypatch.setattr(ocp.Solution, "load", staticmethod(lambda path, **_: found[path.read_bytes()]))
-    work.keep(free, b"dear")
-    assert work.another_try(free) is None
-    work.keep(other, b"other")
+
+    def keep(point, cost):
+        work.keep(point, f"{point.name} {cost}".encode(), {"converged": True, "objective": cost})
+        return work.library.record(point)["objective"]
+
+    assert keep(free, 3.0) == 3.0
+    assert work.another_try(free) is None  # the held step is not solved yet
+    keep(other, 1.0)
     assert work.another_try(other) is None
-    work.keep(held, b"held")
+    keep(held, 2.0)
     task = work.another_try(held)
-    assert (task.point, task.start, task.same) == (free, b"held", False)
-    assert work.keep(free, b"dearer").objective == 3.0
+    assert (task.point, task.start) == (free, b"0.8_0.4 2.0")
+    assert keep(free, 4.0) == 3.0
     assert work.another_try(free) is None
-    assert work.keep(free, b"cheap").objective == 1.0
-    assert work.library.path(free).read_bytes() == b"cheap"
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".npz", ".npz", ".npz"]
+    assert keep(free, 1.0) == 1.0
+    assert work.library.path(free).read_bytes() == b"0.8_None 1.0"
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == ["", ".json", ".npz", ".npz", ".npz"]
 
 
 def test_what_was_not_found_is_tried_again_when_asked(tmp_path):
@@ -143,7 +156,7 @@ def test_what_was_not_found_is_tried_again_when_asked(tmp_path):
 
 @pytest.mark.slow
 def test_a_start_that_leads_nowhere_is_given_up(tmp_path, monkeypatch):
-    asked, plain = [], sweep_workers.solve_problem
+    asked, plain = [], tasks.solve_problem
 
     def solve(problem, **options):
         """Fails wherever it does not begin at its own guess."""
@@ -151,7 +164,7 @@ def test_a_start_that_leads_nowhere_is_given_up(tmp_path, monkeypatch):
         asked.append((*sorted(near), options.get("mu_init")))
         return plain(problem, **options | ({"max_iterations": 1} if near else {}))
 
-    monkeypatch.setattr(sweep_workers, "solve_problem", solve)
+    monkeypatch.setattr(tasks, "solve_problem", solve)
     work = ocp.Sweep(hopper.problem, HOPS[:2], tmp_path, executor=Inline())
     assert all(solution.converged for _, solution in work)
     assert asked == [(None,), ("start", None), (None,)]
@@ -208,8 +221,10 @@ def test_other_errors(tmp_path, monkeypatch):
         ocp.grid(speed=[1.0, float("inf")])
     with pytest.raises(ValueError, match="grid needs values"):
         ocp.grid()
-    with pytest.raises(TypeError, match="grid: speed"):
-        ocp.grid(speed=["fast"])
+    with pytest.raises(ValueError, match="grid: speed must be numbers or words of letters"):
+        ocp.grid(speed=["fast", 1.0])
+    with pytest.raises(TypeError, match=r"grid: sex must be a list, got 'male': write \['male'\]"):
+        ocp.grid(sex="male")
     (tmp_path / "library.json").write_text("{")
     with pytest.raises(ValueError, match=r"library.json is damaged .*: remove it"):
         ocp.Sweep(hopper.problem, HOPS, tmp_path)
@@ -218,16 +233,16 @@ def test_other_errors(tmp_path, monkeypatch):
         find(words.next())
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(RuntimeError, match=r"ocp_dyn\[cluster\]"):
-        cluster("tcp://127.0.0.1:1")
+        ClusterCrew("tcp://127.0.0.1:1", 1.0)
 
 
-def test_processes_get_one_thread_each(monkeypatch):
+def test_processes_getone_thread_each(monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    with _one_thread_each():
+    with one_thread_each():
         assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
     assert "OPENBLAS_NUM_THREADS" not in os.environ
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
-    with _one_thread_each():
+    with one_thread_each():
         assert os.environ["OPENBLAS_NUM_THREADS"] == "3"
     assert os.environ["OPENBLAS_NUM_THREADS"] == "3"
 
@@ -255,7 +270,7 @@ def test_sweeps_know_the_users_constraints(tmp_path):
     with pytest.raises(ValueError, match=r"constraints=\(Rod,\)"):
         list(ocp.Sweep(held_by_a_rod, points, tmp_path, executor=Inline()))
     options = {"executor": Inline(), "constraints": Rod}
-    assert len(list(ocp.Sweep(held_by_a_rod, points, tmp_path, **options))) == 2
+    assert len(list(ocp.Sweep(held_by_a_rod, points, tmp_path, **options))) == 1  # the first was written before
     again = ocp.Sweep(held_by_a_rod, points, tmp_path, **options)
     assert not again.waiting
     assert again.library.load(points[0]).phases[0].contacts
@@ -272,9 +287,9 @@ def test_the_points_alone_give_values(tmp_path):
 
 
 def test_options_of_solves_hold_at_every_point(tmp_path, monkeypatch):
-    asked, plain = [], sweep_workers.solve_problem
+    asked, plain = [], tasks.solve_problem
     monkeypatch.setattr(
-        sweep_workers, "solve_problem", lambda problem, **options: asked.append(options) or plain(problem, **options)
+        tasks, "solve_problem", lambda problem, **options: asked.append(options) or plain(problem, **options)
     )
     guess = hopper.problem(0.8).solve(progress=False)
     solve = {"guess": guess, "linear_solver": "mumps"}

@@ -1,0 +1,1 @@
+"""`ocp-dyn sweep`: the command and its page."""
