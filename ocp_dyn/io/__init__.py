@@ -7,6 +7,7 @@
 | `urdf` | URDF to `Model`; `_urdf_xml` reads and checks the XML |
 | `mjcf` | MuJoCo's MJCF to `Model`, constraints, keyframes, tendons, shapes |
 | `opensim` | models of OpenSim, .osim |
+| `sdf` | SDFormat to `Model`, with loops |
 | `visuals` | shapes of the links of a URDF, for viewers |
 | `json` | `Model` to JSON and back, exact; `_json_parts`: its lists beside the bodies; `_json_entry`: checked access |
 | `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
@@ -35,6 +36,10 @@ from .mjcf import parse_mjcf as parse_mjcf
 from .mjcf import read_mjcf as read_mjcf
 from .opensim import load_osim as load_osim
 from .opensim import parse_osim as parse_osim
+from .sdf import SdfFile as SdfFile
+from .sdf import load_sdf as load_sdf
+from .sdf import parse_sdf as parse_sdf
+from .sdf import read_sdf as read_sdf
 from .simulators import Ball as Ball
 from .simulators import Box as Box
 from .simulators import Cylinder as Cylinder

@@ -14,6 +14,7 @@ from ..mechanism import Model
 from .json import load_model
 from .mjcf import load_mjcf
 from .opensim import load_osim
+from .sdf import load_sdf
 from .urdf import load_urdf
 from .xml import root_tag
 
@@ -32,13 +33,14 @@ FORMATS = (
     Format("URDF", (".urdf",), ("robot",), load_urdf),
     Format("MuJoCo MJCF", (".mjcf",), ("mujoco", "mujocoinclude"), load_mjcf),
     Format("OpenSim model", (".osim",), ("OpenSimDocument",), load_osim),
+    Format("SDF", (".sdf", ".world"), ("sdf",), load_sdf),
     Format("model as JSON", (".json",), (), load_model),
 )
 """The formats that `load` reads."""
 
 
 def load(path: str | PathLike[str], **options: Any) -> Model:
-    """The model of a file of any format: URDF, MuJoCo's MJCF, OpenSim, or JSON as `save_model` writes it.
+    """The model of a file of any format: URDF, MJCF, OpenSim, SDF, or JSON as `save_model` writes it.
 
     The outermost element of an XML file decides what it is, whatever its name ends in; other files are known by
     their endings. options: those of the function that reads the format, such as `root=` of `load_urdf`.
