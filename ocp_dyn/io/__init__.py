@@ -36,10 +36,8 @@ from .mjcf import parse_mjcf as parse_mjcf
 from .mjcf import read_mjcf as read_mjcf
 from .opensim import load_osim as load_osim
 from .opensim import parse_osim as parse_osim
-from .sdf import SdfFile as SdfFile
 from .sdf import load_sdf as load_sdf
 from .sdf import parse_sdf as parse_sdf
-from .sdf import read_sdf as read_sdf
 from .simulators import Ball as Ball
 from .simulators import Box as Box
 from .simulators import Cylinder as Cylinder

@@ -6,15 +6,14 @@ MuJoCo's residuals are in world axes or half-angle sines and have the other sign
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from casadi import DM
 
-from ..._base.types import Array, Expr, repr_in_message
-from ...constraints import Constraint, CustomConstraint, JointCoupling, LockedJoint, Loop
+from ..._base.types import Array, repr_in_message
+from ...constraints import Constraint, CoordinateCoupling, JointCoupling, LockedJoint, Loop
 from ...dynamics.kinematics import pose
+from ...joints import ConstantFunction, LinearFunction, PolynomialFunction
 from ...mechanism import Model
 from ...mechanism.builder import WORLD
 from ..xml import XmlElement
@@ -26,36 +25,16 @@ from .settings import Classes, Settings
 from .values import Values
 from .vocabulary import check_attributes
 
-
-@dataclass(frozen=True)
-class Polynomial:
-    """f(x) = sum_k coefficients[k] (x - reference)^k."""
-
-    coefficients: tuple[float, ...]
-    reference: float = 0.0
-
-    def __call__(self, x: Any) -> Any:
-        total: Any = 0.0
-        for coefficient in reversed(self.coefficients):  # Horner
-            total = total * (x - self.reference) + coefficient
-        return total
+MOST_JOINTS = 6
+"""Number of coordinates that one coordinate may follow, the most that `od.LinearFunction` takes."""
 
 
-@dataclass(frozen=True)
-class TendonLengths:
-    """phi(q) of two fixed tendons: the length of the first, less a polynomial of that of the second.
-
-    Lengths are rows (1 x nq) times q, less those of the reference configuration.
-    """
-
-    first: tuple[float, ...]
-    second: tuple[float, ...]
-    at_reference: tuple[float, float]
-    polynomial: Polynomial
-
-    def __call__(self, q: Expr) -> Expr:
-        lengths = [DM(row).T @ q - x for row, x in zip((self.first, self.second), self.at_reference, strict=True)]
-        return lengths[0] - self.polynomial(lengths[1])
+def shifted(coefficients: tuple[float, ...], at: float) -> tuple[float, ...]:
+    """Coefficients, highest power first, of the polynomial sum_k coefficients[k] (x - at)^k."""
+    found = np.poly1d([0.0])
+    for coefficient in reversed(coefficients):  # Horner
+        found = found * np.poly1d([1.0, -at]) + coefficient
+    return tuple(float(x) for x in found.coeffs)
 
 
 class EqualityReader:
@@ -148,8 +127,8 @@ class EqualityReader:
         if not any(a[2:]):
             offset = first.reference + a[0] - a[1] * second.reference
             return JointCoupling(first.name, second.name, a[1], offset)
-        curve = Polynomial((first.reference + a[0], *a[1:]), second.reference)
-        return JointCoupling(first.name, second.name, function=curve)
+        curve = PolynomialFunction(shifted((first.reference + a[0], *a[1:]), second.reference))
+        return CoordinateCoupling(first.name, (second.name,), curve, label=name)
 
     def _tendon(self, values: Values, name: str) -> Constraint:
         keys = [key for key in ("tendon1", "tendon2") if key in values]
@@ -161,14 +140,26 @@ class EqualityReader:
             raise values.element.fault(
                 f"{repr_in_message(missing)} is no fixed tendon; an equality of others is not read"
             )
-        rows = [self._row(self.tendons[values.text(key)]) for key in keys]
-        second = rows[1] if len(rows) > 1 else np.zeros(self.model.nq)
         a = self._coefficients(values)
-        curve = Polynomial(a if len(rows) > 1 else a[:1])
-        lengths = TendonLengths(
-            tuple(rows[0]), tuple(second), (float(rows[0] @ self.q0), float(second @ self.q0)), curve
+        if len(keys) > 1 and any(a[2:]):
+            raise values.element.fault(
+                "two tendons that depend on each other by a polynomial of second degree or more are not read"
+            )
+        rows = [self._row(self.tendons[values.text(key)]) for key in keys]
+        slope = a[1] if len(rows) > 1 else 0.0
+        row = rows[0] - slope * rows[-1]
+        solved = int(np.argmax(np.abs(row)))  # row @ (q - q0) = a[0], solved for the coordinate of the largest factor
+        if not row[solved]:
+            raise values.element.fault("both tendons have the same length everywhere, which constrains nothing")
+        others = [k for k in np.flatnonzero(row) if k != solved]
+        if len(others) > MOST_JOINTS:
+            raise values.element.fault(f"an equality of tendons over more than {MOST_JOINTS + 1} joints is not read")
+        offset = float(row @ self.q0 + a[0]) / row[solved]
+        names = self.model.q_names
+        line = LinearFunction(tuple(float(-row[k] / row[solved]) for k in others), offset) if others else None
+        return CoordinateCoupling(
+            names[solved], tuple(names[k] for k in others), line or ConstantFunction(offset), label=name
         )
-        return CustomConstraint(lengths, 1, name)
 
     def _row(self, tendon: FixedTendon) -> Array:
         row = np.zeros(self.model.nq)

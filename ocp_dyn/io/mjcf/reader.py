@@ -1,10 +1,8 @@
-"""MJCF -> Model, and everything else in the file that users need: constraints, configurations, tendons, shapes."""
+"""MJCF -> Model, and everything else in the file that users need: tendons, actuators, shapes."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -12,9 +10,10 @@ import numpy as np
 from casadi import DM
 
 from ..._base.files import path_of
-from ..._base.types import Array, ModelError, ModelWarning, names_in_message, repr_in_message
-from ...constraints import ConstraintSet, JointCoupling
+from ..._base.types import Array, ModelError, names_in_message, repr_in_message
+from ...constraints import JointCoupling
 from ...mechanism import Mimic, Model
+from ...mechanism.annotations import Annotations
 from ...mechanism.parts import checked_mimics
 from ..layouts import Layout
 from ..visuals import Visual
@@ -40,23 +39,21 @@ DRAWN = {"box": "box", "sphere": "sphere", "cylinder": "cylinder", "capsule": "c
 class MjcfFile:
     """The contents of an MJCF file.
 
-    model: the bodies and joints. constraints: the active equalities, for `od.constrained_dynamics`; linear couplings of
-    joints are in `model.mimics` too. reference: the configuration in which the file has the bodies (nq), MuJoCo's
-    qpos0. configurations: the keyframes, {name: q}. tendons: the fixed ones. actuators: all. shapes: the geoms, in
+    model: bodies and joints; its active equalities are `model.constraints`, for `od.constrained_dynamics`, and linear
+    couplings of joints `model.mimics` too; its keyframes are `model.configurations`. reference: the configuration in
+    which the file has the bodies (nq), MuJoCo's qpos0. tendons: the fixed ones. actuators: all. shapes: the geoms, in
     frames of the model. skipped: what the file has and the model has not, in words.
 
-    All configurations are in the model's layout; `od.Layout(model, "mujoco")` converts others.
+    Configurations are in the model's layout; `od.Layout(model, "mujoco")` converts others.
 
     >>> inside = '<body name="leg"><joint name="knee"/><geom size="0.1"/></body>'
     >>> key = '<keyframe><key name="bent" qpos="0.5"/></keyframe>'
-    >>> od.io.parse_mjcf(f"<mujoco><worldbody>{inside}</worldbody>{key}</mujoco>").configurations
+    >>> od.io.parse_mjcf(f"<mujoco><worldbody>{inside}</worldbody>{key}</mujoco>").model.configurations
     {'bent': array([0.5])}
     """
 
     model: Model
-    constraints: ConstraintSet  # type: ignore[type-arg]  # of any kind
     reference: Array
-    configurations: Mapping[str, Array] = field(default_factory=dict)
     tendons: tuple[FixedTendon, ...] = ()
     actuators: tuple[Actuator, ...] = ()
     shapes: tuple[Visual, ...] = ()
@@ -67,7 +64,8 @@ def load_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None =
     """The model of a MuJoCo MJCF file: its joints in MuJoCo's order, several joints of a body as a chain.
 
     Included files lie in the folder of the file or below; folder: another one, for files that include those beside
-    their own folder. A `ModelWarning` names equalities of the file: `od.io.read_mjcf(path).constraints` has them.
+    their own folder. Active equalities are `model.constraints`, keyframes `model.configurations`; `read_mjcf` gives
+    tendons, actuators and shapes, too.
 
     Frames of the model are the bodies and the named sites. Bodies whose shapes are meshes, and have no `<inertial>`,
     need the package `mujoco`, whose compiler reads meshes. See `read_mjcf` for what is read.
@@ -82,20 +80,11 @@ def load_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None =
     ...     od.io.load_mjcf(f"{place}/ball.xml")
     <Model 'ball': nb=1, nq=7, nv=6>
     """
-    found = read_mjcf(path, folder=folder)
-    if found.constraints:
-        names = tuple(c.name for c in found.constraints)
-        warnings.warn(
-            f"{path}: the file holds {len(names)} equalities, {names_in_message(names, 6)}, which a model does not "
-            "contain: od.io.read_mjcf(path).constraints has them, for od.constrained_dynamics",
-            ModelWarning,
-            stacklevel=2,
-        )
-    return found.model
+    return read_mjcf(path, folder=folder).model
 
 
 def read_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None = None) -> MjcfFile:
-    """The model of an MJCF file with its constraints, configurations, tendons, actuators and shapes.
+    """The model of an MJCF file, with its tendons, actuators and shapes.
 
     See `load_mjcf` for folder and errors.
 
@@ -145,10 +134,11 @@ def _read(text: str | bytes, source: str, path: Path | None, folder: Path | None
     q0, frames = reference(tree.bodies), frames_of_sites(tree.bodies)
     bodies = {body.name: body.name for body in tree.bodies}
     equalities = EqualityReader(model, q0, joints, tendons, frames, bodies).read(root, classes, settings)
-    model = with_mimics(model, equalities)
+    rows = Annotations(configurations=tuple((key, tuple(q)) for key, q in keyframes(root, model, q0).items()))
+    model = replace(with_mimics(model, equalities), constraints=equalities, annotations=rows)
     return MjcfFile(
-        model, ConstraintSet(equalities), q0, keyframes(root, model, q0), tuple(tendons.values()), drives.actuators,
-        tuple(shapes_of(tree.bodies)), skipped(tree.bodies, spatial, drives.elsewhere),
+        model, q0, tuple(tendons.values()), drives.actuators, tuple(shapes_of(tree.bodies)),
+        skipped(tree.bodies, spatial, drives.elsewhere),
     )  # fmt: skip
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from ..._base.files import path_of
-from ..._base.types import ModelError, ModelWarning, Vector, names_in_message, repr_in_message
-from ...constraints import ConstraintSet, Loop
+from ..._base.types import ModelError, Vector, repr_in_message
+from ...constraints import Loop
 from ...joints import Fixed, FloatingBase, Joint
 from ...mechanism import Model
 from ...mechanism.builder import WORLD, ModelBuilder
@@ -28,54 +27,16 @@ INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 FLOATS = FloatingBase()
 
 
-@dataclass(frozen=True)
-class SdfFile:
-    """The contents of an SDF file: the model, and the loops that its joints close.
-
-    loops: one per joint that joins two links which other joints, before it in the file, join already; to be given
-    to `od.constrained_dynamics` and other algorithms that take constraints. All hold at `model.neutral()`, the
-    configuration of the file.
-
-    >>> sdf = '<sdf version="1.7"><model name="ball"><link name="b"/></model></sdf>'
-    >>> od.io.parse_sdf(sdf).loops
-    ()
-    """
-
-    model: Model
-    loops: ConstraintSet[Loop]
-
-
 def load_sdf(path: str | PathLike[str], *, root: Joint | None = None) -> Model:
-    """The model of an SDF file of Gazebo. A `ModelWarning` names loops: `od.io.read_sdf(path).loops` has them.
-
-    See `read_sdf` for root, for what is read, and errors.
-
-    >>> import pathlib, tempfile
-    >>> sdf = '<sdf version="1.7"><model name="drone"><link name="base"/></model></sdf>'
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     size = pathlib.Path(folder, "drone.sdf").write_text(sdf)
-    ...     od.io.load_sdf(f"{folder}/drone.sdf")
-    <Model 'drone': nb=1, nq=7, nv=6>
-    """
-    found = read_sdf(path, root=root)
-    if found.loops:
-        names = tuple(loop.name for loop in found.loops)
-        warnings.warn(
-            f"{path}: {len(names)} joints close loops, {names_in_message(names, 6)}, which a model does not contain: "
-            "od.io.read_sdf(path).loops has them, for od.constrained_dynamics",
-            ModelWarning,
-            stacklevel=2,
-        )
-    return found.model
-
-
-def read_sdf(path: str | PathLike[str], *, root: Joint | None = None) -> SdfFile:
-    """The model of an SDF file and its loops, of versions 1.4 to 1.12.
+    """The model of an SDF file of Gazebo, of versions 1.4 to 1.12.
 
     Links, joints (revolute, continuous, prismatic, ball, universal, fixed) and frames of a `<model>`, or of all models
     of a `<world>`, whose names then begin with "MODEL::". At `model.neutral()` links are where the file has them.
     A link that no joint holds floats, as in Gazebo; root: another joint for it, such as `od.Fixed()`. Limits,
     springs, damping, friction and gravity are read; shapes, sensors and plugins are not.
+
+    A joint that joins two links which joints before it in the file join already closes a loop: an `od.Loop` in
+    `model.constraints`, for `od.constrained_dynamics`. All loops hold at `model.neutral()`.
 
     Raises ModelError with file, line, element and remedy for what is wrong, or would change the motion and is not read:
     nested and included models, screws, gearboxes, links without gravity, added mass. OSError if it cannot be read.
@@ -85,7 +46,7 @@ def read_sdf(path: str | PathLike[str], *, root: Joint | None = None) -> SdfFile
     >>> sdf = f'<sdf version="1.7"><model name="door"><link name="b"/>{hinge}</model></sdf>'
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     size = pathlib.Path(folder, "door.sdf").write_text(sdf)
-    ...     od.io.read_sdf(f"{folder}/door.sdf").model.q_names
+    ...     od.io.load_sdf(f"{folder}/door.sdf").q_names
     ('j',)
     """
     file = path_of(path)
@@ -96,10 +57,10 @@ def read_sdf(path: str | PathLike[str], *, root: Joint | None = None) -> SdfFile
     return parse_sdf(file.read_bytes(), root=root, source=str(file))
 
 
-def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SDF text") -> SdfFile:
-    """The contents of an SDF given as text; `source` opens the messages. See `read_sdf`.
+def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SDF text") -> Model:
+    """The model of an SDF given as text; `source` opens the messages. See `load_sdf`.
 
-    >>> od.io.parse_sdf('<sdf version="1.7"><model name="ball"><link name="b"/></model></sdf>').model
+    >>> od.io.parse_sdf('<sdf version="1.7"><model name="ball"><link name="b"/></model></sdf>')
     <Model 'ball': nb=1, nq=7, nv=6>
     """
     if root is not None and not isinstance(root, Joint):
@@ -121,7 +82,7 @@ def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SD
         prefix = f"{model.get('name')}::" if len(models) > 1 else ""
         loops += SdfModel(model, version, prefix).add(builder, FLOATS if root is None else root)
     try:
-        return SdfFile(builder.build(), ConstraintSet(loops))
+        return replace(builder.build(), constraints=tuple(loops))
     except ModelError as error:
         raise ModelError(f"{source}: {error}") from None
 

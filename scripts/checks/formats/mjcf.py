@@ -126,8 +126,8 @@ def _constants(ours: od.io.MjcfFile, theirs: Any) -> Iterator[tuple[str, Any, An
     yield "friction", model.dofs.friction, theirs.dof_frictionloss
     yield "reference", _row(layout.to_q(ours.reference)), theirs.qpos0
     yield "mass", _moving_mass(theirs), model.mass
-    if ours.configurations:
-        keys = [_row(layout.to_q(q)) for q in ours.configurations.values()]
+    if ours.model.configurations:
+        keys = [_row(layout.to_q(q)) for q in ours.model.configurations.values()]
         yield "keyframes", keys, theirs.key_qpos[: len(keys)]  # <size nkey> may leave room for more
     gravity = np.zeros(3) if theirs.opt.disableflags & 128 else theirs.opt.gravity
     yield "gravity", model.gravity, gravity
@@ -182,9 +182,13 @@ def _equalities(ours: od.io.MjcfFile, theirs: Any, data: Any, q: Any) -> Iterato
     mujoco.mj_forward(theirs, data)
     mine = [k for k in range(data.nefc) if data.efc_type[k] == 0]
     rows: list[tuple[Any, Any]] = []
-    for constraint in ours.constraints:
+    J = _jacobian(theirs, data)[mine]
+    for constraint in ours.model.constraints:
         phi, G = _in_their_rows(ours.model, constraint, q)
         first = sum(len(done) for done, _ in rows) + 3
+        if isinstance(constraint, od.CoordinateCoupling):  # solved for a coordinate: a multiple of their row
+            factor = J[first - 3] @ G[0] / (G[0] @ G[0])
+            phi, G = factor * phi, factor * G
         if len(phi) == 6 and phi[3:] @ data.efc_pos[mine][first : first + 3] < 0:  # a quaternion of the other sign
             phi, G = phi * SIGNS, G * SIGNS[:, None]
         rows.append((phi, G))
@@ -214,6 +218,8 @@ def _jacobian(theirs: Any, data: Any) -> Any:
 def _in_their_rows(model: od.Model, constraint: Any, q: Any) -> tuple[Any, Any]:
     phi = _row(od.constraint_position(model, [constraint], q))
     G = np.array(DM(od.constraint_jacobian(model, [constraint], q)).full())
+    if isinstance(constraint, od.CoordinateCoupling):
+        return -phi, -G
     if not isinstance(constraint, od.Loop):
         return phi, G
     (R_p, _), (R_s, _) = (

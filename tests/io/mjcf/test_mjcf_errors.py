@@ -105,6 +105,11 @@ WRONG = {
     "one site": (text(tail='<equality><weld site1="b"/></equality>'), "two sites, or one or two bodies"),
     "joints of an equality": (text(tail='<equality><joint joint2="h"/></equality>'), "joint1 and joint2"),
     "a joint with itself": (text(tail='<equality><joint joint1="h" joint2="h"/></equality>'), "needs two joints"),
+    "tendons by a polynomial": (text(tail='<tendon><fixed name="S"><joint joint="h" coef="1"/></fixed></tendon>'
+                                ''
+                                 '<equality><tendon tendon1="S" tendon2="S" polycoef="0 1 1"/></equality>'), "second degree"),
+    "a tendon with itself": (text(tail='<tendon><fixed name="S"><joint joint="h" coef="1"/></fixed></tendon><equality>'
+                             '<tendon tendon1="S" tendon2="S"/></equality>'), "constrains nothing"),
     "tendons of an equality": (text(tail='<tendon><spatial name="S"/></tendon><equality><tendon tendon1="S"/>'
                                     "</equality>"), "'S' is no fixed tendon"),
     "key": (text(tail='<keyframe><key qpos="1 2"/></keyframe>'), "qpos has 2 numbers, expected 1"),
@@ -223,17 +228,18 @@ def test_files_load_without_mujoco(tmp_path, monkeypatch):
         od.io.read_mjcf(main)
 
 
-def test_equalities_are_told_and_couplings_are_mimics(tmp_path):
+def test_equalities_belong_to_the_model_and_couplings_are_mimics(tmp_path):
     tail = '<equality><joint name="e" joint1="h" joint2="k" polycoef="0.5 2 0 0 0"/></equality>'
     world = BODY + '<body><joint name="k"/><geom size="1"/></body>'
     main = write(tmp_path, "m.xml", text(world, tail=tail))
-    with pytest.warns(od.ModelWarning, match="1 equalities, h=k, .*read_mjcf"):
-        model = od.load(main)
-    assert model.mimics == (("h", "k", 2.0, 0.5),)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = od.io.read_mjcf(main)
-    assert [c.name for c in found.constraints] == ["h=k"]
+        model = od.load(main)
+    assert model.mimics == (("h", "k", 2.0, 0.5),)
+    assert [c.name for c in model.constraints] == ["h=k"]
+    path = tmp_path / "m.json"
+    od.save_model(model, path)
+    assert od.load(path) == model
 
 
 MOTORS = """<actuator>

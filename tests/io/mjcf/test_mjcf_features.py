@@ -119,7 +119,7 @@ MODELS = {
     "off": equality('<joint joint1="h" active="false"/><joint joint1="k"/>'),
     "tendons": text(TWO, tail='<tendon><fixed name="T"><joint joint="h" coef="2"/><joint joint="k" coef="-3"/></fixed>'
                     '<fixed name="U"><joint joint="j" coef="1"/></fixed></tendon><equality><tendon tendon1="T" '
-                    'tendon2="U" polycoef="0.1 2 0.3 0.1 0.2"/><tendon tendon1="U" polycoef="0.5"/></equality>'),
+                    'tendon2="U" polycoef="0.1 2 0 0 0"/><tendon tendon1="U" polycoef="0.5"/></equality>'),
 }  # fmt: skip
 
 
