@@ -8,6 +8,7 @@ from ..joints import Helical, Joint, Prismatic, Revolute
 REMEDIES = {
     "Helical": "use Revolute on a massless body and Prismatic on the next, and couple them by "
     "builder.add_mimic(slide, hinge, ratio=pitch)",
+    "FunctionJoint": "approximate it by several joints, or write the model as .osim or .json",
     "CustomJoint": "approximate it by several joints",
     "Spherical": 'use Euler("yxz"), a chain of three hinges',
     "FloatingBase": 'use FloatingBase("euler_yxz"), a chain of three slides and three hinges',

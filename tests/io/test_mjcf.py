@@ -10,7 +10,7 @@ from tests.helpers import ALL_TREES, mostly_slow, random_rotation, tree
 from tests.io.mjcf_models import loaded, machine
 
 mujoco = pytest.importorskip("mujoco")
-LACKING = {"helical_x", "helical_skew", "multi_dof", "custom"}
+LACKING = {"helical_x", "helical_skew", "multi_dof", "custom", "functions"}
 needs_robots = pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 WHOLE = od.Loads(armature=True)
 

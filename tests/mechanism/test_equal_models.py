@@ -23,7 +23,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn.functions.description import describe
 from ocp_dyn.functions.differentiated_dynamics import dynamics_derivatives
-from ocp_dyn.mechanism import DofData, FileJoint, Mimic, ShapeFile
+from ocp_dyn.mechanism import Annotations, CoordinateNames, DofData, FileJoint, Mimic, ShapeFile
 from ocp_dyn.mechanism.equal_models import kept_per_model
 from ocp_dyn.mechanism.parameters import with_parameters
 from ocp_dyn.models import pendulum
@@ -63,6 +63,9 @@ CHANGED = {
     "file_joints": (FileJoint("to_a", continuous=True),),
     "shape_files": (ShapeFile("tree.urdf"),),
     "passive": (od.OneSidedSpring("to_b", 10.0, 0.6),),
+    "coordinate_names": (CoordinateNames("to_a", ("angle",)),),
+    "constraints": (od.JointCoupling("to_b", "to_c"),),
+    "annotations": Annotations(markers=(od.Marker("m", "a", (0, 0, 0)),)),
 }
 FRAME = od.Frame("tip", 1, od.Transform(DM.eye(3), DM([1, 0, 0])))
 

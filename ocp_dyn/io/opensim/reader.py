@@ -254,8 +254,7 @@ def _old_joints(frames: Frames) -> list[tuple[XmlElement, str]]:
 def _inertial(body: XmlElement) -> dict[str, Any]:
     """Mass [kg], center [m] and inertia about it [kg m^2] of a body.
 
-    A body without mass has no inertia, and one with moments that no body can have gets those of a sphere, as in
-    OpenSim: sqrt((Ixx^2 + Iyy^2 + Izz^2) / 3) about every axis.
+    A body without mass has no inertia, and one with moments that no body can have keeps them, as in OpenSim.
     """
     mass = number_of(body, "mass", 0.0)
     if mass < 0:
@@ -269,15 +268,4 @@ def _inertial(body: XmlElement) -> dict[str, Any]:
     I: Array = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     if mass == 0:
         I = np.zeros((3, 3))
-    elif not possible(I):
-        I = np.eye(3) * float(np.linalg.norm([xx, yy, zz])) / np.sqrt(3.0)
     return {"mass": mass, "com": com, "inertia": I}
-
-
-def possible(I: Array) -> bool:
-    """Whether Simbody takes an inertia: no negative moment, none larger than the sum of the others, products at most
-    half of the moments."""
-    d = np.diag(I)
-    slack = max(float(d.sum()), 1.0) * 1e-13
-    products = np.array([I[1, 2], I[0, 2], I[0, 1]])
-    return bool(np.all(d >= 0) and np.all(d.sum() - d >= d - slack) and np.all(d + slack >= 2 * np.abs(products)))

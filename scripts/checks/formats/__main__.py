@@ -1,4 +1,4 @@
-"""`python -m scripts.checks.formats DIR [--part mjcf] [--folder DIR]`: every model file of a folder, read by the
+"""`python -m scripts.checks.formats DIR [--part osim] [--folder DIR]`: every model file of a folder, read by the
 library and by the program to which its format belongs; a table of counts per folder, and every refusal."""
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from . import mjcf
+from . import mjcf, osim
 
-PARTS = {"mjcf": mjcf}
+PARTS = {"mjcf": mjcf, "osim": osim}
 COLUMNS = ("agree", "refused", "differ", "no joints", "not a model")
 
 
@@ -31,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
             verdict, what = "differ", f"{type(error).__name__}: {error}"
         worst = max(worst, float(what)) if verdict == "agree" else worst
         counts.setdefault(inside.parts[0], Counter())[verdict] += 1
-        if verdict in ("refused", "differ"):
+        if verdict in ("refused", "differ", "not a model"):
             print(f"{verdict}: {inside}: {what.replace(str(options.directory), '')}", flush=True)
     print(f"\n| folder | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}")
     for name, count in [*counts.items(), ("all", sum(counts.values(), Counter()))]:

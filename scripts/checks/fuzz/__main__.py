@@ -1,6 +1,6 @@
 """Hands mutated files and wrong arguments to the library, and lists inputs that fail without an error of the library.
 
-    python -m scripts.checks.fuzz [--seconds 300] [--count 100000] [--seed 0] [--only urdf mjcf json npz recordings api]
+    python -m scripts.checks.fuzz [--seconds 300] [--count 100000] [--seed 0] [--only urdf mjcf osim json npz recordings api]
     [--repeat KIND NUMBER]
 
 Planted mistakes test this script: --only crash fault hang hog.

@@ -13,13 +13,14 @@ import numpy as np
 from . import arguments, methods, rooms, submodules
 from .files import Case, Rng, json_model, npz, urdf
 from .mjcf import mjcf
+from .osim import osim
 from .recordings import recordings
 
 CALLS = {"api": arguments, "submodules": submodules, "methods": methods, "rooms": rooms}
 """Modules whose calls get one or two wrong arguments."""
 
 KINDS: dict[str, Callable[[Rng], Case]] = {
-    "urdf": urdf, "mjcf": mjcf, "json": json_model, "npz": npz, "recordings": recordings,
+    "urdf": urdf, "mjcf": mjcf, "osim": osim, "json": json_model, "npz": npz, "recordings": recordings,
     **{kind: (lambda rng, module=module: arguments.wrong_call(module.calls(), rng)) for kind, module in CALLS.items()},
 }  # fmt: skip
 
