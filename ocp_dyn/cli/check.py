@@ -11,9 +11,9 @@ from .streams import as_json
 
 def run(options: argparse.Namespace) -> int:
     if options.file.is_dir():
-        raise UsageError(f"{str(options.file)!r} is a folder; expected a URDF or a model as JSON")
+        raise UsageError(f"{str(options.file)!r} is a folder; expected a file of a model")
     if not options.file.exists():
-        raise UsageError(f"no file {str(options.file)!r}; expected a URDF or a model as JSON, not a name")
+        raise UsageError(f"no file {str(options.file)!r}; expected a file of a model, not a name")
     found = file_faults(options.file)
     faults = [fault for fault in found if fault.severe]
     if options.json:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _names as od
+from ..constraints import Constraint
 from .inputs import MODELS, model_of
 from .streams import as_json, number, table
 
@@ -65,6 +66,9 @@ def data(model: od.Model) -> dict[str, Any]:
         "gravity": [float(g) for g in model.gravity], "joints": joints, "frames": frames,
         "mimics": [mimic._asdict() for mimic in model.mimics], "q_names": list(model.q_names),
         "qd_names": list(model.qd_names),
+        "markers": {marker.name: marker.body for marker in model.markers},
+        "muscles": {muscle.name: muscle.kind for muscle in model.muscles},
+        "constraints": [str(one.name) for one in model.constraints if isinstance(one, Constraint)],
         "passive": [{"kind": type(element).__name__} | asdict(element) for element in model.passive],  # type: ignore[call-overload]
     }  # fmt: skip
 
@@ -81,6 +85,10 @@ def text(model: od.Model) -> str:
                  for e in data(model)["passive"]]  # fmt: skip
         parts.append("passive torques [rad, m, N m, N]\n" + table(("acts on", "kind", "data"), found))
     frames = data(model)["frames"]
+    for what in ("markers", "muscles", "constraints"):
+        names = list(data(model)[what])
+        if names:
+            parts.append(f"{len(names)} {what}\n" + "\n".join(_wrapped(names)))
     if frames:
         by_body: dict[str, list[str]] = {}
         for name, body in frames.items():

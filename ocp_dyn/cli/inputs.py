@@ -1,4 +1,4 @@
-"""FILE becomes a model: a URDF, a model as JSON, a ready model or a robot by its name; FRAMES become contacts."""
+"""FILE becomes a model: a file of any format, a ready model or a robot by its name; FRAMES become contacts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import argparse
 import sys
 import warnings
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
 from .. import _names as od
 from .._base.types import suggestion
+from ..io.formats import format_of
 from ..joints import Fixed, Joint
 
 MODELS = (
@@ -51,12 +53,21 @@ def model_of(options: argparse.Namespace, mimic: Literal["free", "couple"] = "fr
         near = suggestion(name, (*MODELS, *od.robots.names()))
         raise UsageError(f"no file {name!r}, and no model or robot of this name{near}; `ocp-dyn info` lists the names")
     if path.is_dir():
-        raise UsageError(f"{name!r} is a folder; expected a URDF or a JSON file")
+        raise UsageError(f"{name!r} is a folder; expected a file of a model")
     if path.suffix.lower() == ".npz":
         raise UsageError(f"{name} is a solution; expected a model: `ocp-dyn show` and `ocp-dyn plot` take solutions")
-    if path.suffix.lower() == ".json":
-        return od.load_model(path)
-    return _from_urdf(path, options.root, mimic)
+    kind = format_of(path, default="URDF")
+    if kind.name == "URDF":
+        return _from_urdf(path, options.root, mimic)
+    given: dict[str, Any] = {} if options.root == "auto" else {"root": _root(options.root)}
+    if given and "root" not in signature(kind.read).parameters:
+        raise UsageError(f"--root is for URDFs and robots by name; the root of {name} is a joint of the model")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = kind.read(path, **given)
+    for one in told:
+        note(str(one.message))
+    return model
 
 
 def chain_of(options: argparse.Namespace) -> od.models.ClosedChain | None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from .streams import Parser
 
-FILE = """FILE is a URDF, a model written by od.save_model (.json), or a name: of a ready model (human, five_link_biped,
-pendulum, ...) or of a robot (talos, g1, solo12, ...). `ocp-dyn info` lists all names. Robots are in the package of the
-extra: pip install "ocp_dyn[robots]"."""
+FILE = """FILE is a URDF, an MJCF, an SDF, an OpenSim model, a model written by od.save_model (.json), or a name:
+of a ready model (human, five_link_biped, pendulum, ...) or of a robot (talos, g1, solo12, ...). `ocp-dyn info` lists
+all names. Robots are in the package of the extra: pip install "ocp_dyn[robots]"."""
 
 STATUS = """exit status: 0 fine; 1 a fault in the file or the problem, or a solver that found no solution; 2 a wrong
 command line; 130 interrupted by Ctrl-C. Results go to standard output, progress and errors to standard error."""
@@ -76,7 +76,7 @@ def _indented(text: str) -> str:
 
 
 def _file(command: argparse.ArgumentParser, *, optional: bool = False, root: bool = True) -> None:
-    kinds = "a URDF, a JSON model or a name" if root else "a URDF or the name of a robot"
+    kinds = "a file of a model or a name" if root else "a URDF or the name of a robot"
     command.add_argument("file", metavar="FILE", nargs="?" if optional else None, help=kinds)
     if root:
         command.add_argument(
@@ -103,7 +103,7 @@ def _info(commands: Any) -> None:
 
 def _check(commands: Any) -> None:
     command = _command(
-        commands, "check", "list every fault of a URDF or a JSON model, with its line and the remedy",
+        commands, "check", "list every fault of a file of a model, with its line and the remedy",
         "ocp-dyn check robot.urdf\n"
         "ocp-dyn check robot.urdf --json\n"
         "for file in robots/*.urdf; do ocp-dyn check $file || exit 1; done",
@@ -111,7 +111,7 @@ def _check(commands: Any) -> None:
         "Notes\n"
         "are what it takes, but what is rarely meant: joints that mimic others, moving bodies without mass.",
     )  # fmt: skip
-    command.add_argument("file", metavar="FILE", type=_path, help="a URDF or a model as JSON")
+    command.add_argument("file", metavar="FILE", type=_path, help="a URDF, MJCF, OpenSim, SDF or JSON file")
     _json(command)
 
 

@@ -1,9 +1,10 @@
-"""All faults of a URDF or a JSON model, with their lines: for reports. `load_urdf` and `load_model` raise the first."""
+"""All faults of a model's file, with their lines: for reports. Its reader raises the first."""
 
 from __future__ import annotations
 
 import copy
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
@@ -12,13 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.files import path_of
-from .._base.types import ModelError, repr_in_message
+from .._base.types import ModelError, ModelWarning, repr_in_message
 from ..joints import FloatingBase, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
 from ..mechanism.parts import Mimic, checked_mimics
 from ._json_faults import json_faults
 from ._urdf_xml import UrdfTree, read_urdf_xml
+from .formats import format_of
+from .opensim import load_osim
+from .opensim.faults import osim_faults
 from .urdf import (
     add_joint,
     add_root,
@@ -27,6 +31,7 @@ from .urdf import (
     depth_first,
     inertial_of,
     is_mimic,
+    load_urdf,
     parse_urdf,
     parsed_robot,
 )
@@ -52,7 +57,7 @@ class Fault(NamedTuple):
 
 
 def file_faults(path: str | PathLike[str]) -> list[Fault]:
-    """Every fault and note of a URDF, or of a JSON model (a file with the suffix .json), by line.
+    """Every fault and note of a URDF, an OpenSim or a JSON model, by line; of another format the first fault.
 
     A file without severe faults loads; only `mimic=` and `inertia=` may be needed, as its notes then say. What is wrong
     is left out or replaced by its default before the reading goes on; where that is impossible, as after a tag that is
@@ -68,10 +73,27 @@ def file_faults(path: str | PathLike[str]) -> list[Fault]:
     text = file.read_bytes()
     if file.suffix.lower() == ".json":
         return [Fault(line, message) for line, message in json_faults(text)]
-    messages, notes = urdf_faults(text, str(file))
+    messages, notes = _found(file, text)
     found = [_fault(message, str(file)) for message in dict.fromkeys(messages)]
     found += [_fault(message, str(file))._replace(severe=False) for message in dict.fromkeys(notes)]
     return sorted(found, key=lambda fault: (fault.line or 0, not fault.severe))
+
+
+def _found(file: Path, text: bytes) -> tuple[list[str], list[str]]:
+    """Messages about faults of a file, and notes, by its format; of a format that is not known those of a URDF."""
+    source = str(file)
+    kind = format_of(file, default="URDF")
+    if kind.read is load_osim:
+        return osim_faults(text, source)
+    if kind.read is load_urdf:
+        return urdf_faults(text, source)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            kind.read(file)
+        except ModelError as error:
+            return [str(error)], []
+    return [], [str(one.message) for one in told if issubclass(one.category, ModelWarning)]
 
 
 def _fault(message: str, source: str) -> Fault:

@@ -71,8 +71,9 @@ def load(path: str | PathLike[str], **options: Any) -> Model:
     return kind.read(file, **options)
 
 
-def format_of(file: Path) -> Format:
-    """The format of a file: by the outermost element of XML, else by its ending; ModelError if it is none of them."""
+def format_of(file: Path, default: str = "") -> Format:
+    """The format of a file: by the outermost element of XML, else by its ending; if it is none of them, the one called
+    `default`, without one ModelError."""
     with file.open("rb") as opened:
         tag = root_tag(opened.read(65536))
     ending = file.suffix.lower()
@@ -81,6 +82,9 @@ def format_of(file: Path) -> Format:
             return kind
     for kind in FORMATS:  # an XML file of a known ending, whose reader says what is wrong with it
         if ending in kind.endings:
+            return kind
+    for kind in FORMATS:
+        if kind.name == default:
             return kind
     known = "; ".join(
         f"{kind.name}: {', '.join((*kind.endings, *(f'<{tag}>' for tag in kind.tags)))}" for kind in FORMATS

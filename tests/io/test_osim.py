@@ -356,3 +356,35 @@ def test_bodies_without_mass_and_inertias_that_no_body_has() -> None:
     assert not np.any(none.I[1].I.full())
     odd = parse_osim(GOOD.replace("0.3 0.4 0.5 0.01 0.02 0.03", "0.3 0.4 5 0.01 0.02 0.03", 1))
     close(DM(odd.I[1].central()[1]), DM([[0.3, 0.01, 0.02], [0.01, 0.4, 0.03], [0.02, 0.03, 5]]))
+
+
+def test_reports_list_every_fault_and_note(tmp_path: Path) -> None:
+    text = made.one_joint("PinJoint", EXTRAS).replace("<mass>2.0</mass>", "<mass>two</mass>", 1)
+    (tmp_path / "leg.osim").write_text(text.replace("<location>1 2 3", "<location>1 2"))
+    found = [fault for fault in od.io.file_faults(tmp_path / "leg.osim") if fault.severe]
+    assert [bool(re.search("'two' is not a number|has 2 numbers", fault.text)) for fault in found] == [True] * 2
+    assert all(fault.line for fault in found)
+    whole = made.one_joint("PinJoint", EXTRAS).replace("</inertia></Body>", f"</inertia>{WRAP}</Body>", 1)
+    control = '<ControllerSet><objects><PrescribedController name="p"/></objects></ControllerSet>'
+    (tmp_path / "leg.osim").write_text(whole.replace("</JointSet>", f"</JointSet>{control}"))
+    notes = od.io.file_faults(tmp_path / "leg.osim")
+    assert not any(note.severe for note in notes)
+    assert [note.text.partition(" ")[0] for note in notes] == ["<PrescribedController", "1"]
+    (tmp_path / "other.osim").write_text("<Model>")
+    assert "not well-formed" in od.io.file_faults(tmp_path / "other.osim")[0].text
+
+
+def test_the_command_takes_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from ocp_dyn.cli.main import main
+
+    text = made.one_joint("CustomJoint", EXTRAS).replace("</inertia></Body>", f"</inertia>{WRAP}</Body>", 1)
+    (tmp_path / "leg.osim").write_text(text)
+    assert main(["info", str(tmp_path / "leg.osim")]) == 0
+    out = capsys.readouterr().out
+    assert "FunctionJoint" in out
+    assert "2 markers\n  toe, lab" in out
+    assert "2 constraints\n  coupler, rod" in out
+    assert main(["convert", str(tmp_path / "leg.osim"), "--out", str(tmp_path / "leg.json")]) == 0
+    assert od.load(tmp_path / "leg.json") == od.load(tmp_path / "leg.osim")
+    assert main(["check", str(tmp_path / "leg.osim")]) == 0
+    assert main(["info", str(tmp_path / "leg.osim"), "--root", "floating"]) == 2

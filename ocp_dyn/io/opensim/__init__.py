@@ -8,6 +8,7 @@
 | `joints` | coordinates, and joints of every class as those of this library |
 | `paths` | markers, muscles with their paths, wrap objects |
 | `constraints` | couplers, points, welds, distances |
+| `faults` | all faults of a file, for reports |
 | `forces` | springs, limits, actuators, and what is refused |
 """
 

@@ -36,10 +36,10 @@ class Forces:
             if path_of(element) is not None:
                 self.muscles.append(muscle_of(element, frames, coordinates))
             elif element.tag == "SpringGeneralizedForce":
-                self.springs += [element] if _applies(element) else []
+                self.springs += [element] if applies(element) else []
             elif element.tag == "CoordinateActuator":
                 self.actuators.append(element)
-            elif element.tag not in IDLE | CONTACT and _applies(element):
+            elif element.tag not in IDLE | CONTACT and applies(element):
                 raise element.fault(
                     f"forces of the class {element.tag} are not read, and it would change the motion; leave it out by "
                     f'drop=("{element.tag}",)'
@@ -77,7 +77,7 @@ class Forces:
         return name
 
 
-def _applies(element: XmlElement) -> bool:
+def applies(element: XmlElement) -> bool:
     return not flag_of(element, "isDisabled") and flag_of(element, "appliesForce", True)
 
 

@@ -109,7 +109,7 @@ class _Reading:
         self.parts = Components(model)
         self.frames = Frames(self.parts)
         self.ground = TO_Z_UP if up == "z" else np.eye(3)
-        joints = [(joint, "") for joint in self.parts.joints] + _old_joints(self.frames)
+        joints = [(joint, "") for joint in self.parts.joints] + old_joints(self.frames)
         self.joints = _directed([ends_of(joint, child, self.frames) for joint, child in joints])
         self.couplers = [e for e in self.parts.constraints if e.tag not in drop and is_enforced(e)]
         self.followers = {text_of(e, "dependent_coordinate_name") for e in self.couplers}
@@ -216,7 +216,7 @@ class _Reading:
     def _add(self, builder: ModelBuilder, link: Link) -> None:
         own = link.coordinates
         body = self.frames.bodies.get(link.body)
-        inertial = _inertial(body) if body is not None else {}
+        inertial = inertial_of(body) if body is not None else {}
         options: dict[str, Any] = {}
         if own:
             options = {"lower": [c.lower for c in own], "upper": [c.upper for c in own],
@@ -246,12 +246,12 @@ def _directed(joints: list[JointEnds]) -> list[JointEnds]:
     return found
 
 
-def _old_joints(frames: Frames) -> list[tuple[XmlElement, str]]:
+def old_joints(frames: Frames) -> list[tuple[XmlElement, str]]:
     """Joints that stand in their child bodies, as in documents before 30500, and the names of these bodies."""
     return [(joint, name) for name, body in frames.bodies.items() for holder in body.all("Joint") for joint in holder]
 
 
-def _inertial(body: XmlElement) -> dict[str, Any]:
+def inertial_of(body: XmlElement) -> dict[str, Any]:
     """Mass [kg], center [m] and inertia about it [kg m^2] of a body.
 
     A body without mass has no inertia, and one with moments that no body can have keeps them, as in OpenSim.

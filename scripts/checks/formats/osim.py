@@ -1,8 +1,8 @@
 """OpenSim models of a folder, read by the library and by OpenSim: the same mass matrix, forces, places and speeds.
 
 OpenSim's numbers are those of a file beside the model, MODEL.npz, or made by the package `opensim` in a process of its
-own, OPENSIM_PYTHON if this environment variable names the Python that has it: `opensim` and `casadi` do not load into one
-process on every machine.
+own, OPENSIM_PYTHON if this environment variable names the Python that has it: `opensim` and `casadi` do not load into
+one process on every machine.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def compare(model: od.Model, theirs: Mapping[str, Any], free: set[str]) -> dict[
 
 
 def speeds(model: od.Model, q: Array, u: Array, free: set[str]) -> tuple[Array, Array]:
-    """(N, dN/dt) of qd = N u, OpenSim's speeds u: those of ball, free and ellipsoid joints are angular velocities in the
-    fixed frame, and here they are the rates of the angles x, y, z."""
+    """(N, dN/dt) of qd = N u, OpenSim's speeds u: those of ball, free and ellipsoid joints are angular velocities in
+    the fixed frame, and here they are the rates of the angles x, y, z."""
     N, Nd = np.eye(len(u)), np.zeros((len(u), len(u)))
     for i, _ in model.edges:
         if model.joint_names[i - 1] not in free:
