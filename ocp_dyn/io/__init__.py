@@ -35,6 +35,7 @@ from .mjcf import load_mjcf as load_mjcf
 from .mjcf import parse_mjcf as parse_mjcf
 from .mjcf import read_mjcf as read_mjcf
 from .opensim import load_osim as load_osim
+from .opensim import osim_spheres as osim_spheres
 from .opensim import parse_osim as parse_osim
 from .sdf import load_sdf as load_sdf
 from .sdf import parse_sdf as parse_sdf

@@ -388,3 +388,30 @@ def test_the_command_takes_every_format(tmp_path: Path, capsys: pytest.CaptureFi
     assert od.load(tmp_path / "leg.json") == od.load(tmp_path / "leg.osim")
     assert main(["check", str(tmp_path / "leg.osim")]) == 0
     assert main(["info", str(tmp_path / "leg.osim"), "--root", "floating"]) == 2
+
+
+CONTACT = """<ForceSet><objects><SmoothSphereHalfSpaceForce name="heel_force"><socket_sphere>/contactgeometryset/heel
+</socket_sphere><socket_half_space>floor</socket_half_space><stiffness>1e6</stiffness><dissipation>1.5</dissipation>
+</SmoothSphereHalfSpaceForce></objects></ForceSet><ContactGeometrySet><objects>
+<ContactSphere name="heel"><socket_frame>/jointset/tested/inner</socket_frame><location>0.1 0 0</location>
+<radius>0.04</radius></ContactSphere><ContactHalfSpace name="floor"><socket_frame>/ground</socket_frame>
+<orientation>0 0 -1.5707963267948966</orientation></ContactHalfSpace></objects></ContactGeometrySet>"""
+
+
+def test_spheres_on_the_ground(tmp_path: Path) -> None:
+    file = tmp_path / "leg.osim"
+    file.write_text(made.one_joint("PinJoint", CONTACT))
+    (ball,) = od.io.osim_spheres(file)
+    _, (t1, r1) = made.OFFSETS
+    close(DM(ball.center), xyz(r1) @ [0.1, 0, 0] + np.array(t1))
+    assert (ball.frame, ball.radius, ball.stiffness, ball.dissipation) == ("tip", 0.04, 1e6, 1.5)
+    assert (ball.transition_velocity, ball.static_friction) == (0.01, 0.0)
+    assert od.load(file).nv == 2
+    for old, new, message in (
+        ("<orientation>0 0 -1.57", "<orientation>0 0 -1.47", "only the half space below the ground"),
+        ("<socket_half_space>floor", "<socket_half_space>heel", "its half_space 'heel' is no ContactHalfSpace"),
+        ("<radius>0.04", "<radius>-1", "radius"),
+    ):
+        file.write_text(made.one_joint("PinJoint", CONTACT).replace(old, new))
+        with pytest.raises(od.ModelError, match=message):
+            od.io.osim_spheres(file)

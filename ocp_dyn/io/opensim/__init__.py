@@ -8,9 +8,11 @@
 | `joints` | coordinates, and joints of every class as those of this library |
 | `paths` | markers, muscles with their paths, wrap objects |
 | `constraints` | couplers, points, welds, distances |
+| `contacts` | `osim_spheres`: spheres on the ground |
 | `faults` | all faults of a file, for reports |
 | `forces` | springs, limits, actuators, and what is refused |
 """
 
+from .contacts import osim_spheres as osim_spheres
 from .reader import load_osim as load_osim
 from .reader import parse_osim as parse_osim
