@@ -20,6 +20,7 @@ TOP = """Rigid-body dynamics and optimal control of walking, from a terminal.
   ocp-dyn walk                                  a human walks: pictures, an animation and a report in ./walk
   ocp-dyn walk talos --speed 0.4 --out talos    a robot walks
   ocp-dyn sweep people.py --out people          a problem at many points, on all cores or a cluster
+  ocp-dyn gait subject.osim walk.trc loads.xml  joint angles and moments of a recorded walk, in ./gait
   ocp-dyn info robot.urdf                       joints, masses, limits and frames of a robot
   ocp-dyn check robot.urdf                      every fault of a file, with its line and the remedy
   ocp-dyn export robot.urdf --functions ID,FD --out build/robot      C code for a controller
@@ -34,7 +35,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version and stop")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
-    for add in (_info, _check, _show, _export, _convert, _bench, _walk, _sweep, _plot, _problems, _completion):
+    for add in (_info, _check, _show, _export, _convert, _bench, _walk, _sweep, _gait, _plot, _problems, _completion):
         add(commands)
     return parser
 
@@ -339,6 +340,28 @@ def _sweep(commands: Any) -> None:
     add("--patience", type=float, default=60.0, metavar="S",
         help="time to wait for room on a full disk and for a scheduler that is gone [s] (default 60)")  # fmt: skip
     add("--quiet", action="store_true", help="no progress on standard error")
+    _json(command)
+
+
+def _gait(commands: Any) -> None:
+    command = _command(
+        commands, "gait", "inverse kinematics and dynamics of a recorded walk, with figures and a report",
+        "ocp-dyn gait subject.osim walk.trc forces.mot --out gait\n"
+        "ocp-dyn gait subject.osim walk.trc loads.xml --weights tasks.xml --cutoff 6\n"
+        "ocp-dyn gait subject.osim walk.trc forces.mot --feet ground_force_r_=calcn_r,ground_force_l_=calcn_l",
+        "FORCES is a table of ground forces, or an OpenSim file of external loads that names one. Of a table, forces\n"
+        "whose names end with r or l act on calcn_r and calcn_l, if --feet does not say more. The folder gets\n"
+        "coordinates.mot, moments.sto, a figure for each side with a whole stride, and report.md.",
+    )  # fmt: skip
+    command.add_argument("file", metavar="MODEL", help="a model with markers, such as an OpenSim model (.osim)")
+    command.add_argument("markers", metavar="WALK", type=_path, help="markers: .trc or .c3d")
+    command.add_argument("forces", metavar="FORCES", type=_path, help="forces of the ground: .mot, .sto or .xml")
+    command.add_argument("--out", type=_path, metavar="DIR", default=Path("gait"), help="folder (default: gait)")
+    command.add_argument("--up", choices=("y", "z"), default="y", help="vertical axis of the files (default: y)")
+    command.add_argument("--weights", type=_path, metavar="FILE", help="weights of markers: OpenSim's tasks (.xml)")
+    command.add_argument("--feet", metavar="A=FRAME,...", help="frames on which forces act, by beginnings of columns")
+    command.add_argument("--cutoff", type=float, default=6.0, metavar="HZ", help="of the low-pass filter (default: 6)")
+    command.add_argument("--reference", default="winter", metavar="NAME", help="measured bands (default: winter)")
     _json(command)
 
 

@@ -8,6 +8,7 @@
 | `fit_motion`, `motion` | inverse kinematics of all frames, `FittedMotion` |
 | `placed`, `least_squares`, `smooth_motion` | its costs on all frames at once, steps, smooth motions |
 | `moments` | inverse dynamics with ground forces, curves over the gait cycle |
+| `setups` | setup files of OpenSim: weights, external loads |
 | `naming` | names that differ by case or prefix |
 """
 
@@ -29,5 +30,7 @@ from .moments import NetMoments as NetMoments
 from .moments import net_moments as net_moments
 from .motion import FittedMotion as FittedMotion
 from .recording import Recording as Recording
+from .setups import read_external_loads as read_external_loads
+from .setups import read_weights as read_weights
 
 _only_names(globals())

@@ -29,7 +29,9 @@ from .recording import Recording
 from .smooth_motion import smoothed
 
 WORSE = 1.5
-"""Ratio to the root mean square errors of its neighbors from which on a frame is solved again from theirs."""
+"""Ratio to the root mean square error of the frame before from which on a frame is solved again from there."""
+JUMP = 0.5
+"""Change of an angle between two frames from which on the later frame is solved again from the earlier one [rad]."""
 
 
 def fit_motion(
@@ -123,22 +125,36 @@ def _solve(steps: Steps, q0: Array, measured: Measured, prior: Prior | None, tol
     fitted = fit(there, _root_placed(steps, start[there], measured.frames(there)))
     q[there], converged[there] = fitted.q, fitted.converged
     count = found.iterations + fitted.iterations
-    for _ in range(3):  # a frame that ended elsewhere than its neighbors begins again from the better one of them
-        cost = steps.placed.normal(q[there], measured.frames(there)).cost
-        before, after = np.roll(cost, 1), np.roll(cost, -1)
-        before[0], after[-1] = np.inf, np.inf
-        worse = np.flatnonzero((np.minimum(before, after) * WORSE**2 < cost) | ~converged[there])
-        if not worse.size or there.size == 1:
-            break
-        other = np.clip(np.where(before[worse] < after[worse], worse - 1, worse + 1), 0, there.size - 1)
-        again = fit(there[worse], q[there[other]])
-        less = steps.placed.normal(again.q, measured.frames(there[worse])).cost < cost[worse] * (1 - 1e-9)
-        less |= again.converged & ~converged[there[worse]]
-        q[there[worse[less]]], converged[there[worse[less]]] = again.q[less], again.converged[less]
-        count += again.iterations
-        if not less.any():
-            break
+    count += _made_continuous(steps, fit, q, converged, measured, there, int(np.searchsorted(there, first)))
     return Fit(_unwrapped(steps, q, prior), converged, count)
+
+
+def _made_continuous(
+    steps: Steps, fit: Any, q: Array, converged: Any, measured: Measured, there: Any, first: int
+) -> int:
+    """Frames that ended elsewhere than the one before begin again from it, outward from the first that was solved.
+
+    Elsewhere: much larger errors, or angles that jump, as between two sets of Euler angles of one orientation. Frames
+    q[there] and `converged` are replaced in place; the number of steps is returned.
+    """
+    placed, count = steps.placed, 0
+    angles = np.array([entry for entry, dof in steps.entry_dofs if placed.turning[dof]], dtype=int)
+    cost = placed.normal(q[there], measured.frames(there)).cost
+    least = 1e-12 * (1 + steps.total(measured, None).max())
+    for way in (1, -1):
+        k = first
+        while 0 <= k + way < there.size:
+            before, here, k = there[k], there[k + way], k + way
+            jump = np.abs(np.angle(np.exp(1j * (q[here, angles] - q[before, angles])))).max(initial=0.0)
+            worse = cost[k] > WORSE**2 * cost[k - way] + least
+            if not (worse or jump > JUMP or not converged[here]):
+                continue
+            again = fit([here], q[[before]])
+            count += again.iterations
+            found = float(placed.normal(again.q, measured.frames([here])).cost[0])
+            if found <= cost[k] * (1 + 1e-3) + least:
+                q[here], cost[k], converged[here] = again.q[0], found, again.converged[0]
+    return count
 
 
 def _unwrapped(steps: Steps, q: Array, prior: Prior | None) -> Array:

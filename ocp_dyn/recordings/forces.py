@@ -37,20 +37,27 @@ def ground_forces(table: Recording, feet: Mapping[str, str], *, up: str = "y") -
     >>> od.recordings.ground_forces(table, {"ground_force_r_": "calcn_r"})["calcn_r"].tolist()
     [[-70.0, -350.0, 2.0, 0.0, 0.0, 700.0]]
     """
-    _check(table, "numbers", "ground_forces")
-    checks.choice(up, ("y", "z"), "ground_forces: up")
     if not isinstance(feet, Mapping) or not feet or not all(isinstance(x, str) for pair in feet.items() for x in pair):
         raise TypeError(
             "ground_forces: feet must give names of frames by beginnings of columns, such as "
             f"{{'ground_force_r_': 'calcn_r'}}, got {repr_in_message(feet)}"
         )
+    return wrenches_of(
+        table, {frame: (f"{b}v", f"{b}p", b.replace("force", "torque", 1)) for b, frame in feet.items()}, up
+    )
+
+
+def wrenches_of(table: Recording, columns: Mapping[str, tuple[str, str, str]], up: str) -> Recording:
+    """Wrenches by frame from the beginnings of the columns of force, point and torque; "" where there are none."""
+    _check(table, "numbers", "ground_forces")
+    checks.choice(up, ("y", "z"), "ground_forces: up")
     wrenches = []
-    for beginning in feet:
-        force, point = (table.select([f"{beginning}{p}{x}" for x in "xyz"]).values for p in ("v", "p"))
-        torque = table.select([beginning.replace("force", "torque", 1) + x for x in "xyz"]).values
+    for names in columns.values():
+        none = np.zeros((table.times.size, 3))
+        force, point, torque = (table.select([b + x for x in "xyz"]).values if b else none for b in names)
         point = np.where((force == 0).all(axis=1, keepdims=True), 0.0, point)
         wrenches.append(np.concatenate([torque + np.cross(point, force), force], axis=1))
-    found = Recording(tuple(feet.values()), table.times, np.stack(wrenches, axis=1), ("N m, N",), table.title)
+    found = Recording(tuple(columns), table.times, np.stack(wrenches, axis=1), ("N m, N",), table.title)
     return found.turned(Y_UP) if up == "y" else found
 
 

@@ -20,7 +20,7 @@ from ..gait.joint_angles import gait_coordinates
 from ..mechanism.loads import Loads
 from .events import Events, events_from_forces
 from .motion import FittedMotion
-from .placed import interpreted, turning_dofs
+from .placed import Placed, interpreted, turning_dofs
 from .recording import Recording
 
 ANGLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"}
@@ -166,6 +166,7 @@ def _gait(found: NetMoments, side: Any, events: Events | None, foot: str) -> Gai
         curves[angle] = np.degrees(c.sign * curve(motion.q[:, c.q_index]))
         curves[MOMENTS[joint]] = -c.sign * curve(found.tau[:, c.qd_index]) / mass
         curves[f"{joint} power"] = curve(found.tau[:, c.qd_index] * motion.qd[:, c.qd_index]) / mass
+    curves |= {name: curve(x) for name, x in _segments(motion, joints, side).items()}
     if forces is not None and foot in forces.names:
         weight = mass * float(np.linalg.norm(np.array(model.gravity, dtype=float).ravel()))
         out = 1.0 if side == "left" else -1.0
@@ -182,6 +183,31 @@ def _gait(found: NetMoments, side: Any, events: Events | None, foot: str) -> Gai
                 told |= {name: 100 * (x - begin) / (end - begin) for x in at_[::-1] if begin < x < end}  # noqa: B035
     numbers = {"stride_time_s": end - begin, "cadence_steps_per_min": 120 / (end - begin)}
     return Gait(side, f"{(model.name or 'walk').replace('_', ' ')}, measured", curves, told, numbers)
+
+
+def _segments(motion: FittedMotion, joints: Any, side: str) -> dict[str, Array]:
+    """Angles of thigh and trunk against the vertical, and between them, in the plane of x and z [degrees]; the trunk is
+    upright in the neutral configuration."""
+    model, placed = motion.model, Placed(motion.model)
+    there = ~np.isnan(motion.q).any(axis=1)
+    R, p, _, _ = placed.bodies(motion.q[there])
+    upright = placed.bodies(np.array(model.neutral(), dtype=float).reshape(1, -1))[0][0]
+    hip, knee = (
+        int(placed.dof_body[next(c for c in joints[name] if c.side == side).qd_index]) for name in ("hip", "knee")
+    )
+    named = [model.frame(name).body for name in ("torso", "trunk") if name in model.frame_names]
+    lumbar = [int(placed.dof_body[joints["lumbar"][0].qd_index])] if "lumbar" in joints else []
+    trunk = [*lumbar, *named, model.parent[hip]][0]
+    line = p[:, knee] - p[:, hip]
+    up = (R[:, trunk] @ upright[trunk].T)[..., 2]
+    found = {}
+    for name, angle in (
+        ("thigh flexion", np.arctan2(line[:, 0], -line[:, 2])),
+        ("trunk tilt", np.arctan2(up[:, 0], up[:, 2])),
+    ):
+        found[name] = np.full(len(motion.q), np.nan)
+        found[name][there] = np.degrees(angle)
+    return found | {"hip flexion from trunk": found["thigh flexion"] + found["trunk tilt"]}
 
 
 def _foot_of(model: Any, names: tuple[str, ...], side: str) -> str:

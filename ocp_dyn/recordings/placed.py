@@ -23,6 +23,7 @@ from .._base.types import Array, ModelError
 from ..codegen import compile as machine_code
 from ..dynamics.kinematics import of_all_bodies
 from ..mechanism import Model
+from ..mechanism.equal_models import kept_per_model
 
 
 @dataclass(frozen=True)
@@ -69,16 +70,12 @@ class Placed:
         all_bodies = of_all_bodies(model)
         if all_bodies.has_free():
             raise ModelError(f"model '{model.name}' holds symbols; give it numbers: with_parameters(model, values)")
-        q, v = SX.sym("q", model.nq), SX.sym("v", model.nv)
-        parts = [ca.densify(part) for part in all_bodies.call([q])]
         self.model, self.nb, self.nv = model, model.nb, model.nv
-        functions = [
-            ca.Function("bodies", [q], [ca.vertcat(*map(ca.vec, parts))], {"cse": True}),
-            ca.Function("moved", [q, v], [ca.densify(model.integrate(q, v))], {"cse": True}),
-        ]
+        functions = [*functions_of(model)]
         if constraints:
             from ..constraints import constraint_jacobian, constraint_position
 
+            q = SX.sym("q", model.nq)
             rows = [constraint_position(model, constraints, q), constraint_jacobian(model, constraints, q)]
             functions.append(ca.Function("rows", [q], [ca.densify(SX(row)) for row in rows], {"cse": True}))
         run: dict[str, Callable[..., Any]] = {f.name(): partial(interpreted, f) for f in functions}
@@ -197,6 +194,17 @@ def interpreted(f: ca.Function, *arguments: Array) -> Any:
         if width != 1:
             found[k] = flat.reshape(N, width, height).swapaxes(1, 2)
     return found[0] if len(found) == 1 else found
+
+
+@kept_per_model
+def functions_of(model: Model) -> tuple[ca.Function, ca.Function]:
+    """q -> all poses and axes in one column, and (q, v) -> q moved by v."""
+    q, v = SX.sym("q", model.nq), SX.sym("v", model.nv)
+    parts = [ca.densify(part) for part in of_all_bodies(model).call([q])]
+    return (
+        ca.Function("bodies", [q], [ca.vertcat(*map(ca.vec, parts))], {"cse": True}),
+        ca.Function("moved", [q, v], [ca.densify(model.integrate(q, v))], {"cse": True}),
+    )
 
 
 def turning_dofs(model: Model) -> Any:

@@ -147,7 +147,8 @@ def _panel(axes: Axes, name: str, gaits: Sequence[GaitData], references: Sequenc
         hidden = any(coincide((PERCENT, gait.curves[name]), (PERCENT, other.curves[name])) for other in gaits[k + 1 :])
         color = mix_with_white(COLORS[side], 0.45) if hidden else COLORS[side]
         axes.plot(PERCENT, gait.curves[name], color=color, linewidth=4.2 if hidden else 1.6, zorder=3)
-        axes.axvline(gait.events["toe-off"], color=FAINT, linewidth=0.9, linestyle=(0, (1.2, 1.6)), zorder=2)
+        if "toe-off" in gait.events:
+            axes.axvline(gait.events["toe-off"], color=FAINT, linewidth=0.9, linestyle=(0, (1.2, 1.6)), zorder=2)
     if told:
         low, high = axes.get_ylim()
         axes.set_ylim(low, high + (0.04 + 0.1 * len(told)) * (high - low))
@@ -159,7 +160,10 @@ def _panel(axes: Axes, name: str, gaits: Sequence[GaitData], references: Sequenc
 
 
 def _double_support(gait: GaitData) -> list[tuple[float, float]]:
-    lift, strike, off = (gait.events[name] for name in ("opposite toe-off", "opposite heel strike", "toe-off"))
+    """Spans of percent in which both feet are on the ground; none where a recording does not tell them."""
+    lift, strike, off = (
+        gait.events.get(name, np.nan) for name in ("opposite toe-off", "opposite heel strike", "toe-off")
+    )
     return [(0.0, lift), (strike, off)] if lift < strike < off else []
 
 

@@ -1,0 +1,78 @@
+"""`ocp-dyn gait`: inverse kinematics and inverse dynamics of a recorded walk, figures and a report."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ... import _names as od
+from ..._base.files import whole_file
+from ..inputs import UsageError
+from ..streams import as_json
+from .report import drawn, numbers_of, text_of
+
+
+def run(options: argparse.Namespace) -> int:
+    for path in (Path(options.file), options.markers, options.forces, *([options.weights] if options.weights else [])):
+        if not path.is_file():
+            raise UsageError(f"no file {str(path)!r}")
+    model = od.load(options.file)
+    if not model.markers:
+        raise UsageError(f"{options.file} has no markers, which the recorded ones could be compared with")
+    markers = od.recordings.read(options.markers, up=options.up)
+    weights = od.recordings.read_weights(options.weights) if options.weights else None
+    if weights is not None:
+        known = {*markers.names, *model.q_names}
+        weights = {name: w for name, w in weights.items() if name in known and name in _of_model(model)}
+    forces = _forces(options, model)
+    raw = od.recordings.fit_motion(model, markers, weights=weights)
+    motion = raw.filtered(options.cutoff)
+    found = od.recordings.net_moments(motion, forces)
+    options.out.mkdir(parents=True, exist_ok=True)
+    od.recordings.write(raw.coordinates(degrees=True), options.out / "coordinates.mot")
+    od.recordings.write(found.moments, options.out / "moments.sto")
+    figures = drawn(found, options)
+    numbers = numbers_of(raw, found, forces)
+    with whole_file(options.out / "report.md") as file:
+        file.write_text(text_of(options, model, numbers, figures), encoding="utf-8")
+    if options.json:
+        print(as_json(numbers | {"sides": {side: gait.numbers() for side, gait in figures.items()}}))
+    else:
+        print(f"{raw}\n{found}\nreport with pictures: {options.out / 'report.md'}")
+    return 0
+
+
+def _of_model(model: Any) -> set[str]:
+    return {*model.q_names, *(marker.name for marker in model.markers)}
+
+
+def _forces(options: argparse.Namespace, model: Any) -> Any:
+    """Wrenches on frames of the model."""
+    if options.forces.suffix.lower() == ".xml":
+        return od.recordings.read_external_loads(options.forces, up=options.up)
+    table = od.recordings.read(options.forces)
+    feet = _feet(options.feet) if options.feet else _guessed(table, model)
+    return od.recordings.ground_forces(table, feet, up=options.up)
+
+
+def _feet(text: str) -> dict[str, str]:
+    pairs = [pair.split("=") for pair in text.split(",")]
+    if not all(len(pair) == 2 and all(pair) for pair in pairs):
+        raise UsageError(f"--feet: BEGINNING=FRAME pairs with commas between, got {text!r}")
+    return dict(pairs)
+
+
+def _guessed(table: Any, model: Any) -> dict[str, str]:
+    """Frames calcn_r and calcn_l for forces whose names say the side."""
+    found = {}
+    for name in table.names:
+        words = name[:-2].rstrip("_").split("_")
+        if name.endswith("vx") and words[-1] in ("r", "l") and f"calcn_{words[-1]}" in model.frame_names:
+            found[name[:-2]] = f"calcn_{words[-1]}"
+    if not found:
+        raise UsageError(
+            "the feet are not known: name the frames on which the forces act, --feet BEGINNING=FRAME,...; the columns "
+            f"are {', '.join(table.names[:6])}, ..."
+        )
+    return found
