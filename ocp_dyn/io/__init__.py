@@ -8,6 +8,7 @@
 | `mjcf` | MuJoCo's MJCF to `Model`, constraints, keyframes, tendons, shapes |
 | `opensim` | models of OpenSim, .osim |
 | `sdf` | SDFormat to `Model`, with loops |
+| `biomod` | models of biorbd and bioptim, .bioMod |
 | `visuals` | shapes of the links of a URDF, for viewers |
 | `json` | `Model` to JSON and back, exact; `_json_parts`: its lists beside the bodies; `_json_entry`: checked access |
 | `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
@@ -21,6 +22,8 @@
 
 from .._base.files import whole_file as whole_file
 from .._base.types import only_names as _only_names
+from .biomod import load_biomod as load_biomod
+from .biomod import parse_biomod as parse_biomod
 from .faults import Fault as Fault
 from .faults import file_faults as file_faults
 from .formats import load as load

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from .._base.files import path_of
 from .._base.types import ModelError, repr_in_message, suggestion
 from ..mechanism import Model
+from .biomod import load_biomod
 from .json import load_model
 from .mjcf import load_mjcf
 from .opensim import load_osim
@@ -34,13 +35,14 @@ FORMATS = (
     Format("MuJoCo MJCF", (".mjcf",), ("mujoco", "mujocoinclude"), load_mjcf),
     Format("OpenSim model", (".osim",), ("OpenSimDocument",), load_osim),
     Format("SDF", (".sdf", ".world"), ("sdf",), load_sdf),
+    Format("bioMod", (".biomod",), (), load_biomod),
     Format("model as JSON", (".json",), (), load_model),
 )
 """The formats that `load` reads."""
 
 
 def load(path: str | PathLike[str], **options: Any) -> Model:
-    """The model of a file of any format: URDF, MJCF, OpenSim, SDF, or JSON as `save_model` writes it.
+    """The model of a file of any format: URDF, MJCF, OpenSim, SDF, bioMod, or JSON as `save_model` writes it.
 
     The outermost element of an XML file decides what it is, whatever its name ends in; other files are known by
     their endings. options: those of the function that reads the format, such as `root=` of `load_urdf`.

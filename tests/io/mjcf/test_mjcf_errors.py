@@ -106,8 +106,8 @@ WRONG = {
     "joints of an equality": (text(tail='<equality><joint joint2="h"/></equality>'), "joint1 and joint2"),
     "a joint with itself": (text(tail='<equality><joint joint1="h" joint2="h"/></equality>'), "needs two joints"),
     "tendons by a polynomial": (text(tail='<tendon><fixed name="S"><joint joint="h" coef="1"/></fixed></tendon>'
-                                ''
-                                 '<equality><tendon tendon1="S" tendon2="S" polycoef="0 1 1"/></equality>'), "second degree"),
+                                '<equality><tendon tendon1="S" tendon2="S" polycoef="0 1 1"/></equality>'),
+                                "second degree"),
     "a tendon with itself": (text(tail='<tendon><fixed name="S"><joint joint="h" coef="1"/></fixed></tendon><equality>'
                              '<tendon tendon1="S" tendon2="S"/></equality>'), "constrains nothing"),
     "tendons of an equality": (text(tail='<tendon><spatial name="S"/></tendon><equality><tendon tendon1="S"/>'

@@ -1,0 +1,276 @@
+"""bioMod -> Model: segments with their translations and rotations, inertias, ranges and markers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from casadi import DM
+
+from ..._base.files import path_of
+from ..._base.types import Array, ModelError, repr_in_message, suggestion
+from ...joints import Fixed, Joint, Prismatic, Revolute, Spherical
+from ...mechanism import Model
+from ...mechanism.annotations import Annotations, Marker
+from ...mechanism.builder import WORLD, ModelBuilder
+from ...spatial_algebra.rotations import AXES, rotation_about
+from .tokens import Words
+
+ROOTS = ("", "root", "base")
+"""Names of the ground, where no segment has them."""
+GROUND = "root"
+"""The name that no segment may have."""
+SKIPPED = ("imu", "mimu", "customrt", "contact", "softcontact", "ghost", "musclegroup", "muscle", "viapoint",
+           "viapoints", "wrap", "wrapping")  # fmt: skip
+"""Blocks that do not change the motion, or are forces that biorbd adds when it is asked."""
+REFUSED = {
+    "loopconstraint": "close the loop by od.Loop",
+    "variables": "a file that computes is not read: write the values",
+    "passivetorque": "give the torque by Model.with_passive",
+    "ligament": "its force changes the motion",
+    "externalforceset": "its forces change the motion",
+    "actuator": "give torque limits by Model.with_limits(effort=...)",
+}
+LINES = ("mesh", "meshfile", "meshcolor", "meshscale", "meshrt", "patch", "rangesqdot", "rangesqddot", "ispathrelative")
+"""Entries of a segment that fill their line, and do not change the motion."""
+
+
+@dataclass
+class Segment:
+    name: str
+    line: int
+    parent: str = ""
+    R: Array = field(default_factory=lambda: np.eye(3))
+    p: Array = field(default_factory=lambda: np.zeros(3))
+    translations: str = ""
+    rotations: str = ""
+    mass: float = 0.0
+    com: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    ranges: list[Array] = field(default_factory=list)
+    damping: list[float] = field(default_factory=list)
+    as_matrix: bool = False
+    """Whether RT is a matrix."""
+
+    @property
+    def dofs(self) -> int:
+        """Number of coordinates that have ranges and dampings."""
+        return len(self.translations) + (3 if self.rotations == "q" else len(self.rotations))
+
+
+def load_biomod(path: str | PathLike[str]) -> Model:
+    """The model of a bioMod file, of biorbd and bioptim.
+
+    Segments, with translations and rotations: each coordinate is a joint of its own, called "SEGMENT_TransX" or
+    "SEGMENT_RotX" as in biorbd, in the same order; a segment without any is merged into its parent and stays a frame.
+    `rotations q` is a ball joint, whose w stands behind x, y, z here and at the end of q there. Masses, centers of
+    mass, inertias, ranges, dampings of joints and gravity are read; markers are `model.markers`. Dampings
+    count with `loads=od.Loads(passive=True)`, as they do in biorbd's forward dynamics; its inverse dynamics has them
+    with the other sign. Muscles, shapes, sensors and contacts are not read.
+
+    Raises ModelError with file, line and remedy for what is wrong, or would change the motion and is not read: loops,
+    passive torques, ligaments, files that compute with variables. OSError if the file cannot be read.
+
+    >>> import pathlib, tempfile
+    >>> text = "version 4 segment thigh rotations y mass 7 com 0 0 -0.2 inertia 0.1 0 0 0 0.1 0 0 0 0.02 endsegment"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = pathlib.Path(folder, "leg.bioMod").write_text(text)
+    ...     od.io.load_biomod(f"{folder}/leg.bioMod").q_names
+    ('thigh_RotY',)
+    """
+    file = path_of(path)
+    model = parse_biomod(file.read_bytes(), source=str(file))
+    return replace(model, name=file.stem)
+
+
+def parse_biomod(text: str | bytes, *, source: str = "bioMod text") -> Model:
+    """The model of a bioMod given as text; `source` opens the messages. See `load_biomod`.
+
+    >>> hand = "segment hand translations xz rotations y mass 1 inertia 1 0 0 0 1 0 0 0 1 endsegment"
+    >>> od.io.parse_biomod(f"version 4 {hand} marker tip parent hand position 0 0 0.1 endmarker").markers[0].point
+    (0.0, 0.0, 0.1)
+    """
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"bioMod text must be a str or bytes, got {type(text).__name__}")
+    return _Reader(Words(text, source)).model()
+
+
+class _Reader:
+    """Reads block after block; segments go into a builder as they end, after their parents."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        self.gravity: Array = np.array([0.0, 0.0, -9.81])
+        self.segments: dict[str, Segment] = {}
+        self.markers: list[tuple[int, Marker]] = []
+
+    def model(self) -> Model:
+        while self.words.more():
+            self._block(self.words.word("a block"))
+        builder = ModelBuilder("", [float(x) for x in self.gravity])
+        for segment in self.segments.values():
+            try:
+                add_segment(builder, segment, segment.parent or WORLD)
+            except ModelError as error:
+                raise ModelError(f"{self.words.source}, line {segment.line}: {error}") from None
+        try:
+            markers = tuple(marker for _, marker in self.markers)
+            return replace(builder.build(), annotations=Annotations(markers=markers))
+        except ModelError as error:
+            raise ModelError(f"{self.words.source}: {error}") from None
+
+    def _block(self, word: str) -> None:
+        key = word.lower()
+        if key == "version":
+            self.words.number("version")
+        elif key == "gravity":
+            self.gravity = self.words.numbers(3, "gravity")
+        elif key == "segment":
+            self._segment()
+        elif key == "marker":
+            self._marker()
+        elif key in REFUSED:
+            raise self.words.fault(f"{word} is not read: {REFUSED[key]}")
+        elif key in SKIPPED:
+            self.words.skip_to(f"end{key}")
+        else:
+            known = ("version", "gravity", "segment", "marker", *SKIPPED)
+            raise self.words.fault(
+                f"{repr_in_message(word)} begins no block; known are {', '.join(known)}{suggestion(key, known)}"
+            )
+
+    def _segment(self) -> None:
+        name, line = self.words.word("the name of a segment"), self.words.line
+        if name in self.segments or name.lower() == GROUND:
+            raise self.words.fault(f"the name {repr_in_message(name)} is taken; names must be unique, rename it")
+        segment = Segment(name, line)
+        while (key := self.words.word("endsegment").lower()) != "endsegment":
+            if key in LINES or key in ("endmesh",):
+                self.words.rest_of_line()
+                continue
+            read = ENTRIES.get(key)
+            if read is None:
+                known = (*ENTRIES, *LINES)
+                raise self.words.fault(
+                    f"segment {repr_in_message(name)}: unknown entry {repr_in_message(key)}{suggestion(key, known)}"
+                )
+            read(segment, self.words)
+        if segment.parent not in self.segments and segment.parent.lower() in ROOTS:
+            segment.parent = ""
+        if segment.parent and segment.parent not in self.segments:
+            raise self.words.fault(
+                f"segment {repr_in_message(name)}: no parent {repr_in_message(segment.parent)} yet; segments come "
+                f"after their parents{suggestion(segment.parent, self.segments)}"
+            )
+        for what, given in (("ranges", segment.ranges), ("dampings", segment.damping)):
+            if given and len(given) != segment.dofs:
+                raise self.words.fault(
+                    f"segment {repr_in_message(name)}: {len(given)} {what}, expected {segment.dofs}, one per coordinate"
+                )
+        self.segments[name] = segment
+
+    def _marker(self) -> None:
+        name = self.words.word("the name of a marker")
+        parent, point = "", np.zeros(3)
+        while (key := self.words.word("endmarker").lower()) != "endmarker":
+            if key == "parent":
+                parent = self.words.word("a parent")
+            elif key == "position":
+                point = self.words.numbers(3, "position")
+            elif key in ("technical", "anatomical"):
+                self.words.number(key)
+            elif key == "axestoremove":
+                self.words.word(key)
+            else:
+                raise self.words.fault(f"marker {repr_in_message(name)}: unknown entry {repr_in_message(key)}")
+        if parent not in self.segments:
+            hint = suggestion(parent, self.segments)
+            raise self.words.fault(f"marker {repr_in_message(name)}: no segment {repr_in_message(parent)}{hint}")
+        self.markers.append((self.words.line, Marker(name, parent, tuple(float(x) for x in point))))
+
+
+# Entries of segments
+
+
+def _letters(words: Words, what: str, more: tuple[str, ...] = ()) -> str:
+    letters = words.word(what).lower()
+    if letters not in more and (not letters or set(letters) - set("xyz") or len(letters) > 3):
+        raise words.fault(f"{what} must be one to three of the letters x, y, z, got {repr_in_message(letters)}")
+    return letters
+
+
+def _placement(segment: Segment, words: Words) -> None:
+    """RT: three angles [rad], their sequence of axes, three lengths [m]; after RTinMatrix 1 a matrix, 4 x 4."""
+    if segment.as_matrix:
+        matrix = words.numbers(16, "RT as a matrix").reshape(4, 4)
+        segment.R, segment.p = matrix[:3, :3], matrix[:3, 3]
+        return
+    angles = words.numbers(3, "RT: an angle")
+    sequence = _letters(words, "RT: the sequence of axes")
+    if len(sequence) != 3:
+        raise words.fault(f"RT: the sequence must have three letters, got {repr_in_message(sequence)}")
+    segment.R = np.eye(3)
+    for angle, letter in zip(angles, sequence, strict=True):
+        segment.R = segment.R @ np.array(DM(rotation_about(AXES[letter], DM(float(angle)))).full())
+    segment.p = words.numbers(3, "RT: a length")
+
+
+def _ranges(segment: Segment, words: Words) -> None:
+    """Pairs of numbers up to the next word that is none."""
+    while words.more() and _is_number(words.peek()):
+        segment.ranges.append(words.numbers(2, "rangesQ"))
+
+
+def _damping(segment: Segment, words: Words) -> None:
+    while words.more() and _is_number(words.peek()):
+        segment.damping.append(words.number("jointDampings"))
+
+
+def _is_number(word: str) -> bool:
+    return bool(word) and (word[0].isdigit() or word[0] in "+-.")
+
+
+def _set(key: str, read: Callable[[Words], Any]) -> Callable[[Segment, Words], None]:
+    return lambda segment, words: setattr(segment, key, read(words))
+
+
+ENTRIES: dict[str, Callable[[Segment, Words], None]] = {
+    "parent": _set("parent", lambda words: words.word("a parent")),
+    "rtinmatrix": _set("as_matrix", lambda words: bool(words.number("RTinMatrix"))),
+    "rt": _placement,
+    "translations": _set("translations", lambda words: _letters(words, "translations")),
+    "rotations": _set("rotations", lambda words: _letters(words, "rotations", ("q",))),
+    "mass": _set("mass", lambda words: words.number("mass")),
+    **dict.fromkeys(("com", "centerofmass"), _set("com", lambda words: words.numbers(3, "com"))),
+    "inertia": _set("inertia", lambda words: words.numbers(9, "inertia").reshape(3, 3)),
+    **dict.fromkeys(("ranges", "rangesq"), _ranges),
+    "jointdampings": _damping,
+}
+
+
+def add_segment(builder: ModelBuilder, segment: Segment, parent: str) -> None:
+    """A segment as a chain of joints, a massless body each but the last."""
+    own: dict[str, Any] = {"mass": segment.mass, "com": segment.com, "inertia": segment.inertia}
+    kinds: list[tuple[str, Joint]] = [(f"Trans{letter.upper()}", Prismatic(letter)) for letter in segment.translations]
+    if segment.rotations == "q":
+        kinds.append(("Rot", Spherical()))
+    else:
+        kinds += [(f"Rot{letter.upper()}", Revolute(letter)) for letter in segment.rotations]
+    if not kinds:
+        builder.add_body(segment.name, Fixed(), parent, origin=segment.p, rotation=segment.R, **own)
+        return
+    dof, R, p = 0, segment.R, segment.p
+    for k, (ending, joint) in enumerate(kinds):
+        last = k == len(kinds) - 1
+        name = segment.name if last else f"{segment.name}#{k}"
+        options: dict[str, Any] = dict(own) if last else {}
+        if segment.ranges and joint.nv == 1:
+            options["lower"], options["upper"] = (float(x) for x in segment.ranges[dof])
+        if segment.damping:
+            options["damping"] = segment.damping[dof : dof + joint.nv]
+        joint_name = f"{segment.name}_{ending}"
+        builder.add_body(name, joint, parent, joint_name=joint_name, origin=p, rotation=R, **options)
+        parent, R, p, dof = name, np.eye(3), np.zeros(3), dof + joint.nv
