@@ -62,6 +62,8 @@ class Recording:
                 f"Recording values must have a row for each of {times.size} times and a column for each of "
                 f"{len(names)} names, got the shape {values.shape}"
             )
+        if values.shape[2:] == (4,):
+            values = _unit_quaternions(values)
         if len(units) not in (1, len(names)) and names:
             raise ValueError(f"Recording units must be one, or one for each of {len(names)} names, got {len(units)}")
         if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0) or not times.size:
@@ -290,6 +292,17 @@ def _values(values: Any) -> Array:
     if np.isinf(found).any():
         raise ValueError("Recording values must be finite, or NaN where they are missing")
     return found[:, None] if found.ndim == 1 else found
+
+
+def _unit_quaternions(values: Array) -> Array:
+    """Quaternions brought to length one; ValueError if they are farther from it than files round."""
+    length = np.linalg.norm(values, axis=-1, keepdims=True)
+    if np.any(np.abs(length - 1) > 1e-2):
+        worst = float(length.ravel()[np.nanargmax(np.abs(length - 1))])
+        raise ValueError(
+            f"Recording values of orientations must be unit quaternions (x, y, z, w), got length {worst:.4g}"
+        )
+    return np.asarray(values / length)
 
 
 def _quaternion_product(a: Array, b: Array) -> Array:

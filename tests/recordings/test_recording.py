@@ -179,7 +179,8 @@ REFUSED = [
     (lambda: Recording("a", [0, 1, 3], [1, 2, 3]).filter(0.1), ValueError, "sample 1 lies at 1 s.*resample"),
     (lambda: recorded(0).z_up(), ValueError, "only points, orientations and wrenches turn"),
     (lambda: recorded(0, 5, (1, 3)).turned(-np.eye(3)), ValueError, "rotation matrix"),
-    (lambda: recorded(0, 5, (1, 4)).derivative(), ValueError, "angular velocities"),
+    (lambda: Recording("b", [0], [[[0, 0, 0, 1]]]).derivative(), ValueError, "angular velocities"),
+    (lambda: Recording("b", [0], [[[0, 0, 0, 0]]]), ValueError, "unit quaternions .* got length 0"),
 ]  # fmt: skip
 
 
