@@ -113,12 +113,12 @@ typedef struct {
 
 /* The matrix of one solver, with its layouts and its factors.
 
-   values: the matrix as it was given; scaled: D A D, which is factored; scale: D. swept: sweeps by which D was found.
-   late: rows that the last factorization delayed. */
+   values: the matrix as it was given; scaled: D A D, which is factored; scale: D; weight: d_i d_j of every value. swept: sweeps by which D was found.
+   late: rows that the last factorization delayed. usual: the threshold of pivots, unless it is strict. */
 struct instance {
     int id, n, nz, strict, factored, swept, *irn, *icn;
     const double *values;
-    double *scaled, *scale, *J, *corner, *rhs, threshold, asked, late;
+    double *scaled, *weight, *scale, *J, *corner, *rhs, threshold, usual, asked, late;
     plan *plan;
     layout *layouts[2]; /* the usual one, and the strict one, without pairs and tiles */
     factors *factors;
@@ -132,6 +132,7 @@ struct instance {
 int block_ldl_analyze(const plan *p, int nz, const int *irn, const int *icn, int strict, layout **made);
 void block_ldl_forget(layout *l);
 int block_ldl_scale(instance *s);
+int block_ldl_many_late(const instance *s);
 int block_ldl_factor(instance *s, const layout *l, int *negative);
 void block_ldl_solve(instance *s, const layout *l, double *x);
 void block_ldl_release(instance *s);

@@ -15,9 +15,10 @@
 /* Values of INFO(1), of which IPOPT knows the first two: singular; not to be solved. */
 enum { INFO_SINGULAR = -5, INFO_FAILED = -2 };
 
-static const double GOOD = 1e-13;       /* relative residual below which a solution is taken as it is */
+static const double GOOD = 1e-11;       /* relative residual below which a solution is taken as it is: IPOPT asks for 1e-10 */
 static const double ENOUGH = 1e-8;      /* relative residual, after refinement, above which pivots were too small */
-static const double USUAL_PIVOT = 1e-6; /* threshold of pivots, in the scaled matrix, until a residual is too large */
+/* Thresholds of pivots in the scaled matrix, until a residual is too large. */
+static const double LEAST_PIVOT = 1e-8, USUAL_PIVOT = 1e-5;
 static const double STRICT_PIVOT = 1e-2;
 
 typedef void (*watcher)(int what, int n, int nz, const int *irn, const int *icn, const double *a, int negative,
@@ -149,7 +150,7 @@ void ma27id_(int *icntl, double *cntl)
 {
     memset(icntl, 0, 30 * sizeof(int));
     memset(cntl, 0, 5 * sizeof(double));
-    cntl[0] = USUAL_PIVOT;
+    cntl[0] = LEAST_PIVOT;
 }
 
 static int fail(plan *p, enum failure failure)
@@ -217,6 +218,20 @@ void ma27ad_(const int *n, const int *nz, const int *irn, const int *icn, int *i
     else ikeep[0] = s->id;
 }
 
+/* The threshold of pivots of a factorization that is not strict.
+
+   A large one makes accurate factors; it is lowered while many rows are delayed. The first matrix of IPOPT, which finds
+   multipliers, has no second derivatives and the fewest good pivots, and is solved once: it gets the least. */
+static double usual_pivot(instance *s)
+{
+    if (s->usual == 0) {
+        s->usual = USUAL_PIVOT;
+        return LEAST_PIVOT;
+    }
+    if (block_ldl_many_late(s)) s->usual = fmax(s->usual / 10, LEAST_PIVOT);
+    return s->usual;
+}
+
 /* Factors the values of an instance, usually or strictly; returns a value of INFO(1). */
 static int factor(instance *s, int strict, int *negative)
 {
@@ -224,7 +239,7 @@ static int factor(instance *s, int strict, int *negative)
     double begin = block_ldl_clock();
     const layout *l = s->layouts[strict] && strict == s->strict && s->J ? s->layouts[strict] : layout_of(s, strict);
     if (!l) return INFO_FAILED;
-    s->strict = strict, s->threshold = strict ? STRICT_PIVOT : USUAL_PIVOT;
+    s->strict = strict, s->threshold = strict ? STRICT_PIVOT : usual_pivot(s);
     enum failure failure = block_ldl_factor(s, l, negative);
     figures->factorizations++, figures->strict += strict;
     figures->factor_seconds += block_ldl_clock() - begin;

@@ -1,39 +1,44 @@
 /* Places of the entries of a front: in the front itself, or in the parts of the matrix on the rows of its tiles. */
 #include "analysis.h"
 
-/* A row of a tile and a row that is none, of one front, are neighbors. */
-static void meet_neighbor(analysis *a, front *f, int tile, int row)
+/* A row of a tile and a row that is none, of one front, are neighbors; the first pass marks these rows. */
+static void meet_neighbor(analysis *a, front *f, int tile, int row, int pass)
 {
-    if (!a->near[row]) {
-        f->near[f->near_count] = a->where[row];
-        a->near[row] = ++f->near_count;
-    }
-    if (a->role[tile] == TILE_PRIMAL) return;
+    if (pass == 0) a->near[row] = 1;
+    if (pass == 0 || a->role[tile] == TILE_PRIMAL) return;
     component *c = f->component + a->of[tile];
     int near = a->near[row] - 1, k = 0;
     while (k < c->touched && c->near[k] != near) k++;
     if (k == c->touched) c->near[c->touched++] = near;
 }
 
-static void meet_pair(analysis *a, front *f, int i, int j)
+static void meet_pair(analysis *a, front *f, int i, int j, int pass)
 {
-    if (is_tile(a, i) && !is_tile(a, j)) meet_neighbor(a, f, i, j);
-    if (is_tile(a, j) && !is_tile(a, i)) meet_neighbor(a, f, j, i);
+    if (is_tile(a, i) && !is_tile(a, j)) meet_neighbor(a, f, i, j, pass);
+    if (is_tile(a, j) && !is_tile(a, i)) meet_neighbor(a, f, j, i, pass);
 }
 
-/* Finds the neighbors of the tiles of a front, and what every component touches. */
+static void meet_all(analysis *a, front *f, const int *list, int count, int pass)
+{
+    for (int k = 0; k < count; k++) meet_pair(a, f, a->irn[list[k]], a->icn[list[k]], pass);
+    for (int p = 0; p < f->pair_count; p++) {
+        const pair *q = a->l->pair + f->pairs[p];
+        const int *x = a->l->column + q->first;
+        for (int i = 0; i < q->count; i++)
+            for (int j = 0; j < i; j++) meet_pair(a, f, x[i], x[j], pass);
+    }
+}
+
+/* Finds the neighbors of the tiles of a front, in the order of its rows, and what every component touches. */
 static void find_neighbors(analysis *a, front *f, const int *list, int count)
 {
     int rows = f->own + f->boundary;
     f->near = block_ldl_take(a, rows, sizeof(int));
     for (int c = 0; c < f->components; c++) f->component[c].near = block_ldl_take(a, rows, sizeof(int));
-    for (int k = 0; k < count; k++) meet_pair(a, f, a->irn[list[k]], a->icn[list[k]]);
-    for (int p = 0; p < f->pair_count; p++) {
-        const pair *q = a->l->pair + f->pairs[p];
-        const int *x = a->l->column + q->first;
-        for (int i = 0; i < q->count; i++)
-            for (int j = 0; j < i; j++) meet_pair(a, f, x[i], x[j]);
-    }
+    meet_all(a, f, list, count, 0);
+    for (int k = 0; k < rows; k++)
+        if (a->near[f->rows[k]]) f->near[f->near_count] = k, a->near[f->rows[k]] = ++f->near_count;
+    meet_all(a, f, list, count, 1);
     for (int c = 0; c < f->components; c++) {
         component *k = f->component + c;
         k->beyond = f->beyond_size;

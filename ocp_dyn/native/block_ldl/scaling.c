@@ -17,9 +17,12 @@
 
 enum { FIRST_SWEEPS = 60, MORE_SWEEPS = 30, MOST_SWEEPS = 150 };
 
-static const double MANY = 0.003; /* delayed rows, as a part of all, from which on the scales are improved */
+static const double MANY = 0.006; /* delayed rows, as a part of all */
 
 static const double LARGEST = 0x1p120; /* square of a scale */
+
+/* Whether the last factorization delayed so many rows that scales and threshold should change. */
+int block_ldl_many_late(const instance *s) { return s->late > MANY * s->n; }
 
 /* The square of an entry that is not zero, and its row and column. */
 typedef struct {
@@ -64,11 +67,11 @@ static double power_of_two(double z)
 /* Sets the scaled values of the matrix, with better scales where they are needed; returns a `failure`. */
 int block_ldl_scale(instance *s)
 {
-    int sweeps = !s->swept ? FIRST_SWEEPS : s->late > MANY * s->n && s->swept < MOST_SWEEPS ? MORE_SWEEPS : 0;
+    int sweeps = !s->swept ? FIRST_SWEEPS : block_ldl_many_late(s) && s->swept < MOST_SWEEPS ? MORE_SWEEPS : 0;
     if (!s->scaled) {
-        s->scaled = malloc(((size_t)s->nz + 3 * (size_t)s->n) * sizeof(double));
+        s->scaled = malloc((2 * (size_t)s->nz + 3 * (size_t)s->n) * sizeof(double));
         if (!s->scaled) return NO_MEMORY;
-        s->scale = s->scaled + s->nz;
+        s->weight = s->scaled + s->nz, s->scale = s->weight + s->nz;
         for (int i = 0; i < s->n; i++) s->scale[s->n + i] = 1;
     }
     if (sweeps) {
@@ -78,8 +81,9 @@ int block_ldl_scale(instance *s)
         improve(s->n, list, list_entries(s, list), sweeps, z, z + s->n);
         free(list);
         for (int i = 0; i < s->n; i++) s->scale[i] = power_of_two(z[i]);
+        for (int k = 0; k < s->nz; k++) s->weight[k] = s->scale[s->irn[k]] * s->scale[s->icn[k]];
         s->swept += sweeps;
     }
-    for (int k = 0; k < s->nz; k++) s->scaled[k] = s->values[k] * s->scale[s->irn[k]] * s->scale[s->icn[k]];
+    for (int k = 0; k < s->nz; k++) s->scaled[k] = s->values[k] * s->weight[k];
     return NO_FAILURE;
 }

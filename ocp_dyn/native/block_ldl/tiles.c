@@ -223,15 +223,31 @@ static void add_leftover(const front *f, const parts *raw, const tiles *t, doubl
     }
 }
 
-/* Subtracts column j of G = X Z and row j of its transpose from the front, whose rows `at` the neighbors are. */
-static void subtract(const tiles *t, int j, const double *g, double *F, long ld)
+enum { GROUP = 8 };
+
+/* Subtracts `count` columns of G = X Z, those of the neighbors `column`, and the same rows of its transpose from the
+   front, whose rows `at` the neighbors are. Entries that lie close together in memory follow each other. */
+static void subtract(const tiles *t, int count, const int *column, const double *g, double *F, long ld)
 {
-    int c = t->at[j];
-    for (int i = 0; i < t->neighbors; i++) {
-        int r = t->at[i];
-        F[r > c ? r + ld * c : c + ld * r] -= g[i];
+    int n = t->neighbors;
+    for (int i = 0; i < n; i++) {
+        long r = t->at[i];
+        for (int k = 0; k < count; k++) {
+            long c = t->at[column[k]];
+            F[r > c ? r + ld * c : c + ld * r] -= g[i + n * k];
+        }
     }
-    F[c + ld * c] -= g[j];
+    for (int k = 0; k < count; k++) F[t->at[column[k]] * (ld + 1)] -= g[column[k] + n * k];
+}
+
+/* g = column j of X Z, of whose entries Z has those from `begin` to `end` in column j. */
+static void product(int n, const double *X, int begin, int end, const int *row, const double *value, double *g)
+{
+    memset(g, 0, n * sizeof(double));
+    for (int k = begin; k < end; k++) {
+        const double *x = X + (size_t)n * row[k], z = value[k];
+        for (int i = 0; i < n; i++) g[i] += z * x[i];
+    }
 }
 
 /* Eliminates the chosen pairs: updates the front, in which boundary rows are moved by `shift`. */
@@ -244,12 +260,12 @@ void block_ldl_eliminate_tiles(worker *w, const front *f, const parts *raw, tile
     if (!r) return;
     size_t total = 0;
     for (int c = 0; c < f->components; c++) total += (size_t)t->ranks[c] * t->touched[c];
-    if (block_ldl_reserve(&w->scratch, &w->room[2], (size_t)n * (r + 1) + total, sizeof(double)) ||
+    if (block_ldl_reserve(&w->scratch, &w->room[2], (size_t)n * (r + GROUP) + total, sizeof(double)) ||
         block_ldl_reserve(&w->order, &w->room[3], 2 * (size_t)n + 2 + total, sizeof(int))) {
         w->failure = NO_MEMORY;
         return;
     }
-    double *X = w->scratch, *g = X + (size_t)n * r, *value = g + n;
+    double *X = w->scratch, *g = X + (size_t)n * r, *value = g + GROUP * n;
     int *begin = w->order, *next = begin + n + 1, *column = next + n + 1;
     memcpy(X, t->C, (size_t)n * r * sizeof(double));
     memset(begin, 0, (2 * (size_t)n + 2) * sizeof(int));
@@ -275,14 +291,14 @@ void block_ldl_eliminate_tiles(worker *w, const front *f, const parts *raw, tile
             }
         Z += (size_t)rank * t->touched[c], touch += t->touched[c], first += rank;
     }
-    for (int j = 0; j < n; j++) {
-        if (begin[j] == begin[j + 1]) continue;
-        memset(g, 0, n * sizeof(double));
-        for (int k = begin[j]; k < begin[j + 1]; k++) {
-            const double *x = X + (size_t)n * column[k], z = value[k];
-            for (int i = 0; i < n; i++) g[i] += z * x[i];
+    for (int j = 0; j < n;) {
+        int group[GROUP], count = 0;
+        for (; j < n && count < GROUP; j++) {
+            if (begin[j] == begin[j + 1]) continue;
+            product(n, X, begin[j], begin[j + 1], column, value, g + n * count);
+            group[count++] = j;
         }
-        subtract(t, j, g, F, ld);
+        subtract(t, count, group, g, F, ld);
     }
     if (!t->regular) block_ldl_regularize(w, f, t, X, F, ld);
 }

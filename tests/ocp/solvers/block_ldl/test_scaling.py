@@ -77,7 +77,7 @@ def test_small_time_steps_delay_few_pivots(library, h, most):
 
 def test_rows_in_other_units_are_the_same_matrix(library):
     """The scales follow units that are powers of two: then inertia, delayed pivots and solutions are the same."""
-    plan, seen = slide(1e-2)
+    plan, seen = slide(1e-1)
     rng = np.random.default_rng(2)
     b, unit = rng.normal(size=seen.n), 2.0 ** rng.integers(-20, 20, seen.n)
     found = []
@@ -88,7 +88,7 @@ def test_rows_in_other_units_are_the_same_matrix(library):
             found.append((negative, figures().delayed, direct.solve(b * d) * d))
     (negative, delayed, x), (other, later, y) = found
     assert negative == other == 7 * INTERVALS
-    assert abs(delayed - later) <= 5
+    assert delayed == later == 0
     assert np.max(np.abs(x - y)) < 1e-6 * np.max(np.abs(x))
 
 
