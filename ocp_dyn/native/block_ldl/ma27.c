@@ -220,7 +220,8 @@ void ma27ad_(const int *n, const int *nz, const int *irn, const int *icn, int *i
 
 /* The threshold of pivots of a factorization that is not strict.
 
-   A large one makes accurate factors; it is lowered while many rows are delayed. The first matrix of IPOPT, which finds
+   A large one makes accurate factors; it is lowered while many rows are delayed, and raised again by a solution that
+   has to be refined. The first matrix of IPOPT, which finds
    multipliers, has no second derivatives and the fewest good pivots, and is solved once: it gets the least. */
 static double usual_pivot(instance *s)
 {
@@ -299,6 +300,7 @@ static double solve(instance *s, const double *b, double *x, double *r)
     block_ldl_solve(s, l, x);
     double left = residual(s, b, x, r), *worst = &s->plan->figures.unrefined;
     if (!(left <= *worst)) *worst = left;
+    if (!(left <= GOOD)) s->usual = fmin(s->usual * 10, USUAL_PIVOT);
     for (int step = 0; step < 2 && !(left <= GOOD) && left == left; step++, s->plan->figures.refined++) {
         block_ldl_solve(s, l, r);
         for (int i = 0; i < s->n; i++) x[i] += r[i];

@@ -17,7 +17,7 @@
 
 enum { FIRST_SWEEPS = 60, MORE_SWEEPS = 30, MOST_SWEEPS = 150 };
 
-static const double MANY = 0.006; /* delayed rows, as a part of all */
+static const double MANY = 0.02; /* delayed rows, as a part of all */
 
 static const double LARGEST = 0x1p120; /* square of a scale */
 
