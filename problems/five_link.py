@@ -104,7 +104,7 @@ def main(argv: list[str] | None = None) -> int:
         return problem(o.form or "implicit", intervals_of(o, INTERVALS, QUICK), scheme, torque)
 
     options, step = asked(arguments, argv, chosen)
-    solution, count = step.solve(progress=not options.quiet, **SMALL), step.phases[0].intervals
+    solution, count = step.solve(progress=not options.quiet, **SMALL), step.phases[0].grid.count
     keep(options, solution)
     both = not (options.form or options.integrator or options.torque)
     return finish(options, solution, lambda: numbers(solution) | (shooting(count, not options.quiet) if both else {}),

@@ -45,7 +45,10 @@ from .analysis.deciding import DecidingBounds as DecidingBounds
 from .analysis.defects import Defects as Defects
 from .analysis.defects import Drift as Drift
 from .analysis.floquet import Floquet as Floquet
+from .analysis.interval_errors import IntervalErrors as IntervalErrors
 from .analysis.metabolic_cost import Metabolism as Metabolism
+from .analysis.refinement import Refinement as Refinement
+from .analysis.refinement import Round as Round
 from .analysis.summary import Summary as Summary
 from .motion.contact_shapes import contact_shapes as contact_shapes
 from .motion.motion import PhaseMotion as PhaseMotion
@@ -76,9 +79,9 @@ from .statement.custom_costs import Rate as Rate
 from .statement.custom_costs import Soft as Soft
 from .statement.custom_costs import Terminal as Terminal
 from .statement.custom_costs import TerminalCost as TerminalCost
-from .statement.dependent import DependentJoints as DependentJoints
 from .statement.footholds import CompliantFoothold as CompliantFoothold
 from .statement.footholds import Foothold as Foothold
+from .statement.grids import Intervals as Intervals
 from .statement.ground.planes import Plane as Plane
 from .statement.ground.room import Patch as Patch
 from .statement.ground.terrain import Terrain as Terrain
@@ -117,6 +120,7 @@ from .statement.phases import Parameter as Parameter
 from .statement.phases import Phase as Phase
 from .statement.state.channels import Channel as Channel
 from .statement.state.components import Component as Component
+from .statement.state.dependent import DependentJoints as DependentJoints
 from .statement.tracking import TrackForces as TrackForces
 from .statement.tracking import TrackJoints as TrackJoints
 from .statement.tracking import TrackMarkers as TrackMarkers

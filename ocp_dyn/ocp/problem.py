@@ -21,6 +21,7 @@ from .statement.statement import Statement
 from .workflows.pictures import problem_card
 from .workflows.pictures.kkt import kkt_pattern
 from .workflows.real_time import RealTimeIteration, rti
+from .workflows.refinement.refine import on_grid_of
 from .workflows.solve import check, solve
 
 
@@ -93,6 +94,18 @@ class Problem(Statement, Displayed):
         (True, 12.03)
         """
         return solve(self, values=values, **options)
+
+    def on_grid_of(self, solution: Solution) -> Problem:
+        """The problem on the grid and with the integrator of a solution of it, such as one that `solve(accuracy=...)`
+        has refined: a `start` for further solves needs the same grid.
+
+        >>> problem = turn(ocp.TorqueSquared())
+        >>> problem.on_grid_of(problem.solve(progress=False)).phases[0].grid
+        Intervals.even(20)
+        """
+        found = on_grid_of(self, solution)
+        assert isinstance(found, Problem)
+        return found
 
     def check(self, *, values: Mapping[str, Any] | None = None) -> list[str]:
         """Faults and difficulties of the problem, as sentences; see `ocp_dyn.ocp.check`.

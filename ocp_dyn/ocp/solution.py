@@ -16,7 +16,9 @@ from .analysis.active_set import ActiveSet
 from .analysis.deciding import DecidingBounds
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
+from .analysis.interval_errors import IntervalErrors, interval_errors
 from .analysis.metabolic_cost import Metabolism, metabolic_rate
+from .analysis.refinement import Refinement, refinement
 from .analysis.summary import Summary
 from .motion import tables
 from .motion.motion import Motion
@@ -102,6 +104,38 @@ class Solution(Motion):
         0.0
         """
         return defects.defects(self)
+
+    def interval_errors(self) -> IntervalErrors:
+        """Error of every interval in radians and metres, by a finer integration; see `IntervalErrors`.
+
+        >>> solution.interval_errors().worst[:2]
+        ('rim_joint', 'rim_joint')
+        """
+        return interval_errors(self)
+
+    @property
+    def refinement(self) -> Refinement:
+        """The grids on which the motion was solved until its intervals were accurate enough; see `Refinement`.
+
+        ValueError for a motion that was solved without an accuracy.
+
+        >>> print(turn(ocp.TorqueSquared()).solve(accuracy=1e-4, progress=False).refinement.verdict)
+        all intervals err by at most ... rad, within the accuracy 0.0001
+        """
+        return refinement(self)
+
+    def refined(self, problem: Any, accuracy: float, **options: Any) -> Solution:
+        """The motion on a finer or coarser grid, all of whose intervals err by no more than the accuracy [rad, m]; the
+        solve begins with this motion and its multipliers.
+
+        problem: of which this is a solution, a file does not hold it. options: of `Problem.solve`.
+
+        >>> problem = turn(ocp.TorqueSquared())
+        >>> problem.solve(progress=False).refined(problem, 1e-6, progress=False).refinement.reached
+        True
+        """
+        found: Solution = problem.solve(start=self, accuracy=accuracy, **options)
+        return found
 
     def drift(self) -> Drift:
         """Largest position and velocity errors of the contacts at the nodes; zero without contacts, see `Drift`.

@@ -14,6 +14,7 @@ from .cycle import plot_gait_cycle as plot_gait_cycle
 from .overview import overview as overview
 from .panels import Band as Band
 from .pictures.mechanism import plot_model as plot_model
+from .pictures.refinement import plot_refinement as plot_refinement
 from .pictures.simulations import animate_simulation as animate_simulation
 from .pictures.simulations import plot_constraint_errors as plot_constraint_errors
 from .pictures.simulations import plot_energy as plot_energy

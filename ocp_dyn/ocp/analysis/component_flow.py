@@ -86,7 +86,7 @@ class ComponentFlow:
         """[u; s] in the middle of interval k, and their slopes."""
         h = float(phase.t[k + 1] - phase.t[k])
         ends = [(phase[c.name][k], phase[c.name][k + 1 if c.at_nodes else k]) for c in self.controls]
-        ends.append((np.array([k / len(phase.tau)]), np.array([(k + 1) / len(phase.tau)])))
+        ends.append((np.array([phase.grid.at(k)]), np.array([phase.grid.at(k + 1)])))
         return np.concatenate([(a + b) / 2 for a, b in ends]), np.concatenate([(b - a) / h for a, b in ends])
 
     def guess(self, phase: PhaseMotion, k: int) -> Array:

@@ -146,6 +146,14 @@ class Flow:
         return self._integrator({"newton_scheme": "gmres", "use_preconditioner": False, "max_num_steps": 100000})
 
     def _integrator(self, method: dict[str, Any]) -> ca.Function:
+        x, p, s = (MX.sym(name, self.rates.size1_in(k)) for k, name in enumerate("xps"))
+        ode: Any = {"t": s, "x": x, "p": p, "ode": self.rates(x, p, s)[0]}
+        tight: Any = {"abstol": 1e-10, "reltol": 1e-10, "disable_internal_warnings": True}
+        return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, tight | method)
+
+    @cached_property
+    def rates(self) -> ca.Function:
+        """(x, p, s) -> (dx/ds, lam) at the fraction s of the interval; lam is empty with components."""
         model = self.equations.model
         ny, nu, nw = (self.own.dynamics.size1_in(k) for k in (3, 4, 8)) if self.own else (0, -1, 0)
         sizes = (model.nv, model.nv, nu + 1, nu + 1, nw, 1)
@@ -154,13 +162,12 @@ class Flow:
         mean, rate, middle, slope, w, h = split(p, *sizes)
         tau, u = mean + (s - 0.5) * h * rate, middle + (s - 0.5) * h * slope
         rates: list[Any] = []
+        lam: Any = MX(0, 1)
         if self.own:
             qdd, *rates = self.own.dynamics(q, qd, tau, y, u[:nu], slope[:nu], u[nu], rate, w)
         else:
-            qdd, _ = self.equations.forward_dynamics(self.contacts, q, qd, tau)
-        ode: Any = {"t": s, "x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, qd), qdd, *rates)}
-        tight: Any = {"abstol": 1e-10, "reltol": 1e-10, "disable_internal_warnings": True}
-        return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, tight | method)
+            qdd, lam = self.equations.forward_dynamics(self.contacts, q, qd, tau)
+        return ca.Function("rates", [x, p, s], [h * ca.vertcat(model.q_dot(q, qd), qdd, *rates), lam])
 
 
 def advance(flow: Flow, q: Array, qd: Array, torques: Array) -> tuple[Array, Array]:

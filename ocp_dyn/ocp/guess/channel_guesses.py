@@ -11,6 +11,7 @@ from casadi import DM
 
 from ..._base.types import Array
 from ..motion.motion import PhaseMotion
+from ..statement.grids import Intervals
 from ..statement.instant import Instant
 from ..statement.state.channels import Channel
 from ..transcription.tracks import Track, between, rate_of
@@ -39,12 +40,12 @@ def guess_channels(transcription: Transcription) -> None:
     model = model_of(transcription, values)
     for x, phase in zip(transcription.phases, problem.phases, strict=True):
         found = []
-        for k in range(phase.intervals + 1):
+        for k in range(phase.grid.count + 1):
             q, qd = state_of(transcription, x, k, start)
-            found.append(problem.parts.guess(Instant(model, DM(q), DM(qd), s=k / phase.intervals, values=values)))
+            found.append(problem.parts.guess(Instant(model, DM(q), DM(qd), s=phase.grid.at(k), values=values)))
         for channel in problem.parts.channels:
             table = np.array([np.broadcast_to(guess[channel.name], (channel.size,)) for guess in found])
-            _set(transcription, x, channel, partial(_linear, table))
+            _set(transcription, x, phase.grid, channel, partial(_linear, phase.grid, table))
 
 
 def carry_channels(
@@ -72,34 +73,32 @@ def carry_channels(
             kept[ours] = here[them]
             return kept
 
-        _set(transcription, x, channel, sample)
+        _set(transcription, x, transcription.problem.phases[p].grid, channel, sample)
 
 
-def _set(transcription: Transcription, x: Any, channel: Channel, sample: Sample) -> None:
+def _set(transcription: Transcription, x: Any, grid: Intervals, channel: Channel, sample: Sample) -> None:
     """Sets the variables of a channel, and of the rates of a state, from its values along the phase."""
     for track, variables in x:
-        n = len(variables) - track.nodes
         for k, variable in enumerate(variables if track.name in (channel.name, between(channel.name)) else ()):
-            fractions = [k / n] if track.nodes else _fractions(transcription, track, channel, k, n)
+            fractions = [grid.at(k)] if track.nodes else _fractions(transcription, track, channel, k, grid)
             transcription.program.set_start(variable, np.concatenate([sample(s).copy() for s in fractions]))
         if track.name == rate_of(channel.name):
-            h = float(number(transcription, x.duration, transcription.program.start)[0]) / n
+            duration = float(number(transcription, x.duration, transcription.program.start)[0])
             for k, variable in enumerate(variables):
-                rate = (sample((k + 1) / n).copy() - sample(k / n)) / h
+                h = duration / grid.count if grid.is_even else duration * grid.shares[k]
+                rate = (sample(grid.at(k + 1)).copy() - sample(grid.at(k))) / h
                 transcription.program.set_start(variable, np.tile(rate, variable.size // channel.size))
 
 
-def _fractions(transcription: Transcription, track: Track, channel: Channel, k: int, n: int) -> list[float]:
+def _fractions(transcription: Transcription, track: Track, channel: Channel, k: int, grid: Intervals) -> list[float]:
     """Fractions of the phase at which the values of a variable of interval k lie."""
     problem, count = transcription.problem, track.size // channel.size
     if track.name == between(channel.name):
-        return [(k + (j + 1) / problem.steps) / n for j in range(count)]
-    return [(k + 0.5) / n] * count
+        return [grid.at(k, (j + 1) / problem.steps) for j in range(count)]
+    return [grid.at(k, 0.5)] * count
 
 
-def _linear(table: Array, s: float) -> Array:
-    """The value at the fraction s of a table over equal steps."""
-    position = s * (len(table) - 1)
-    k = min(int(position), len(table) - 2)
-    u = position - k
+def _linear(grid: Intervals, table: Array, s: float) -> Array:
+    """The value at the fraction s of a table over the nodes of a grid."""
+    k, u = grid.find(s)
     return np.asarray((1 - u) * table[k] + u * table[k + 1])

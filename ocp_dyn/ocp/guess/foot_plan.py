@@ -88,7 +88,11 @@ def nodes_of(problem: Statement, durations: list[float]) -> Array:
     """Times [s] of all nodes; a node that two phases share comes once."""
     begins = np.concatenate([[0.0], np.cumsum(durations)])
     times = [
-        np.linspace(begin, begin + duration, phase.intervals + 1)[:-1]
+        (
+            np.linspace(begin, begin + duration, phase.grid.count + 1)
+            if phase.grid.is_even
+            else begin + duration * phase.grid.nodes
+        )[:-1]
         for begin, duration, phase in zip(begins[:-1], durations, problem.phases, strict=True)
     ]
     return np.concatenate([*times, [sum(durations)]])

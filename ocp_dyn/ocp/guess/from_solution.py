@@ -25,10 +25,6 @@ from ..transcription.collect import rows_with_impulse
 from ..transcription.variables import Transcription, number, state_of
 from .channel_guesses import Moment, carry_channels
 
-FRACTION_TOLERANCE = 1e-9
-"""Tolerance as a fraction of an interval: a moment this close to the end belongs to the next interval."""
-
-
 Find = Callable[[float], Moment]
 """A function from a fraction of a phase to the corresponding moment of the other solution."""
 
@@ -92,9 +88,7 @@ def _labels(model: Model, joint: str) -> tuple[str, ...]:
 
 def _inside(phase: PhaseMotion, s: float) -> Moment:
     """The moment at which the fraction s of a phase has passed."""
-    position = s * len(phase.tau)
-    k = min(int(position + FRACTION_TOLERANCE), len(phase.tau) - 1)
-    return Moment(phase, k, position - k)
+    return Moment(phase, *phase.grid.find(s))
 
 
 def _at(guess: Solution, s: float) -> Moment:
@@ -107,7 +101,7 @@ def _at(guess: Solution, s: float) -> Moment:
 
 def _carry_states(transcription: Transcription, p: int, shared: Shared, model: Model, moment: Find) -> None:
     x, steps = transcription.phases[p], transcription.problem.steps
-    n = transcription.problem.phases[p].intervals
+    grid = transcription.problem.phases[p].grid
 
     def state(s: float, q: Array, qd: Array) -> tuple[Array, Array]:
         phase, k, u = moment(s)
@@ -117,13 +111,13 @@ def _carry_states(transcription: Transcription, p: int, shared: Shared, model: M
         return q, qd
 
     independent = transcription.problem.coordinates.q, transcription.problem.coordinates.qd
-    for k in range(n + 1):
-        found = state(k / n, *state_of(transcription, x, k, transcription.program.start))
+    for k in range(grid.count + 1):
+        found = state(grid.at(k), *state_of(transcription, x, k, transcription.program.start))
         for name, value, chosen in zip(("q", "qd"), found, independent, strict=True):
             transcription.program.set_start(x[name][k], value[chosen])
     for k, inner in enumerate(x["inner"]):
         node = state_of(transcription, x, k, transcription.program.start)
-        parts = [state((k + j / steps) / n, *(part.copy() for part in node)) for j in range(1, steps)]
+        parts = [state(grid.at(k, j / steps), *(part.copy() for part in node)) for j in range(1, steps)]
         values = [part[chosen] for pair in parts for part, chosen in zip(pair, independent, strict=True)]
         transcription.program.set_start(inner, np.concatenate(values))
 
@@ -136,16 +130,16 @@ def _first(transcription: Transcription, slot: Slot) -> Array:
 def _carry_controls(transcription: Transcription, p: int, shared: Shared, guess: Solution, moment: Find) -> None:
     """Sets torques, accelerations and contact forces from the corresponding interval of the other solution."""
     x, problem = transcription.phases[p], transcription.problem
-    n = problem.phases[p].intervals
+    grid = problem.phases[p].grid
     for k, variable in enumerate(x["tau"]):
-        phase, j, u = moment((k + 0.5) / n if len(x["tau"]) == n else k / n)
+        phase, j, u = moment(grid.at(k, 0.5) if len(x["tau"]) == grid.count else grid.at(k))
         full = np.zeros(problem.model.nv)
         full[problem.actuated] = _first(transcription, variable)
         found = phase.tau[j] + (u - 0.5) * (phase.t[j + 1] - phase.t[j]) * phase.tau_rate[j]
         full[shared.qd[0]] = found[shared.qd[1]]
         transcription.program.set_start(variable, full[problem.actuated])
     for k, variable in enumerate(x["qdd"]):
-        phase, j, _ = moment((k + 0.5) / n)
+        phase, j, _ = moment(grid.at(k, 0.5))
         chosen = problem.coordinates.qd
         stages = np.zeros((variable.size // len(chosen), problem.model.nv))
         stages[:, chosen] = _first(transcription, variable).reshape(-1, len(chosen))
@@ -157,7 +151,7 @@ def _carry_controls(transcription: Transcription, p: int, shared: Shared, guess:
         _FootLoads(guess, [f.name for f in held if isinstance(f, CompliantFoothold)]),
     )
     for k, variable in enumerate(x["lam"]):
-        phase, j, _ = moment((k + 0.5) / n)
+        phase, j, _ = moment(grid.at(k, 0.5))
         stages = _first(transcription, variable).reshape(-1, rows)
         guess_rows = dict(_rows_by_name(phase))
         first = 0

@@ -50,15 +50,16 @@ def initial_guess(transcription: Transcription) -> None:
     independent = problem.coordinates.q, problem.coordinates.qd
     begin = 0.0
     for x, phase, duration in zip(transcription.phases, problem.phases, durations, strict=True):
-        for k in range(phase.intervals + 1):
-            found = _state_at(problem, state, (begin + duration * k / phase.intervals) / total)
+        for k in range(phase.grid.count + 1):
+            at = duration * k / phase.grid.count if phase.grid.is_even else duration * phase.grid.at(k)
+            found = _state_at(problem, state, (begin + at) / total)
             for name, values, chosen in zip(("q", "qd"), found, independent, strict=True):
                 program.set_start(x[name][k], values[chosen])
         for lam in x["lam"]:
             rows = _weight_rows(phase.held, weight)
             program.set_start(lam, np.tile(rows, lam.size // rows.size))
         for k, inner in enumerate(x["inner"]):
-            fractions = (k + np.arange(1, problem.steps) / problem.steps) / phase.intervals
+            fractions = phase.grid.at(k, np.arange(1, problem.steps) / problem.steps)
             between = [_state_at(problem, state, (begin + duration * s) / total) for s in fractions]
             parts = [part[chosen] for pair in between for part, chosen in zip(pair, independent, strict=True)]
             program.set_start(inner, np.concatenate(parts))
@@ -102,10 +103,11 @@ def _follow_motion(transcription: Transcription) -> None:
     least, most = (0.5 * limit[actuated] for limit in (model.dofs.tau_min, model.dofs.tau_max))
     equations = equations_of(problem).of(model)
     for x, phase in zip(transcription.phases, problem.phases, strict=True):
-        h = float(number(transcription, x.duration, program.start)[0]) / phase.intervals
+        duration = float(number(transcription, x.duration, program.start)[0])
         feet = contacts(phase.held)
         G = function(constraint_jacobian, model, feet) if feet else None
-        for k in range(phase.intervals):
+        for k in range(phase.grid.count):
+            h = duration / phase.grid.count if phase.grid.is_even else duration * phase.grid.shares[k]
             q, qd = state_of(transcription, x, k, program.start)
             qd1 = state_of(transcription, x, k + 1, program.start)[1]
             qdd = np.clip((qd1 - qd) / h, -LARGEST_ACCELERATION, LARGEST_ACCELERATION)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ...symmetry.advance import Advance, Repetition
 from ...symmetry.mirror import MirrorMap, mirror_map
 from ..equations import Contacts, Equations
 from ..statement.footholds import CompliantFoothold, Foothold
+from ..statement.grids import Intervals
 from ..statement.ground.planes import GROUND, Plane
 from ..statement.ground.terrain import Terrain
 from ..statement.state.channels import MECHANICS, Channel
@@ -88,6 +90,11 @@ class PhaseMotion:
         names = [*self.places, *(c.name for c in self.contacts if isinstance(c, CompliantFoothold))]
         feet = f"on {', '.join(names)}" if names else "on no foot"
         return f"PhaseMotion {self.name!r}: {len(self.tau)} intervals, {self.duration:.4g} s, {feet}"
+
+    @cached_property
+    def grid(self) -> Intervals:
+        """The intervals as a grid, from the times of the nodes."""
+        return Intervals.through(self.t)
 
     @property
     def duration(self) -> float:

@@ -192,6 +192,24 @@ def _integrator(value: Any) -> Any:
         raise ValueError(f"it is not a Butcher tableau: {error}") from None
 
 
+def _refinement(value: Any) -> dict[str, Any]:
+    """The record of the grids of a motion."""
+    found = mapping(value)
+    rounds = found.get("rounds")
+    if not isinstance(rounds, list) or not {"accuracy", "verdict"} <= found.keys():
+        raise wrong("an accuracy, a verdict and a list of rounds", value)
+    number(found["accuracy"])
+    text(found["verdict"])
+    for one in rounds:
+        texts([mapping(one).get(key) for key in ("integrator", "phase", "dof", "change")])
+        for key in ("at", "iterations", "seconds", "objective"):
+            number(one.get(key))
+        sizes = [len(numbers(times, len(times))) - 1 for times in one.get("nodes") or [[]]]
+        for key in ("angle", "length"):
+            numbers(one.get(key), sum(sizes))
+    return found
+
+
 NEEDED = {"converged": boolean, "status": text}
 """Figures that every solved motion has."""
 
@@ -201,6 +219,7 @@ FIGURES: dict[str, Callable[[Any], Any]] = NEEDED | {
     **dict.fromkeys(("faults", "repetitions", "transitions", "driving"), texts),
     **dict.fromkeys(("solver", "linear_solver", "worst_row", "evaluation", "form", "torque", "contact_level"), text),
     "integrator": _integrator,
+    "refinement": _refinement,
 }
 """Checks of the figures of a run that the library reads; others are kept as they are."""
 

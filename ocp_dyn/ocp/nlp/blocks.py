@@ -72,6 +72,23 @@ Body = Callable[[dict[str, SX], BlockRows], None]
 """Writes the costs and rows of a block, from the expressions of its slots by name."""
 
 
+@dataclass(frozen=True)
+class Span:
+    """Place of an instance in the motion: node `first` of a phase, or the intervals from node `first` to `last`."""
+
+    phase: int
+    first: int
+    last: int
+
+    @staticmethod
+    def node(phase: int, k: int) -> Span:
+        return Span(phase, k, k)
+
+    @staticmethod
+    def interval(phase: int, k: int, count: int = 1) -> Span:
+        return Span(phase, k, k + count)
+
+
 @dataclass
 class Block:
     """One kind of block and its instances.
@@ -87,10 +104,11 @@ class Block:
     instances: list[list[Variable]] = field(default_factory=list)
     parameters: list[list[ProgramParameter]] = field(default_factory=list)
     values: list[Array] = field(default_factory=list)
+    spans: list[Span | None] = field(default_factory=list)
 
-    def add(self, filled: Mapping[str, Slot], **constants: Any) -> None:
+    def add(self, filled: Mapping[str, Slot], span: Span | None = None, **constants: Any) -> None:
         """Adds an instance: a variable or a parameter for every slot, of the same kind and size as in `slots`, and
-        numbers for every constant."""
+        numbers for every constant. span: its place, None for an instance that is there once whatever the grid."""
         variables, parameters = [], []
         for name, representative in self.slots.items():
             slot = filled[name]
@@ -103,6 +121,7 @@ class Block:
             parameters += [slot] if isinstance(slot, ProgramParameter) else []
         self.instances.append(variables)
         self.parameters.append(parameters)
+        self.spans.append(span)
         numbers = [np.atleast_1d(np.asarray(constants[name], dtype=float)) for name in self.constants]
         self.values.append(np.concatenate([np.zeros(0), *numbers]))
 

@@ -11,10 +11,10 @@ import numpy as np
 from ..._base.types import Array, repr_in_message, suggestion
 from .assembled import GAPS, Assembled
 from .block_rows import BlockRows
-from .blocks import Block, Body, ProgramParameter, Slot, Variable, numbers_of
+from .blocks import Block, Body, ProgramParameter, Slot, Span, Variable, numbers_of
 from .derivative_cache import BlockDerivatives
 
-__all__ = ["GAPS", "Assembled", "Block", "BlockRows", "Body", "Program", "ProgramParameter", "Slot", "Variable"]
+__all__ = ["GAPS", "Assembled", "Block", "BlockRows", "Body", "Program", "ProgramParameter", "Slot", "Span", "Variable"]
 
 
 @dataclass

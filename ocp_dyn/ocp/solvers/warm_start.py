@@ -226,7 +226,14 @@ def carried(program: Assembled, start: Start, found: Iterate) -> Iterate | None:
     if start.central is None or start.lam_x is None or start.lam_g is None:
         return None
     before = Iterate(start.x, start.lam_x, start.lam_g)
-    x, lam_x, lam_g = (c + new - old for c, new, old in zip(start.central, found, before, strict=True))
+    return recentered(
+        program, start, Iterate(*(c + new - old for c, new, old in zip(start.central, found, before, strict=True)))
+    )
+
+
+def recentered(program: Assembled, start: Start, iterate: Iterate) -> Iterate:
+    """An iterate near the central path, moved to the central path at LEVEL; start: its bounds and parameters."""
+    x, lam_x, lam_g = iterate
     x, lam_x = _centered(x, start.lower, start.upper, lam_x)
     g = program.evaluator.constraints(x, start.p)
     _, inside = _centered(g, program.row_lower, program.row_upper, lam_g)

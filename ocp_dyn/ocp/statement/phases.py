@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...constraints import Constraint, as_set
 from ...mechanism.parameters import check_bounds, check_value
 from .custom_costs import Peak, TerminalCost
 from .footholds import CompliantFoothold, Foothold, Held, PhaseConstraint
+from .grids import MOST_INTERVALS, Intervals
 from .instant import Instant
 from .objectives import Cost, RateCost
 from .path_constraints import Bounded, PathConstraint
@@ -156,7 +158,7 @@ class Phase:
     | field | meaning |
     |---|---|
     | name | a text, for messages and results |
-    | intervals | their number |
+    | intervals | their number, or `Intervals` of different lengths |
     | duration | [s] a number, (lower, upper) if it is free, or a `Parameter` |
     | footholds | the contacts: `Foothold` or `CompliantFoothold` |
     | path | constraints that hold throughout the phase, see `PathConstraint` |
@@ -168,7 +170,7 @@ class Phase:
     """
 
     name: str
-    intervals: int
+    intervals: int | Intervals
     duration: Any
     footholds: Sequence[Foothold | CompliantFoothold] = ()
     path: Sequence[PathConstraint] = ()
@@ -179,7 +181,8 @@ class Phase:
 
     def __post_init__(self) -> None:
         here = f"phase {repr_in_message(given_name(self.name, 'Phase name'))}"
-        whole(self.intervals, f"{here}: intervals", least=1, most=10**6)
+        if not isinstance(self.intervals, Intervals):
+            whole(self.intervals, f"{here}: intervals, a number or an ocp.Intervals,", least=1, most=MOST_INTERVALS)
         shared = self.shared_duration
         if shared is None:
             object.__setattr__(self, "duration", as_bounds(self.duration, f"{here}: duration"))
@@ -227,7 +230,18 @@ class Phase:
         span = f"{low:.3g} s" if low == high else f"{low:.3g} to {high:.3g} s"
         held = [f.name for f in self.footholds] + [c.name for c in self.constraints]
         on = f"on {', '.join(held)}" if held else "on no contact"
-        return f"{self.name!r}: {self.intervals} interval{'s' * (self.intervals > 1)}, {span}, {on}"
+        n = self.grid.count
+        return f"{self.name!r}: {n} {'' if self.grid.is_even else 'unequal '}interval{'s' * (n > 1)}, {span}, {on}"
+
+    @property
+    def has_grid(self) -> bool:
+        """Whether the intervals were given as `Intervals`."""
+        return isinstance(self.intervals, Intervals)
+
+    @cached_property
+    def grid(self) -> Intervals:
+        """The intervals as a grid."""
+        return self.intervals if isinstance(self.intervals, Intervals) else Intervals.even(self.intervals)
 
     @property
     def shared_duration(self) -> Parameter | None:

@@ -19,7 +19,6 @@ from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
 from ...symmetry.advance import obstacle
 from ...symmetry.mirror import MirrorMap, mirror_map
 from .custom_costs import Peak, TerminalCost
-from .dependent import Coordinates, DependentJoints, check_dependent
 from .footholds import CompliantFoothold, Foothold, rigid
 from .guesses import FootPlan, Postures
 from .objectives import MAXIMIZED, Cost, RateCost
@@ -28,6 +27,7 @@ from .periodic import ENTRIES, Periodic
 from .phases import TERMS, TRANSITIONS, BoundaryCondition, Continuous, Parameter, Phase, Transition, members
 from .state.components import Component, ComponentEquations, equations_of
 from .state.components import check_names as check_channels
+from .state.dependent import Coordinates, DependentJoints, check_dependent
 from .statement_checks import check_names, check_rates, check_torque_rates, free_instant
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}

@@ -181,7 +181,7 @@ def check_rates(
     linear: whether torques are linear along the intervals, and so have values at the nodes.
     """
     for p, phase in enumerate(phases):
-        if phase.intervals > 1:
+        if phase.grid.count > 1:
             continue
         into = _continuing(phases[p - 1]) if periodic or p else ()
         leaves = periodic or p < len(phases) - 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM, SX
+from casadi import DM
 
 from ..._base.types import Array
 from ...constraints import constraint_jacobian
@@ -25,6 +25,7 @@ from ..statement.instant import Instant
 from ..statement.path_constraints import Clearance
 from ..statement.phases import JumpCondition, Transition
 from ..statement.statement import Statement
+from .grid_numbers import numbers, symbols
 from .instant_quantities import PhaseQuantity, needed
 from .tabulate import node_times, tabulate
 from .variables import Transcription, advance_value, contacts, model_of, number, place_value, state_of
@@ -60,9 +61,11 @@ class _Point:
         """The variables of a track of phase p, one row each."""
         return np.array([self.number(variable) for variable in self.transcription.phases[p][name]])
 
-    def length(self, p: int) -> float:
-        """Length of the intervals of phase p [s]."""
-        return float(self.number(self.transcription.phases[p].duration)[0]) / self.problem.phases[p].intervals
+    def lengths(self, p: int) -> Array:
+        """Lengths (N, 1) of the intervals of phase p [s]."""
+        duration, grid = float(self.number(self.transcription.phases[p].duration)[0]), self.problem.phases[p].grid
+        each = np.full(grid.count, duration / grid.count) if grid.is_even else duration * grid.shares
+        return np.asarray(each[:, None])
 
 
 def collect(transcription: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
@@ -97,19 +100,19 @@ def _phase(point: _Point, p: int, times: Array) -> PhaseMotion:
     places = {f: place_value(point.transcription, f, point.x, advance) for f in placed}
     nodes = [state_of(point.transcription, point.transcription.phases[p], k, point.x) for k in range(times.size)]
     q, qd = (np.array(part) for part in zip(*nodes, strict=True))
-    tau, tau_rate = _torques(problem, point.track(p, "tau"), point.length(p))
+    tau, tau_rate = _torques(problem, point.track(p, "tau"), point.lengths(p))
     tracks = {c.name: point.track(p, c.name) for c in problem.parts.channels}
     algebraic = [c.name for c in problem.parts.channels if c.kind == "algebraic"]
     channels = tracks | {name: _mean(problem, tracks[name]) for name in algebraic}
     if problem.form == "explicit":
         qdd, lam = _explicit_forces(point, p, Instant(
-            point.model, q, qd, tau=tau - tau_rate * point.length(p) / 2, tau_rate=tau_rate, places=places,
+            point.model, q, qd, tau=tau - tau_rate * point.lengths(p) / 2, tau_rate=tau_rate, places=places,
             channels=channels,
         ))  # fmt: skip
     elif problem.dependent:
         qdd, lam = _means(point.transcription, p, point.x)
     else:
-        stages = (point.track(p, name).reshape(phase.intervals, -1) for name in ("qdd", "lam"))
+        stages = (point.track(p, name).reshape(phase.grid.count, -1) for name in ("qdd", "lam"))
         qdd, lam = (_mean(problem, found) for found in stages)
     return PhaseMotion(
         name=phase.name,
@@ -153,7 +156,7 @@ def _kind(transition: Transition) -> str:
     return "Jump" if isinstance(transition, JumpCondition) else type(transition).__name__
 
 
-def _torques(problem: Statement, tau: Array, h: float) -> tuple[Array, Array]:
+def _torques(problem: Statement, tau: Array, h: Array) -> tuple[Array, Array]:
     """Mean and rate of the torques (N, nv) on every interval."""
     full = np.zeros((len(tau), problem.model.nv))
     full[:, problem.actuated] = tau
@@ -175,6 +178,7 @@ def _explicit_forces(point: _Point, p: int, starts: Instant) -> tuple[Array, Arr
 def _component_forces(point: _Point, p: int, starts: Instant) -> Array:
     """The generalized forces (N, nv) of the components at the start of every interval of phase p."""
     problem, found = point.problem, np.zeros_like(starts.tau)
+    h, grid = point.lengths(p), point.problem.phases[p].grid
     slopes = [c.name for c in problem.parts.channels if c.kind == "control" and c.at_nodes]
     values = point.values | {name: DM(point.step[name]) for name in point.transcription.step}
     for k in range(len(found) if problem.parts.components else 0):
@@ -183,13 +187,13 @@ def _component_forces(point: _Point, p: int, starts: Instant) -> Array:
             point.model,
             DM(starts.q[k]),
             DM(starts.qd[k]),
-            s=DM(k / len(found)),
+            s=DM(grid.at(k)),
             tau=DM(starts.tau[k]),
             tau_rate=DM(starts.tau_rate[k]) if problem.torque == "linear" else None,
             places={f: DM(place) for f, place in starts.places.items()},
             values=values | here,
             channels=here,
-            rates={name: DM(np.diff(starts.channels[name], axis=0)[k] / point.length(p)) for name in slopes},
+            rates={name: DM(np.diff(starts.channels[name], axis=0)[k] / h[k]) for name in slopes},
         )
         found[k] = np.array(DM(problem.parts.force(instant)).full()).ravel()
     return np.asarray(found)
@@ -209,15 +213,17 @@ def _means(transcription: Transcription, p: int, x: Array) -> tuple[Array, Array
     variables of an interval."""
     if p not in transcription.means:
         quantity = PhaseQuantity(transcription, p, "qdd and lam", lambda instant: ca.vertcat(instant.qdd, instant.lam))
-        slots, free = needed(quantity.slots(0), quantity.mean)
-        value = quantity.mean(free | {"k": SX.sym("k")})
-        function = ca.Function("mean", [free[name] for name in slots], [value])
+        here = symbols(transcription.problem.phases[p])
+        slots, free = needed(quantity.slots(0), quantity.mean, here)
+        value = quantity.mean(free | here)
+        function = ca.Function("mean", [*(free[name] for name in slots), *here.values()], [value])
         transcription.means[p] = quantity, list(slots), function
     quantity, names, mean = transcription.means[p]
-    rows = []
+    rows, phase = [], transcription.problem.phases[p]
     for k in range(quantity.last + 1):
         here = quantity.slots(k)
-        rows.append(np.array(mean(*(number(transcription, here[name], x) for name in names)).full()).ravel())
+        given = [*(number(transcription, here[name], x) for name in names), *numbers(phase, k).values()]
+        rows.append(np.array(mean(*given).full()).ravel())
     nv = transcription.problem.model.nv
     return np.array(rows)[:, :nv], np.array(rows)[:, nv:]
 

@@ -33,8 +33,8 @@ from ...integrators import Scheme
 from ...mechanism import Model
 from ..equations import Equations
 from ..nlp.program import BlockRows
-from ..statement.dependent import Coordinates
 from ..statement.footholds import CompliantFoothold, Held, Rigid, rigid
+from ..statement.state.dependent import Coordinates
 from ..statement.statement import free_stages
 from .tracks import FORCE_SCALE
 from .variables import contacts

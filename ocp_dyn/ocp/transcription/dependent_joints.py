@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from casadi import DM, SX
 
-from ..nlp.program import BlockRows
+from ..nlp.program import BlockRows, Span
 from ..statement.phases import Continuous, Phase
 from .variables import Transcription, completed
 
@@ -45,5 +45,5 @@ def add_limits(transcription: Transcription, p: int, phase: Phase) -> None:
 
     joined = p > 0 and isinstance(problem.resolved.transitions[p - 1], Continuous)
     block = transcription.program.block(f"limits of dependent joints in {phase.name}", x.state(0), body)
-    for k in range(int(joined), phase.intervals + 1):
-        block.add(x.state(k))
+    for k in range(int(joined), phase.grid.count + 1):
+        block.add(x.state(k), Span.node(p, k))

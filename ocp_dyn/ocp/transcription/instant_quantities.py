@@ -20,6 +20,7 @@ from ..statement.instant import Instant
 from ..statement.state.channels import MECHANICS
 from ..statement.state.components import with_symbols
 from .evolution import at_node
+from .grid_numbers import per_phase
 from .intervals import control_points, interval_points
 from .tracks import rate_of
 from .variables import Transcription, completed, full_tau, model_of, place_slots, places, wrenches
@@ -60,7 +61,7 @@ class PhaseQuantity:
         needs = {name for name, x in parts.items() if x is not None and x.numel() and ca.depends_on(value, x)}
         tracks = transcription.phases[p].tracks
         self.at_nodes = needs <= {name for name, track in tracks.items() if track.nodes}
-        self.last = self._phase.intervals - (not self.at_nodes)
+        self.last = self._phase.grid.count - (not self.at_nodes)
         states = {name for name, its in MECHANICS.items() if its.kind == "state"}
         states |= {c.name for c in transcription.problem.parts.channels if c.kind == "state"}
         slopes = {rate_of(c.name) for c in transcription.problem.parts.channels if c.kind == "control"}
@@ -85,7 +86,8 @@ class PhaseQuantity:
         t, phase = self._transcription, self._phase
         if self.at_nodes:
             z = completed(t, z)
-            node = replace(self._free, model=model_of(t, z), q=z["q"], qd=z["qd"], s=z["k"] / phase.intervals, values=z)
+            node = replace(self._free, model=model_of(t, z), q=z["q"], qd=z["qd"], values=z)
+            node.s = z["k"] / per_phase(phase, z)
             node.places, node.channels = places(t, phase.held, z), at_node(t.problem, z)
             node.values = z | node.channels
             node.tau = full_tau(t.problem, z["tau"]) if "tau" in z else node.tau
@@ -125,11 +127,13 @@ class PhaseQuantity:
         return value
 
 
-def needed(slots: dict[str, Slot], build: Callable[[Expressions], SX]) -> tuple[dict[str, Slot], Expressions]:
+def needed(
+    slots: dict[str, Slot], build: Callable[[Expressions], SX], here: Expressions
+) -> tuple[dict[str, Slot], Expressions]:
     """The slots on which an expression depends, and symbols for all slots.
 
-    build: makes the expression from the expressions of the slots and "k", the number of the instance.
+    build: makes the expression from the expressions of the slots and the numbers of the grid; here: symbols for these.
     """
     free = {name: SX.sym(name, slot.size) for name, slot in slots.items()}
-    used = ca.vertcat(SX(0, 1), *ca.symvar(build(free | {"k": SX.sym("k")})))
+    used = ca.vertcat(SX(0, 1), *ca.symvar(build(free | here)))
     return {name: slot for name, slot in slots.items() if ca.depends_on(used, free[name])}, free

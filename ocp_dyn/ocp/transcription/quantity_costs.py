@@ -18,10 +18,11 @@ import numpy as np
 from casadi import SX
 
 from ..._base.checks import call_user, divide_by_scale, scalar
-from ..nlp.program import BlockRows, Slot, Variable
+from ..nlp.program import BlockRows, Slot, Span, Variable
 from ..statement.custom_costs import Peak
 from ..statement.objectives import RateCost
 from ..statement.phases import Phase
+from .grid_numbers import NEXT, PER_PHASE, following, numbers, per_phase, sizes, symbols
 from .instant_quantities import PhaseQuantity, needed
 from .tracks import FORCE_SCALE
 from .variables import Transcription, distance_of, full_tau
@@ -51,19 +52,23 @@ def _add_inside(transcription: Transcription, p: int, phase: Phase, term: RateCo
     first, names = _pair(quantity.slots(0), quantity.slots(min(1, quantity.last)))
 
     def difference(z: dict[str, SX]) -> SX:
-        after = z | {name: z[key] for name, key in names.items()} | {"k": z["k"] + 1}
+        after = z | {name: z[key] for name, key in names.items()} | following(phase, z)
         return quantity.mean(after) - quantity.mean(z)
 
-    slots, free = needed(first, difference)
+    slots, free = needed(first, difference, {name: SX.sym(name) for name in sizes(phase, pair=True)})
     slots |= {"T": transcription.phases[p].duration} | _per_distance(transcription)
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
-        h = z["T"] / phase.intervals
+        h = z["T"] / per_phase(phase, z)
+        if phase.has_grid and not quantity.at_nodes:  # from the middle of an interval to the middle of the next one
+            h = (h + z["T"] / per_phase(phase, z, NEXT)) / 2
         _cost(transcription, rows, [term], difference(free | z) / h, h, z)
 
-    block = transcription.program.block(f"{term.name} in {phase.name}", slots, body, k=1)
+    block = transcription.program.block(f"{term.name} in {phase.name}", slots, body, **sizes(phase, pair=True))
     for k in range(quantity.last if quantity.size else 0):
-        block.add(_pair(quantity.slots(k), quantity.slots(k + 1))[0] | _per_distance(transcription), k=k)
+        filled = _pair(quantity.slots(k), quantity.slots(k + 1))[0] | _per_distance(transcription)
+        span = Span.interval(p, k, 1 if quantity.at_nodes else 2)
+        block.add(filled, span, **numbers(phase, k, pair=True))
 
 
 def _pair(one: dict[str, Slot], other: dict[str, Slot]) -> tuple[dict[str, Slot], dict[str, str]]:
@@ -91,7 +96,7 @@ def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list
     slots |= {"T1": y.duration} if y is not x else {}
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
-        h = (z["T"] / phase.intervals + z.get("T1", z["T"]) / other.intervals) / 2
+        h = (z["T"] / per_phase(phase, z) + z.get("T1", z["T"]) / per_phase(other, z, NEXT)) / 2
         before, after = (full_tau(problem, z[key]) for key in ("x", "x1"))
         turned = transcription.mirror.qd(before) if last and transcription.mirror is not None else before
         if problem.torque == "linear":  # a jump would have no rate
@@ -99,7 +104,11 @@ def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list
             return
         _cost(transcription, rows, terms, (after - turned) / h, h, z)
 
-    transcription.program.block(f"torque rate after {phase.name}", slots, body).add(slots)
+    of_last, of_first = numbers(phase, phase.grid.count - 1), numbers(other, 0)
+    lengths = {PER_PHASE: of_last[PER_PHASE]} if phase.has_grid else {}
+    lengths |= {PER_PHASE + NEXT: of_first[PER_PHASE]} if other.has_grid else {}
+    block = transcription.program.block(f"torque rate after {phase.name}", slots, body, **dict.fromkeys(lengths, 1))
+    block.add(slots, None, **lengths)
 
 
 def _cost(
@@ -159,7 +168,8 @@ def _add_cost(transcription: Transcription, peak: Peak, peaks: Variable) -> None
 
 def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, quantity: PhaseQuantity) -> None:
     """Adds the rows peaks - value >= 0 at every sample in phase p, and peaks + value >= 0 if both signs count."""
-    slots, free = needed(quantity.slots(0), lambda z: ca.vertcat(*(x for _, x in quantity.samples(z))))
+    phase = transcription.problem.phases[p]
+    slots, free = needed(quantity.slots(0), lambda z: ca.vertcat(*(x for _, x in quantity.samples(z))), symbols(phase))
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
         for _, sample in quantity.samples(free | z):
@@ -171,8 +181,8 @@ def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, qu
             for sign in (1.0, -1.0) if peak.kind == "absolute" else (1.0,):
                 rows.constrain(peak.name, bound - sign * value[kept], 0.0, np.inf)
 
-    block = transcription.program.block(
-        f"{peak.name} in {transcription.problem.phases[p].name}", slots | {PEAK_SLOT: peaks}, body, k=1
-    )
+    name = f"{peak.name} in {phase.name}"
+    block = transcription.program.block(name, slots | {PEAK_SLOT: peaks}, body, **sizes(phase))
     for k in range(quantity.last + 1 if quantity.size else 0):
-        block.add(quantity.slots(k) | {PEAK_SLOT: peaks}, k=k)
+        span = Span.node(p, k) if quantity.at_nodes else Span.interval(p, k)
+        block.add(quantity.slots(k) | {PEAK_SLOT: peaks}, span, **numbers(phase, k))

@@ -45,7 +45,7 @@ def _variables(transcription: Transcription) -> tuple[list[list[Variable]], list
     states: list[list[Variable]] = []
     controls: list[list[Variable]] = []
     for x, phase in zip(transcription.phases, problem.phases, strict=True):
-        for k in range(phase.intervals):
+        for k in range(phase.grid.count):
             states.append([variables[k] for track, variables in x if track.nodes])
             controls.append([variables[k] for track, variables in x if not track.nodes])
     return [*states, list(transcription.phases[-1].node(-1).values())], [*controls, []]

@@ -30,7 +30,7 @@ def node_times(transcription: Transcription, x: Array) -> list[Array]:
     times, begin = [], 0.0
     for phase, variables in zip(transcription.problem.phases, transcription.phases, strict=True):
         duration = float(number(transcription, variables.duration, x)[0])
-        times.append(begin + duration * np.linspace(0.0, 1.0, phase.intervals + 1))
+        times.append(begin + duration * phase.grid.nodes)
         begin += duration
     return times
 

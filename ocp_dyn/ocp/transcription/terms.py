@@ -12,7 +12,7 @@ from casadi import SX
 
 from ..._base.checks import call_user, expression, rows_and_bounds, scalar
 from ..._base.types import Array, Expr
-from ..nlp.program import BlockRows
+from ..nlp.program import BlockRows, Span
 from ..statement.instant import Instant
 from ..statement.objectives import Cost, TrackingCost
 from ..statement.path_constraints import PathConstraint
@@ -31,7 +31,7 @@ class TermValues:
 
     def __init__(self, transcription: Transcription, phase: Phase) -> None:
         steps, scheme = transcription.problem.steps, transcription.problem.scheme
-        self._model, self._intervals = transcription.problem.model, phase.intervals
+        self._model, self._grid = transcription.problem.model, phase.grid
         self._fractions = [float(step + c) / steps for step in range(steps) for c in scheme.c]
         self._slacks = {track.name: cost for track, cost in slacks_of(transcription.problem, phase).items()}
         self._references = {f"reference{i}": x for i, x in enumerate(phase.objective) if isinstance(x, TrackingCost)}
@@ -43,7 +43,7 @@ class TermValues:
 
     def numbers(self, k: int) -> dict[str, Array]:
         """The references at the stages of interval k."""
-        stages = [(k + fraction) / self._intervals for fraction in self._fractions]
+        stages = [self._grid.at(k, fraction) for fraction in self._fractions]
         return {
             key: np.concatenate([reference_numbers(term, self._model, s) for s in stages])
             for key, term in self._references.items()
@@ -132,8 +132,8 @@ def add_path(transcription: Transcription, p: int, phase: Phase) -> None:
         name = f"{phase.name} {type(term).__name__}"
         block = transcription.program.block(name, x.state(0) | transcription.slots, body, s=1)
         first = int(_repeated(transcription, p, term)) if term.ends else 1
-        for k in range(first, phase.intervals + term.ends):
-            block.add(x.state(k) | transcription.slots, s=k / phase.intervals)
+        for k in range(first, phase.grid.count + term.ends):
+            block.add(x.state(k) | transcription.slots, Span.node(p, k), s=phase.grid.at(k))
 
 
 def node_instant(transcription: Transcription, z: dict[str, SX], s: Expr, suffix: str = "") -> Instant:

@@ -25,6 +25,9 @@ from ..statement.statement import Statement
 FORCE_SCALE = 100.0
 """Typical size of torques [N m], forces [N] and impulses: halves the iterations of the solver."""
 
+USUAL_COUNT = 20
+"""Number of intervals that counts for the typical size of a rate in a phase with `Intervals`."""
+
 SHARED = (Continuous, Impact)
 """Transitions after which the next phase begins with the positions at the end of this one."""
 
@@ -190,8 +193,9 @@ def _repeated(name: str, channel: Channel, count: int, *bounds: Array) -> Track:
 
 def rate_scale(problem: Statement, phase: Phase, channel: Channel) -> Array:
     """Typical size of the rate of a state: its scale over the length of a step, so that both ends of a step and its
-    rate are of one size in the row that ties them."""
-    return np.array(channel.scale) * (phase.intervals * problem.steps / float(np.mean(phase.duration_bounds)))
+    rate are of one size in the row that ties them. All grids of a phase have the same one."""
+    count = USUAL_COUNT if phase.has_grid else phase.grid.count
+    return np.array(channel.scale) * (count * problem.steps / float(np.mean(phase.duration_bounds)))
 
 
 def has_rate_variables(problem: Statement, channel: Channel) -> bool:

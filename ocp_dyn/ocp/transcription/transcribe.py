@@ -11,12 +11,13 @@ import casadi as ca
 from casadi import DM, SX
 
 from ..._base.checks import call_user, rows_and_bounds, scalar
-from ..nlp.program import GAPS, BlockRows, Program, Slot
+from ..nlp.program import GAPS, BlockRows, Program, Slot, Span
 from ..statement.objectives import Cost
 from ..statement.phases import Impact, JumpCondition, Phase
 from ..statement.state.mirrored import check_mirrored
 from ..statement.statement import Statement
 from .dependent_joints import add_limits, check_images
+from .grid_numbers import numbers, per_phase, sizes
 from .intervals import interval_points
 from .quantity_costs import add_peaks, add_rates
 from .terms import TermValues, add_path, constrain_interval, integrand, node_instant
@@ -76,13 +77,13 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
         per = 1 / ca.fabs(distance_of(z)) if problem.per_distance else 1.0
         for objective in (term for term in phase.objective if isinstance(term, Cost)):
             mean = sum((p.weight * integrand(phase, objective, p.instant) for p in points), start=SX(0))
-            factor = objective.weight * z["T"] / phase.intervals * per
+            factor = objective.weight * z["T"] / per_phase(phase, z) * per
             residuals = [(factor * p.weight, objective.residual(p.instant)) for p in points]
             rows.cost(objective.name, factor * mean, [pair for pair in residuals if pair[1] is not None])
 
-    block = transcription.program.block(phase.name, slots, body, k=1, **terms.sizes)
-    for k in range(phase.intervals):
-        block.add(slots | x.interval(k), k=k, **terms.numbers(k))
+    block = transcription.program.block(phase.name, slots, body, **sizes(phase), **terms.sizes)
+    for k in range(phase.grid.count):
+        block.add(slots | x.interval(k), Span.interval(p, k), **numbers(phase, k), **terms.numbers(k))
 
 
 def _add_ends(transcription: Transcription) -> None:

@@ -101,11 +101,11 @@ def _add_tracks(transcription: Transcription, p: int, phase: Phase, tracks: Iter
     for track in tracks:
         found.tracks[track.name], found.variables[track.name] = track, []
     transition = problem.resolved.transitions[p - 1] if p else None
-    for k in range(phase.intervals + 1):
+    for k in range(phase.grid.count + 1):
         for track in tracks:
             if p and k == 0 and isinstance(transition, track.shared):
                 found[track.name].append(transcription.phases[p - 1][track.name][-1])
-            elif k < phase.intervals or track.nodes:
+            elif k < phase.grid.count or track.nodes:
                 name = f"{track.title} {phase.name}[{k}]"
                 bounds = track.lower, track.upper, track.start, track.scale
                 found[track.name].append(program.variable(name, track.size, *bounds))

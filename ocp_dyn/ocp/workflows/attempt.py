@@ -40,6 +40,9 @@ from .diagnosis import faults, repetitions
 from .parameter_values import by_name
 from .verdict import Judged, findings_or_error, judged, proved_infeasible
 
+LINEAR_SOLVER_OPTIONS = ("linear_solver", "hsllib")
+"""Options of a problem that hold for every start."""
+
 SUSPICION = "suspicion"
 """Value of the option early_verdict with which a suspicion ends a run."""
 
@@ -49,6 +52,14 @@ FAULTS_SHOWN = 10
 
 SetGuess = Callable[[Transcription], None]
 """Sets the first values of a program."""
+
+
+Carry = Callable[[Transcription, Assembled], Start]
+"""Makes the start of a program whose parameters are set."""
+
+
+def _unchanged(_: Transcription) -> None:
+    """Leaves the first values of a program as they are."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +79,14 @@ class Attempt:
     rng: np.random.Generator
 
     def solved(
-        self, guess: Solution | None = None, start: Solution | None = None, set_guess: SetGuess = initial_guess
+        self,
+        guess: Solution | None = None,
+        start: Solution | None = None,
+        set_guess: SetGuess = initial_guess,
+        carry: Carry | None = None,
     ) -> Solution:
-        """The solution of one run; set_guess: sets the first values of the program if there is no `start`."""
+        """The solution of one run; set_guess: sets the first values of the program if there is no `start`; carry: makes
+        the start instead of these."""
         begin = time.perf_counter()
         prepare_solver(self.solver, self.settings)
         levels = SOLVED_WITH["gauss-newton" if self.settings.options.get("hessian") == "gauss-newton" else "exact"]
@@ -79,7 +95,8 @@ class Attempt:
         with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
             evaluation = use_tables(program, self.say, levels)
             self.say(f"evaluating by {evaluation}")
-            begin_at = starting_point(t, guess, start, self.values, set_guess)
+            begin_at = starting_point(t, guess, start, self.values, set_guess if carry is None else _unchanged)
+            begin_at = begin_at if carry is None else carry(t, program)
             built = time.perf_counter()
             size = f"{program.n} variables under {program.row_lower.size} constraints"
             self.say(f"solving for {size} by {self.solver} ...")

@@ -271,7 +271,7 @@ def _stiff(transcription: Transcription) -> Iterator[str]:
         q, _ = state_of(transcription, variables, 0, transcription.program.start)
         h = (
             float(number(transcription, variables.duration, transcription.program.start)[0])
-            / phase.intervals
+            * float(phase.grid.shares.max())
             / problem.steps
         )
         time = 1 / max(equations_of(problem).fastest(DM(q)), 1e-9)

@@ -107,8 +107,8 @@ def _slow(attempt: Attempt, announce: Announce) -> Solution | None:
 
 def _coarse(attempt: Attempt, announce: Announce) -> Solution | None:
     """The motion on a grid with half as many intervals, which is carried over to the grid."""
-    phases = [replace(phase, intervals=max(2, phase.intervals // 2)) for phase in attempt.problem.phases]
-    if all(one.intervals == other.intervals for one, other in zip(phases, attempt.problem.phases, strict=True)):
+    phases = [replace(phase, intervals=max(2, phase.grid.count // 2)) for phase in attempt.problem.phases]
+    if all(one.grid.count == other.grid.count for one, other in zip(phases, attempt.problem.phases, strict=True)):
         return None
     announce()
     coarse = replace(attempt, problem=replace(attempt.problem, phases=phases)).solved()

@@ -15,14 +15,12 @@ from ..solvers.by_name import check_options, check_solver
 from ..solvers.feasibility.linear_rows import contradiction
 from ..solvers.interface import SolverSettings
 from ..statement.statement import Statement
-from .attempt import SUSPICION, Attempt, check_problem, prepare, starting_point
+from .attempt import LINEAR_SOLVER_OPTIONS, SUSPICION, Attempt, check_problem, prepare, starting_point
 from .diagnosis import check as findings
 from .parameter_values import by_name
-from .restarts import check_restarts, solve_with_restarts
+from .refinement.refine import check_aim, refined
+from .restarts import check_restarts
 from .verdict import verdict_of_bounds
-
-LINEAR_SOLVER_OPTIONS = ("linear_solver", "hsllib")
-"""Options of a problem that hold for every start."""
 
 TOLERANCE, MOST_ITERATIONS = 1e-6, 500
 TWINS = {"tolerance": ("tol", TOLERANCE), "max_iterations": ("max_iter", MOST_ITERATIONS)}
@@ -40,6 +38,8 @@ def solve(
     progress: bool = True,
     threads: int = 2,
     values: Mapping[str, Any] | None = None,
+    accuracy: float | None = None,
+    refine: str = "auto",
     early_verdict: bool | str = True,
     restarts: int | str | Sequence[str] = 0,
     seed: int = 0,
@@ -61,11 +61,14 @@ def solve(
     `solution.stats["evaluation"]` tells which, and why, see `ocp_dyn.ocp.nlp.function_tables`. linear_solver, an option
     of IPOPT: "auto", "block_ldl", "mumps" or another, see `ocp_dyn.ocp.solvers.block_ldl.choice`.
 
+    accuracy: largest error of an interval [rad, m]; where it is larger the grid is refined and the solve goes on, see
+    `ocp_dyn.ocp.workflows.refinement.refine`. refine: "split", "order" or "auto", the cheaper one; ValueError where the
+    integrator cannot. A `start` begins on its own grid. `solution.refinement` tells what was done.
+
     early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
     in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
-    finds no feasible point nearby, although that proves nothing; False: the solver runs to its own end. restarts:
-    number or names of other first guesses, tried with `seed` until a run converges, see
-    `ocp_dyn.ocp.workflows.restarts`.
+    finds no feasible point nearby, although that proves nothing; False: the solver runs to its own end. restarts: other
+    first guesses, a number or names, tried with `seed`, see `ocp_dyn.ocp.workflows.restarts`.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
     `solution.stats["faults"]` names the violated constraints, the largest violation first, and
@@ -80,8 +83,7 @@ def solve(
         problem, solver=solver, start=start, tolerance=tolerance, max_iterations=max_iterations, progress=progress,
         threads=threads, values=values, early_verdict=early_verdict, seed=seed, **options,
     )  # fmt: skip
-    names, most = check_restarts(restarts, seed)
-    return solve_with_restarts(attempt.solved(guess, start), names, most, attempt)
+    return refined(attempt, check_aim(problem, accuracy, refine), guess, start, check_restarts(restarts, seed))
 
 
 def attempt_of(

@@ -63,7 +63,7 @@ def measure(name: str, factor: int, threads: int = 1, limit: int = 1000) -> Row:
             "% of pivots": 100 * linear["delayed_pivots"] / max(pivots, 1),
         }
     note = "" if solution.converged else solution.status
-    return Row(name, sum(phase.intervals for phase in problem.phases), figures, note)
+    return Row(name, sum(phase.grid.count for phase in problem.phases), figures, note)
 
 
 def _rows(options: argparse.Namespace) -> Iterator[Row]:

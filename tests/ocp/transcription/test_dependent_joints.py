@@ -12,7 +12,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.guess.from_solution import carry_over
-from ocp_dyn.ocp.statement.dependent import Coordinates
+from ocp_dyn.ocp.statement.state.dependent import Coordinates
 from ocp_dyn.ocp.workflows.attempt import prepare
 
 pytestmark = pytest.mark.slow

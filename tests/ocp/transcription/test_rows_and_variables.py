@@ -18,7 +18,7 @@ from ocp_dyn.ocp.guess.standing_guess import _weight_rows, initial_guess
 from ocp_dyn.ocp.guess.standing_guess import standing as standing_posture
 from ocp_dyn.ocp.nlp.block_rows import BlockRows
 from ocp_dyn.ocp.solvers.sqp import _LineSearch, _QpIterate
-from ocp_dyn.ocp.statement.dependent import Coordinates
+from ocp_dyn.ocp.statement.state.dependent import Coordinates
 from ocp_dyn.ocp.transcription import contact_rows
 from ocp_dyn.ocp.transcription.collect import collect
 from ocp_dyn.ocp.transcription.transcribe import transcribe

@@ -59,7 +59,7 @@ def _settings(problem: Statement) -> dict[str, str]:
     speed = "" if periodic is None or periodic.speed is None else f"{periodic.speed:g} m/s"
     return {
         "form": f"{problem.form}, {name}" + (f", {problem.steps} steps per interval" if problem.steps > 1 else ""),
-        "intervals": " + ".join(str(p.intervals) for p in problem.phases),
+        "intervals": " + ".join(str(p.grid.count) for p in problem.phases),
         "speed": speed,
         "costs": ", ".join(costs),
         "path constraints": ", ".join(paths),
@@ -72,7 +72,8 @@ def _settings(problem: Statement) -> dict[str, str]:
 def _notes(phase: Phase) -> tuple[str, ...]:
     low, high = phase.duration_bounds
     span = f"{low:.3g} s" if low == high else f"{low:.3g} to {high:.3g} s"
-    return span, f"{phase.intervals} interval{'s' if phase.intervals > 1 else ''}"
+    n = phase.grid.count
+    return span, f"{n} {'' if phase.grid.is_even else 'unequal '}interval{'s' if n > 1 else ''}"
 
 
 def _held(phase: Phase) -> dict[str, str]:

@@ -18,12 +18,12 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._base.autodiff import FunctionDerivatives, derivatives
-from ..._base.checks import all_known, call_user, function, listed_names
-from ..._base.types import Array, Expr, names_in_message, repr_in_message
-from ...constraints import Constraint, constraint_jacobian
-from ...mechanism import Model
-from .footholds import PhaseConstraint
+from ...._base.autodiff import FunctionDerivatives, derivatives
+from ...._base.checks import all_known, call_user, function, listed_names
+from ...._base.types import Array, Expr, names_in_message, repr_in_message
+from ....constraints import Constraint, constraint_jacobian
+from ....mechanism import Model
+from ..footholds import PhaseConstraint
 
 CLOSED = 1e-6
 """Largest |phi| at which a loop counts as closed [m, sine of an angle]."""

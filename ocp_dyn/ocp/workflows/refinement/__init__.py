@@ -1,0 +1,1 @@
+"""Refinement of grids: the next grid, and the iterate on it."""
