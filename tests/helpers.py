@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+import sys
+from collections.abc import Callable, Container, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import cache
@@ -256,3 +257,20 @@ class Inline(Executor):
         except ValueError as error:
             future.set_exception(error)
         return future
+
+
+def calls(function: Callable[[], object]) -> int:
+    """The number of calls of compiled code by a function, of CasADi and of NumPy."""
+    count = 0
+
+    def profile(frame, event, argument):
+        nonlocal count
+        count += event == "c_call"
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return count

@@ -6,6 +6,7 @@ contacts of a robot that walks, one per foot, need no factorization at all.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from ..mechanism import Model
 
 APART = 1e-3
 """Least singular value of the rows of a contact, relative to the largest, at which its own dofs move it in general."""
+POSTURES = 3
+"""Random postures in which own dofs may move a part: in a crowd one of many legs is nearly straight by chance."""
 WELL_APART = 0.1
 """Least singular value of unit vectors at which they count as clearly independent."""
 
@@ -31,7 +34,8 @@ class RowGroup:
     dofs: those of the motions that they constrain; beside them the rows of an open loop act on its carrier, too.
     body: None for rows of several bodies or of coordinates. root: the dofs by which the root of that body floats in
     space: they tell alone which rows depend on each other. certain: the rows are independent in every posture.
-    contacts: whether all are contacts with the world.
+    contacts: whether all are contacts with the world. between: whether they hold bodies to the world or to each other,
+    so that dofs of their own may tell them from other rows.
     """
 
     rows: tuple[int, ...]
@@ -41,6 +45,7 @@ class RowGroup:
     root: tuple[int, ...] = ()
     certain: bool = False
     contacts: bool = False
+    between: bool = False
 
     @property
     def columns(self) -> list[int]:
@@ -62,15 +67,16 @@ class RowGroup:
             self.body if one_body else None,
             self.root if one_body else (),
             contacts=self.contacts and other.contacts,
+            between=self.between and other.between,
         )
 
 
 def groups_of(model: Model, members: Sequence[Constraint], G: Expr) -> tuple[RowGroup, ...]:
     """The groups of all rows of a constraint set with the Jacobian G, whose pattern is read.
 
-    Constraints that act on common dofs belong to one group. Contacts on different branches do not, if each branch has
-    at least as many dofs to itself as independent rows: they depend on each other in single postures only, and the
-    factorization of G H^-1 G' sees that.
+    Constraints that act on common dofs belong to one group. Contacts and loops on different branches do not, if each
+    branch has at least as many dofs to itself as independent rows: they depend on each other in single postures only,
+    and the factorization of G H^-1 G' sees that. Hands of a crowd that carries one beam are such loops.
     """
     parts: list[RowGroup] = []
     supports, start = _supports(G), 0
@@ -78,7 +84,7 @@ def groups_of(model: Model, members: Sequence[Constraint], G: Expr) -> tuple[Row
         rows = tuple(range(start, start := start + len(member.rows)))
         parts.append(_part(model, member, rows, frozenset().union(*(supports[i] for i in rows))))
     parts = _merged(parts, lambda a, b: a.contacts and b.contacts and (a.dofs <= b.dofs or b.dofs <= a.dofs))
-    apart = [part for part in parts if part.contacts and len(parts) > 1 and _own(model, members, part, parts)]
+    apart = _apart(model, members, parts)
     return tuple(_merged(parts, lambda a, b: bool(a.dofs & b.dofs) and not (a in apart and b in apart)))
 
 
@@ -97,26 +103,37 @@ def _part(model: Model, member: Constraint, rows: tuple[int, ...], dofs: frozens
     if isinstance(inner, (Contact, RollingContact)):
         body = resolve(model, inner.body).body
         slides, root = _root(model, body)
-        return RowGroup(rows, dofs, dofs, body, root, _held_by_root(inner, slides, root), contacts=True)
+        return RowGroup(rows, dofs, dofs, body, root, _held_by_root(inner, slides, root), contacts=True, between=True)
     if isinstance(inner, Loop):  # motions that both ends share cancel
         one, other = (set(model.path(resolve(model, end).body)) for end in (inner.predecessor, inner.successor))
-        return RowGroup(rows, dofs & {k for i in one ^ other for k in model.dofs_of(i)}, dofs)
+        own = dofs & {k for i in one ^ other for k in model.dofs_of(i)}
+        return RowGroup(rows, own, dofs, certain=_held_by_one_root(model, inner), between=True)
     return RowGroup(rows, dofs, dofs)
 
 
-def _own(model: Model, members: Sequence[Constraint], part: RowGroup, parts: Sequence[RowGroup]) -> bool:
-    """Whether the dofs that no other part acts on move a part in as many directions as it has independent rows, in
-    general posture; by their number alone where the model or a constraint holds symbols."""
-    others: frozenset[int] = frozenset().union(*(other.dofs for other in parts if other is not part))
-    own = sorted(part.dofs - others)
-    if len(own) < part.rank:
-        return False
-    q = DM(model.random_q(np.random.default_rng(0)))
-    G = ca.vertcat(*(member.jacobian(model, q) for member in members))
-    if not isinstance(G, DM):
-        return True
-    values = np.linalg.svd(np.array(G.full())[np.ix_(part.rows, own)], compute_uv=False)
-    return bool(values[part.rank - 1] > APART * values[0])
+def _apart(model: Model, members: Sequence[Constraint], parts: Sequence[RowGroup]) -> set[RowGroup]:
+    """The contacts and loops that the dofs which no other part acts on move in as many directions as they have
+    independent rows, in general posture; by their number alone where the model or a constraint holds symbols."""
+    users = Counter(k for part in parts for k in part.dofs)
+    own = {part: sorted(k for k in part.dofs if users[k] == 1) for part in parts if part.between}
+    found = {part for part, dofs in own.items() if len(dofs) >= part.rank} if len(parts) > 1 else set()
+    if not found:
+        return found
+    rng = np.random.default_rng(0)
+    moved: set[RowGroup] = set()
+    for _ in range(POSTURES):
+        q = DM(model.random_q(rng))
+        G = ca.vertcat(*(member.jacobian(model, q) for member in members))
+        if not isinstance(G, DM):
+            return found
+        entries = np.array(G.full())
+        for part in found - moved:
+            values = np.linalg.svd(entries[np.ix_(part.rows, own[part])], compute_uv=False)
+            if values[part.rank - 1] > APART * values[0]:
+                moved.add(part)
+        if moved == found:
+            break
+    return moved
 
 
 def _held_by_root(contact: Contact | RollingContact, slides: Array, root: tuple[int, ...]) -> bool:
@@ -125,6 +142,20 @@ def _held_by_root(contact: Contact | RollingContact, slides: Array, root: tuple[
         return bool(root)
     along = np.array(contact.axes) @ slides
     return len(along) <= along.shape[1] and bool(np.linalg.svd(along, compute_uv=False)[-1] > WELL_APART)
+
+
+def _held_by_one_root(model: Model, loop: Loop) -> bool:
+    """Whether the motions of the floating root of one end alone, which the other end does not share, make the rows of a
+    loop independent, in every posture."""
+    ends = [resolve(model, end).body for end in (loop.predecessor, loop.successor)]
+    if len({tuple(model.path(body)[:1]) for body in ends}) == 1:
+        return False
+    axes = np.array(loop.axes)
+    unit = axes / np.linalg.norm(axes, axis=1)[:, None]
+    if len(unit) > 6 or np.linalg.svd(unit, compute_uv=False)[-1] <= WELL_APART:
+        return False
+    roots = [_root(model, body) for body in ends]
+    return any(six or (slides.shape[1] == 3 and not np.any(axes[:, :3])) for slides, six in roots)
 
 
 def _root(model: Model, body: int) -> tuple[Array, tuple[int, ...]]:

@@ -62,21 +62,47 @@ class PosesAndAxes(NamedTuple):
 
 def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
     """Poses and columns along the supporting path of a body."""
-    if not (isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
-        return _poses_and_axes(model, model.path(body), q)
-    all_bodies = of_all_bodies(model)
-    if all_bodies.has_free():  # symbols in a custom joint must stay visible to differentiation
-        return _poses_and_axes(model, model.path(body), q)
-    found = iter(all_bodies.call([q]))
-    X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
-    step = {i: next(found) for i, _ in model.edges}
-    return PosesAndAxes(X0, step, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
+    path = model.path(body)
+    if not (path and isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
+        return _poses_and_axes(model, path, q)
+    trunk = _bodies_beyond(model, path[0])
+    of_trunk = _of_trunk(model, path[0])
+    if of_trunk.has_free():  # symbols in a custom joint must stay visible to differentiation
+        return _poses_and_axes(model, path, q)
+    found = iter(of_trunk.call([q]))
+    X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i in trunk}
+    step = {i: next(found) for i in trunk}
+    return PosesAndAxes(X0, step, *({k: next(found) for i in trunk for k in model.dofs_of(i)} for _ in "wv"))
+
+
+@kept_per_model
+def _bodies_beyond(model: Model, first: int) -> tuple[int, ...]:
+    """A body on the ground and all that it carries."""
+    beyond = {first}
+    for i, p in model.edges:
+        if p in beyond:
+            beyond.add(i)
+    return tuple(sorted(beyond))
+
+
+@kept_per_model
+def _of_trunk(model: Model, first: int) -> ca.Function:
+    """q -> all entries of a `PosesAndAxes` of a body on the ground and all that it carries, in a model without symbols.
+
+    Kept because expressions need it often. Mechanisms that stand beside each other have one each: a constraint of one
+    costs the same, however many others there are.
+    """
+    return _of_bodies(model, _bodies_beyond(model, first))
 
 
 @kept_per_model
 def of_all_bodies(model: Model) -> ca.Function:
-    """q -> all entries of a `PosesAndAxes` of a model without symbols; kept because expressions need it often."""
-    return as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
+    """q -> all entries of a `PosesAndAxes` of a model without symbols."""
+    return _of_bodies(model, range(1, model.nb + 1))
+
+
+def _of_bodies(model: Model, bodies: Iterable[int]) -> ca.Function:
+    return as_function(lambda q: _flat(_poses_and_axes(model, bodies, q)), model.nq)
 
 
 def _poses_and_axes(model: Model, path: Iterable[int], q: Expr) -> PosesAndAxes:

@@ -402,7 +402,7 @@ def two_arms():
         ([od.Contact("l0"), od.Contact("r0")], [(0, 1)]),  # three dofs of their own are too few for six rows
         ([od.Contact("l3"), od.LockedJoint("r3_joint", dofs=3), od.LockedJoint("l0_joint", dofs=3)], [(0, 2), (1,)]),
         ([od.Loop("l3", "l1", "ball"), od.Contact("r3")], [(0,), (1,)]),
-        ([od.Loop("l3", "r3", "ball"), od.Contact("l0", axes="x")], [(0, 1)]),
+        ([od.Loop("l3", "r3", "ball"), od.Contact("l0", axes="x")], [(0,), (1,)]),
     ],
 )
 def test_rows_that_may_depend_on_each_other_are_in_one_group(held, groups):

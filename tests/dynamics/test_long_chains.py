@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-
 import casadi as ca
 import numpy as np
 import pytest
 
 import ocp_dyn as od
 from ocp_dyn.dynamics.subtrees import children_of, depth_first, matrix_by_bodies, square_matrix, symmetric_matrix
+from tests.helpers import calls
 
 
 def chain(n):
@@ -21,23 +19,6 @@ def chain(n):
             com=(0.01, 0.0, -0.05), inertia=(0.01, 0.012, 0.003),
         )  # fmt: skip
     return builder.build()
-
-
-def calls(function: Callable[[], object]) -> int:
-    """The number of calls of compiled code by a function, of CasADi and of NumPy."""
-    count = 0
-
-    def profile(frame, event, argument):
-        nonlocal count
-        count += event == "c_call"
-
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        function()
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 ALGORITHMS = {

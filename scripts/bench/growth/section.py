@@ -7,12 +7,16 @@ A section is a module with a `SECTION`, and a line in `SECTIONS` of `__main__.py
 from __future__ import annotations
 
 import argparse
+import json
+import resource
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from scripts.common import in_process
 
 
 @dataclass(frozen=True)
@@ -116,3 +120,17 @@ def draw(section: Section, rows: Sequence[Row], path: Path) -> None:
 def plain(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Rows as plain data, for JSON."""
     return [{"case": r.case, "size": r.size, "figures": dict(r.figures), "note": r.note} for r in rows]
+
+
+def apart(module: str, *arguments: str) -> Row:
+    """The row that `python -m module` prints, as JSON, in a process of its own: its memory is that of one case."""
+    lines, fault = in_process(module, list(arguments))
+    if fault:
+        raise SystemExit(f"{module} {' '.join(arguments)}: {fault}")
+    (row,) = json.loads(lines[-1])
+    return Row(**row)
+
+
+def peak() -> float:
+    """The most memory that this process has held [MB]."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
