@@ -46,8 +46,8 @@ def problem(
     at this speed, and one step's time more in which the body speeds up and slows down. body: options of
     `od.walking.person`, such as still or model. guess: that of a Problem.
     """
-    if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= 40:
-        raise ValueError(f"steps must be a whole number from 2 to 40, got {steps!r}")
+    if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= 200:
+        raise ValueError(f"steps must be a whole number from 2 to 200, got {steps!r}")
     within(speed, 0.5, 1.8, "speed must lie between 0.5 and 1.8 m/s for a walk from rest to rest")
     walker = od.walking.person(mass, height, sex, **body)
     usual = walker.step_length(speed)
@@ -105,7 +105,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--steps", type=int, default=10, help="number of steps, 2 to 40")
+    arguments.add_argument("--steps", type=int, default=10, help="number of steps, 2 to 200")
     arguments.add_argument("--speed", type=float, default=1.0, help="speed in the middle of the way, about [m/s]")
     arguments.add_argument("--distance", type=float, help="way from the first stand to the last [m]")
     arguments.add_argument("--time", type=float, help="time of the whole motion [s]")

@@ -278,7 +278,7 @@ def test_many_steps_go_from_standing_to_standing():
     way = 3 * od.walking.person().step_length(1.0)
     assert first == {"heel_l": 0.0, "heel_r": 0.0}
     assert last == pytest.approx({"heel_l": way, "heel_r": way})
-    for options, message in (((1,), "whole number from 2 to 40"), ((10, 3.0), "between 0.5 and 1.8")):
+    for options, message in (((1,), "whole number from 2 to 200"), ((10, 3.0), "between 0.5 and 1.8")):
         with pytest.raises(ValueError, match=message):
             many_steps.problem(*options)
     with pytest.raises(ValueError, match=r"distance \[m\] of 10 steps must lie"):

@@ -2,11 +2,16 @@
 
 import json
 
+import casadi as ca
 import pytest
 
+import ocp_dyn as od
+from ocp_dyn.ocp.workflows import attempt
+from problems import many_steps
 from scripts.bench.growth import __main__ as command
-from scripts.bench.growth import grid
+from scripts.bench.growth import crowd, grid, size
 from scripts.bench.growth.section import Row, Section, header, line, slope, slopes
+from tests.helpers import calls
 
 
 def _section(rows):
@@ -52,3 +57,29 @@ def test_a_row_of_a_grid_tells_what_the_solve_took(monkeypatch):
     assert row.size == sum(phase.intervals for phase in hopper.problem(10).phases)
     assert min(row.figures[name] for name in ("iterations", "s", "cost")) > 0
     assert grid.measure("hopper", 1, limit=1).note == "Maximum_Iterations_Exceeded"
+
+
+def test_a_row_of_a_mechanism_tells_what_it_takes():
+    row = size.measure("H, tree", 7)
+    assert row.size == 7
+    assert row.figures["operations"] == od.function(od.mass_matrix, od.models.chain(7, 2.0)).n_instructions()
+
+
+def test_a_fleet_has_the_loops_of_all_its_trucks():
+    one = od.models.heavy_truck()
+    model, held = size.truck_fleet(2)
+    assert (model.nv, len(od.constraint_rows(held))) == (2 * one.model.nv, 2 * len(od.constraint_rows(one.loops)))
+
+
+def test_people_stand_with_their_hands_on_the_beam():
+    model, held, q = crowd.carriers(2)
+    assert model.nv == 64
+    assert abs(float(ca.norm_inf(od.constraint_position(model, held, q)))) < 1e-12
+
+
+@pytest.mark.slow
+def test_building_more_steps_takes_calls_in_proportion():
+    """Calls of compiled code while a walk of 4, 7, 10 steps is built: equal phases share what they are made of."""
+    attempt.prepare(many_steps.problem(3, still=True))
+    first, second, third = (calls(lambda n=n: attempt.prepare(many_steps.problem(n, still=True))) for n in (4, 7, 10))
+    assert third - second < 1.1 * (second - first)

@@ -2,10 +2,11 @@
 
     python -m scripts.bench.growth [SECTION ...] [--cases human ...] [--factors 1 2 4 8] [--figures DIR] [--json FILE]
 
-Sections: `grid` (finer grids of the same motion), `accuracy` (grids refined to an accuracy). Without names: all. Every
-section prints a Markdown table, and the slopes of its figures: the exponent p of size^p, fitted to the logarithms.
---figures draws them on logarithmic axes, one SECTION.svg each. Times are processor times of the process, so that other
-programs count little; threads of the solver are one, unless --threads says more.
+Sections: `grid` (finer grids), `accuracy` (grids refined to an accuracy), `steps` (longer motions), `size` (larger
+bodies), `lift` (optimal control of larger bodies). Without names: all. Every section prints a Markdown table, and the
+slopes of its figures: the exponent p of size^p, fitted to the logarithms. --figures draws them on logarithmic axes, one
+SECTION.svg each. Times are processor times of the process, so that other programs count little; threads of the solver
+are one, unless --threads says more.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from typing import Any
 
 from scripts.common import command_line, machine
 
-from . import accuracy, grid
+from . import accuracy, crowd, grid, size, steps
 from .section import Row, Section, draw, header, line, plain, slopes
 
 SECTIONS: dict[str, Section] = {
     "grid": grid.SECTION,
     "accuracy": accuracy.SECTION,
+    "steps": steps.SECTION,
+    "size": size.SECTION,
+    "lift": crowd.SECTION,
 }
 """Sections by their names in the command line."""
 
