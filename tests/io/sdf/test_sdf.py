@@ -126,6 +126,8 @@ def test_the_same_dynamics_as_the_urdf():
     turned = od.io.parse_sdf(sdf(old, "1.6"))
     velocity = od.frame_velocity(turned, "b", [0, 0], [0, 1]).full().ravel()
     assert velocity[3:] == pytest.approx(np.array([0, 1, 1]) / np.sqrt(2), abs=1e-12)
+    new = od.io.parse_sdf(sdf(old, "1.7"))  # which has no such switch: the axis stays in the joint's frame
+    assert np.abs(od.frame_velocity(new, "b", [0, 0], [0, 1]).full().ravel()[3:] - velocity[3:]).max() > 0.1
 
 
 def four_bar(closing: str) -> str:
