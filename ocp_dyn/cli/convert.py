@@ -13,15 +13,15 @@ from ..io.simulators.shapes import Shape
 from .inputs import MODELS, UsageError, chain_of, model_of, note, words
 from .streams import as_json
 
-MJCF, URDF, JSON = (".xml", ".mjcf"), ".urdf", ".json"
+MJCF, URDF, JSON, OSIM = (".xml", ".mjcf"), ".urdf", ".json", ".osim"
 
 
 def run(options: argparse.Namespace) -> int:
     suffix = options.out.suffix.lower()
-    if suffix not in (*MJCF, URDF, JSON):
+    if suffix not in (*MJCF, URDF, JSON, OSIM):
         raise UsageError(
             f"--out {options.out}: the name of an MJCF file ends in .xml, of a URDF in {URDF}, of a model as JSON in "
-            f"{JSON}"
+            f"{JSON}, of OpenSim in {OSIM}"
         )
     if suffix == JSON and (options.box or options.ball or options.drop):
         raise UsageError(
@@ -37,11 +37,13 @@ def run(options: argparse.Namespace) -> int:
         if chain:
             raise UsageError(f"--lock-massless is for models without closed loops, and {options.file} has some")
         model = without_massless(model)
-    shapes = [] if suffix == JSON else shapes_of(options, model)
+    shapes = [] if suffix in (JSON, OSIM) else shapes_of(options, model)
     drop = words(options.drop)
     try:
         if suffix == JSON:
             od.save_model(model, options.out)
+        elif suffix == OSIM:
+            od.io.write_osim(model, options.out, drop=drop)
         elif suffix == URDF:
             od.io.write_urdf(model, options.out, shapes, drop=drop, world=options.world)
         else:
@@ -62,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     print(options.out)
     if chain and suffix not in MJCF:
         note(f"{options.file} has closed loops, which this file does not hold: it has the open tree")
-    if suffix != JSON and not shapes:
+    if suffix not in (JSON, OSIM) and not shapes:
         note("nothing in this file touches the ground: --ball FRAME=RADIUS or --box FRAME=X,Y,Z adds shapes")
     return 0
 

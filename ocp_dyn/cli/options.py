@@ -181,7 +181,7 @@ def _convert(commands: Any) -> None:
     )  # fmt: skip
     _file(command)
     command.add_argument(
-        "--out", type=_path, metavar="FILE", required=True, help="a name ending in .xml, .urdf or .json"
+        "--out", type=_path, metavar="FILE", required=True, help="a name ending in .xml, .urdf, .json or .osim"
     )
     command.add_argument("--drop", default="", metavar="WORDS",
                          help="what may be left out, with commas: passive, springs, "

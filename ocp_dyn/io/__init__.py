@@ -39,7 +39,9 @@ from .mjcf import parse_mjcf as parse_mjcf
 from .mjcf import read_mjcf as read_mjcf
 from .opensim import load_osim as load_osim
 from .opensim import osim_spheres as osim_spheres
+from .opensim import osim_text as osim_text
 from .opensim import parse_osim as parse_osim
+from .opensim import write_osim as write_osim
 from .sdf import load_sdf as load_sdf
 from .sdf import parse_sdf as parse_sdf
 from .simulators import Ball as Ball

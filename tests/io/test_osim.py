@@ -415,3 +415,57 @@ def test_spheres_on_the_ground(tmp_path: Path) -> None:
         file.write_text(made.one_joint("PinJoint", CONTACT).replace(old, new))
         with pytest.raises(od.ModelError, match=message):
             od.io.osim_spheres(file)
+
+
+WRITTEN = [kind for kind in made.JOINTS if kind not in ("EllipsoidJoint", "ScapulothoracicJoint", "WeldJoint")]
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_what_is_written_comes_back(kind: str) -> None:
+    model = parse_osim(made.one_joint(kind, MARKERS))
+    again = parse_osim(od.io.osim_text(model))
+    assert (again.q_names, again.body_names, again.joint_names) == (model.q_names, model.body_names, model.joint_names)
+    q, qd = (DM(np.random.default_rng(k).uniform(-1, 1, model.nv)) for k in (1, 2))
+    close(od.inverse_dynamics(again, q, qd, qd), od.inverse_dynamics(model, q, qd, qd))
+    for ours, theirs in zip(again.markers, model.markers, strict=True):
+        close(
+            od.point_position(again, ours.body, q, ours.point), od.point_position(model, theirs.body, q, theirs.point)
+        )
+    assert again.configurations["default"].tolist() == model.configurations["default"].tolist()
+
+
+MARKERS = """<MarkerSet><objects><Marker name="toe"><socket_parent_frame>/bodyset/tip</socket_parent_frame>
+<location>0.1 0.2 0.3</location></Marker><Marker name="lab"><socket_parent_frame>/ground</socket_parent_frame>
+<location>1 2 3</location></Marker></objects></MarkerSet>"""
+
+
+def test_joints_of_the_library_become_custom_joints(tmp_path: Path) -> None:
+    builder = od.ModelBuilder("robot")
+    builder.add_body("base", od.FloatingBase("euler_yxz"), mass=3, com=(0, 0.1, 0.2), inertia=(0.3, 0.4, 0.5))
+    builder.add_body("hip", od.Euler("zxy"), "base", origin=(0, 0.1, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+    builder.add_body("slide", od.Prismatic((1, 2, 3)), "hip", mass=1, inertia=(0.1, 0.1, 0.1), lower=-1, upper=2)
+    model = builder.build()
+    od.io.write_osim(model, tmp_path / "robot.osim")
+    again = od.load(tmp_path / "robot.osim")
+    order = [model.q_names.index(name) for name in again.q_names]
+    q, qd = np.random.default_rng(0).uniform(-1, 1, (2, model.nv))
+    close(od.inverse_dynamics(again, q[order], qd[order], qd[order]), od.inverse_dynamics(model, q, qd, qd)[order])
+    assert again.dofs.q_upper[-1] == 2
+    for joint in od.io.xml_tree(od.io.osim_text(model), "robot").walk():
+        if joint.tag == "SpatialTransform":
+            axes = np.array([row.child("axis").text.split() for row in joint], dtype=float)
+            for three in (axes[:3], axes[3:]):  # OpenSim wants axes that span space
+                assert abs(np.linalg.det(three)) > 0.1
+    for wrong, message in (
+        (od.models.human(), r"drop=\("),
+        (od.random_tree(1, joints=[od.Spherical()]), "does not move as Spherical"),
+    ):
+        with pytest.raises(od.ModelError, match=message):
+            od.io.osim_text(wrong)
+    with pytest.raises(ValueError, match="did you mean 'muscles'"):
+        od.io.osim_text(model, drop="muscle")
+
+
+def test_couplers_are_written(whole: od.Model) -> None:
+    text = od.io.osim_text(whole, drop=("muscles", "constraints", "springs", "effort"))
+    assert parse_osim(text).constraints == whole.constraints[:1]

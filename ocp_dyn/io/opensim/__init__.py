@@ -10,9 +10,12 @@
 | `constraints` | couplers, points, welds, distances |
 | `contacts` | `osim_spheres`: spheres on the ground |
 | `faults` | all faults of a file, for reports |
+| `writer` | `write_osim`, `osim_text` |
 | `forces` | springs, limits, actuators, and what is refused |
 """
 
 from .contacts import osim_spheres as osim_spheres
 from .reader import load_osim as load_osim
 from .reader import parse_osim as parse_osim
+from .writer import osim_text as osim_text
+from .writer import write_osim as write_osim
