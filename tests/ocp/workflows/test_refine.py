@@ -304,3 +304,21 @@ def test_an_interval_that_no_integrator_ends_is_told_and_not_split_forever(monke
     assert (
         "cannot be judged: no integrator reaches the end of the interval from 0.0000 s" in solution.refinement.verdict
     )
+
+
+def test_multipliers_of_bounds_are_integrals_over_the_intervals_beside_a_node(coarse):
+    """A multiplier of constant density 3 on all node values of torques keeps its density on an uneven grid."""
+    problem, solution = coarse
+    other = reach(UNEVEN, ocp.Intervals([1, 2]))
+
+    def shares(grid):
+        return (np.append(grid.shares, 0) + np.append(0, grid.shares)) / 2
+
+    old, new = (prepare(each)[0] for each in (problem, other))
+    lam = np.zeros(solution.iterate["x"].size)
+    for share, variable in zip(shares(problem.phases[0].grid), old.phases[0]["tau"], strict=True):
+        lam[variable.index] = 3 * share * variable.scale
+    start, _ = carried(problem, other, replace(solution, iterate=solution.iterate | {"lam_x": lam}))
+    for share, variable in zip(shares(UNEVEN), new.phases[0]["tau"], strict=True):
+        assert start.lam_x[variable.index] == pytest.approx(3 * share * variable.scale, rel=1e-12)
+    assert not np.any(start.lam_x[new.phases[1]["tau"][1].index])
