@@ -182,7 +182,7 @@ class Phase:
     def __post_init__(self) -> None:
         here = f"phase {repr_in_message(given_name(self.name, 'Phase name'))}"
         if not isinstance(self.intervals, Intervals):
-            whole(self.intervals, f"{here}: intervals, a number or an ocp.Intervals,", least=1, most=MOST_INTERVALS)
+            whole(self.intervals, f"{here}: intervals", least=1, most=MOST_INTERVALS)
         shared = self.shared_duration
         if shared is None:
             object.__setattr__(self, "duration", as_bounds(self.duration, f"{here}: duration"))

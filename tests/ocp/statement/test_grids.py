@@ -58,5 +58,5 @@ def test_other_wrong_grids_are_told():
         ocp.Intervals.through([0.0, 0.2, 0.1])
     with pytest.raises(ValueError, match=r"Intervals\.even"):
         ocp.Intervals.even(0)
-    with pytest.raises((TypeError, ValueError), match=r"ocp\.Intervals"):
+    with pytest.raises(ValueError, match="intervals must be"):
         ocp.Phase("a", [1, 2, 3], 1.0)
