@@ -16,6 +16,7 @@ from ..._base.types import repr_in_message, suggestion
 from ..nlp.assembled import Assembled
 from .block_ldl.choice import AUTO, FOREIGN, MUMPS, OWN, Chosen, choose, options_of
 from .block_ldl.library import FAILURES
+from .cold_start import cold_start
 from .interface import Iterate, LinearSolver, MakeOrder, SolverResult, SolverSettings, Start
 from .monitor import Monitor
 from .nlpsol import run_nlpsol
@@ -208,6 +209,8 @@ def _run_once(program: Assembled, start: Start, settings: SolverSettings, monito
     options = IPOPT_OPTIONS | {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
     if start.warm:
         options = dict(warm_start(program, start, options).options)
+    else:
+        options = cold_start(program, start, options) | options
     functions = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
     plugin: dict[str, Any] = functions | {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False}
     plugin["iteration_callback"] = monitor

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from problems import compliant_walk, human_walk, robot_walk, run, stairs
+from problems import compliant_walk, five_link, human_walk, robot_walk, run, stairs
 
 from .section import Row, Section
 
@@ -36,10 +35,12 @@ CASES: dict[str, Make] = {
     "gauss:3": _human(integrator="gauss:3"),
     "radau:2": _human(integrator="radau:2"),
     "rk4": _human(form="explicit", integrator="rk4", still=True),
-    "constant": lambda k: replace(_human()(k), torque="constant"),
+    "five-link": lambda k: five_link.problem(intervals=k * five_link.INTERVALS),
+    "five-link, midpoint": lambda k: five_link.problem("implicit", k * five_link.INTERVALS, "midpoint"),
 }
 """Cases by name: the human of 29 dofs, 18 with trunk and arms locked, TALOS with 38; then the human by other schemes
-(gauss:2 is the usual one; gauss:1 is the implicit midpoint rule) and with torques that are constant in an interval."""
+(gauss:2 is the usual one; gauss:1 is the implicit midpoint rule); the five-link biped has torques that are constant in
+an interval."""
 
 
 def measure(name: str, factor: int, threads: int = 1, limit: int = 1000) -> Row:

@@ -45,14 +45,14 @@ def test_a_neighbor_takes_few_iterations(problem, first):
     """From the central iterate, also through a chain of neighbors; the optimum is that of a cold run."""
     near = problem.solve(start=first, values={"speed": 1.1}, **QUIET)
     assert near.converged
-    assert near.stats["iterations"] <= 8 < first.stats["iterations"] / 4
+    assert near.stats["iterations"] <= 8 < first.stats["iterations"] / 2
     assert near.stats["warm_start"] == f"from the barrier 2e-03: {near.stats['iterations']} iterations"
     assert first.stats["warm_start"] == ""
     far = problem.solve(start=near, values={"speed": 1.2}, **QUIET)
     assert far.stats["iterations"] <= 8
     cold = problem.solve(values={"speed": 1.2}, **QUIET)
     assert far.objective == pytest.approx(cold.objective, rel=1e-6)  # of IPOPT's tolerance
-    assert far.stats["warm_start"].startswith("from the barrier 3e-03")  # LEVEL: the central iterate was carried on
+    assert far.stats["warm_start"].startswith("from the barrier 2e-03")  # LEVEL: the central iterate was carried on
     same = problem.solve(start=first, **QUIET)
     assert same.stats["warm_start"] == "from the barrier 1e-06: 0 iterations"
 
@@ -78,7 +78,7 @@ def test_the_path_and_files_hold_the_central_iterate(problem, first, tmp_path):
 
 
 def test_a_warm_start_that_goes_badly_begins_anew(problem, first, monkeypatch, capsys):
-    """Without multipliers and with IPOPT's own barrier; iterations count in all, and the maximum holds."""
+    """Without multipliers and with the barrier of a cold start; iterations count in all, and the maximum holds."""
     for name in ("LONGEST", "LAST"):
         monkeypatch.setattr(warm_start, name, 3)
     found = problem.solve(start=first, values={"speed": 1.4}, **QUIET | {"progress": True})
@@ -119,7 +119,7 @@ def test_options_of_the_user_come_first(problem, first, capfd):
     adaptive, told = barriers(mu_strategy="adaptive", mu_init=0.1)
     assert (adaptive, told) == (free, "from the barrier 2e-03 (IPOPT ignores mu_init with mu_strategy='adaptive')")
     table, told = barriers(warm_start_init_point="no")
-    assert table[0] == -1.0  # IPOPT's default
+    assert table[0] == -1.9  # of a cold start: a share of the cost over the number of bounds
     assert told == ""  # and no count of iterations
 
 
