@@ -16,6 +16,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS
+from ocp_dyn.ocp.workflows.sweeps.crews import ExecutorCrew
 from ocp_dyn.spatial_algebra.rotations import rotation_about
 
 DATA = Path(__file__).parent / "data"
@@ -274,3 +275,16 @@ def calls(function: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before)
     return count
+
+
+class InlineCrew(ExecutorCrew):
+    """In place of a sweep's `ProcessCrew`: does its tasks at once, in this process."""
+
+    def __init__(self, count):
+        super().__init__(Inline(), count)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass

@@ -11,6 +11,8 @@ import pytest
 from ocp_dyn.cli import main
 from ocp_dyn.cli.sweeping import command
 from ocp_dyn.cli.sweeping.page import page
+from ocp_dyn.ocp.workflows.sweeps import sweep
+from tests.helpers import InlineCrew
 
 FILE = """
 from tests.ocp.workflows.test_sweep_faults import swing
@@ -30,21 +32,7 @@ def build(length, kind="light"):
 @pytest.fixture
 def file(tmp_path, monkeypatch):
     """A file, and a crew that works in this process."""
-    from ocp_dyn.ocp.workflows.sweeps import sweep as module
-    from ocp_dyn.ocp.workflows.sweeps.crews import ExecutorCrew
-    from tests.helpers import Inline
-
-    class Crew(ExecutorCrew):
-        def __init__(self, count):
-            super().__init__(Inline(), count)
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-    monkeypatch.setattr(module, "ProcessCrew", Crew)
+    monkeypatch.setattr(sweep, "ProcessCrew", InlineCrew)
     path = tmp_path / "pendulums.py"
     path.write_text(FILE)
     return path

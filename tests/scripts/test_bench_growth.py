@@ -1,5 +1,6 @@
 """The benchmark of growth: slopes, tables, figures, and one row of finer grids."""
 
+import argparse
 import json
 
 import casadi as ca
@@ -7,11 +8,12 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.ocp.workflows import attempt
+from ocp_dyn.ocp.workflows.sweeps import sweep
 from problems import many_steps
 from scripts.bench.growth import __main__ as command
-from scripts.bench.growth import crowd, grid, size
+from scripts.bench.growth import crowd, gaits, grid, size
 from scripts.bench.growth.section import Row, Section, header, line, slope, slopes
-from tests.helpers import calls
+from tests.helpers import InlineCrew, calls
 
 
 def _section(rows):
@@ -83,3 +85,13 @@ def test_building_more_steps_takes_calls_in_proportion():
     attempt.prepare(many_steps.problem(3, still=True))
     first, second, third = (calls(lambda n=n: attempt.prepare(many_steps.problem(n, still=True))) for n in (4, 7, 10))
     assert third - second < 1.1 * (second - first)
+
+
+def test_a_population_is_solved_on_each_number_of_processes(monkeypatch):
+    monkeypatch.setattr(sweep, "ProcessCrew", InlineCrew)
+    options = argparse.Namespace(populations=["pendulum"], processes=[1, 2], gaits=1)
+    one, two = gaits.rows(options)
+    assert (one.case, one.size, two.size) == ("pendulum", 1, 2)
+    assert (one.figures["converged"], one.figures["efficiency"]) == (1.0, 1.0)
+    assert two.figures["efficiency"] == pytest.approx(two.figures["gaits per hour"] / one.figures["gaits per hour"] / 2)
+    assert gaits.human(60, 1.7, "female").parameters[0].name == "slope"

@@ -3,10 +3,10 @@
     python -m scripts.bench.growth [SECTION ...] [--cases human ...] [--factors 1 2 4 8] [--figures DIR] [--json FILE]
 
 Sections: `grid` (finer grids), `accuracy` (grids refined to an accuracy), `steps` (longer motions), `size` (larger
-bodies), `lift` (optimal control of larger bodies). Without names: all. Every section prints a Markdown table, and the
-slopes of its figures: the exponent p of size^p, fitted to the logarithms. --figures draws them on logarithmic axes, one
-SECTION.svg each. Times are processor times of the process, so that other programs count little; threads of the solver
-are one, unless --threads says more.
+bodies), `lift` (optimal control of larger bodies), `gaits` (a population on several processes). Without names: all.
+Every section prints a Markdown table, and the slopes of its figures: the exponent p of size^p, fitted to the
+logarithms. --figures draws them on logarithmic axes, one SECTION.svg each. Times are processor times of the process, so
+that other programs count little; threads of the solver are one, unless --threads says more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from scripts.common import command_line, machine
 
-from . import accuracy, crowd, grid, size, steps
+from . import accuracy, crowd, gaits, grid, size, steps
 from .section import Row, Section, draw, header, line, plain, slopes
 
 SECTIONS: dict[str, Section] = {
@@ -27,6 +27,7 @@ SECTIONS: dict[str, Section] = {
     "steps": steps.SECTION,
     "size": size.SECTION,
     "lift": crowd.SECTION,
+    "gaits": gaits.SECTION,
 }
 """Sections by their names in the command line."""
 

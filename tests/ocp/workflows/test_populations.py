@@ -216,13 +216,13 @@ def test_records_tell_starts_and_times(swept):
     assert all(record["processor_seconds"] > 0 for record in records.values())
 
 
-def test_a_neighbor_with_the_same_program_gives_its_multipliers(monkeypatch):
+def test_a_neighbor_with_the_same_program_gives_its_multipliers(monkeypatch, tmp_path):
     """One of another program gives its motion alone."""
     from ocp_dyn.ocp.workflows.sweeps import tasks
 
     asked, plain = [], tasks.solve_problem
     monkeypatch.setattr(tasks, "solve_problem", lambda problem, **o: asked.append(o) or plain(problem, **o))
-    near = find(task := ocp.Sweep(swing, POINTS, "unused").next()).content
+    near = find(task := ocp.Sweep(swing, POINTS, tmp_path).next()).content
     assert {"start", "guess"} & asked.pop().keys() == set()
     find(Task(task.point, task.make, arguments=(("length", 1.1),), values={"angle": 0.3}, start=near))
     assert "start" in asked.pop()
@@ -274,10 +274,10 @@ class Client:
     cancel = close
 
 
-def test_tasks_of_a_scheduler_that_is_gone_are_lost_and_not_deadly(monkeypatch):
+def test_tasks_of_a_scheduler_that_is_gone_are_lost_and_not_deadly(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "distributed", type(sys)("distributed"))
     sys.modules["distributed"].Client = Client
-    task, said = ocp.Sweep(swing, POINTS, "unused").next(), []
+    task, said = ocp.Sweep(swing, POINTS, tmp_path).next(), []
     with ClusterCrew("tcp://head:8786", 60.0, said.append) as crew:
         assert crew.room() == 6
         crew.submit(task)
