@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ... import _names as od
 from ..._base.display import attempt
 from ..._base.types import suggestion
@@ -121,7 +123,7 @@ def _values(name: str, text: str) -> list[Any]:
         return [_number(part) for part in words(text)]
     try:
         low, high, count = text.split(":")
-        return [float(low) + k * (float(high) - float(low)) / max(1, int(count) - 1) for k in range(int(count))]
+        return [round(x, 12) for x in np.linspace(float(low), float(high), int(count)).tolist()]  # names hold them
     except ValueError:
         raise UsageError(f"--points: {name} of a grid is low:high:count or a list with commas, got {text!r}; ranges "
                          "low:high need --sample N") from None  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 
 import numpy as np
 import pytest
@@ -241,6 +241,17 @@ def longer() -> ocp.Problem:
 # A cluster, without one
 
 
+class Answer(Future):
+    """A future with the status of Dask's; `failing` is raised in place of its result."""
+
+    status, failing = "finished", None
+
+    def result(self, timeout=None):
+        if self.failing is not None:
+            raise self.failing
+        return super().result(timeout)
+
+
 class Client:
     """As Dask's, but its tasks are done when `work` is called, and a scheduler can be killed."""
 
@@ -259,8 +270,7 @@ class Client:
         return {"one": 1, "two": 2}
 
     def submit(self, function, task, key, pure):
-        future = Future()
-        future.status = "finished"
+        future = Answer()
         self.tasks.append((future, function, task))
         return future
 
@@ -285,6 +295,17 @@ def test_tasks_of_a_scheduler_that_is_gone_are_lost_and_not_deadly(monkeypatch, 
         Client.made[-1].work()
         (outcome,) = crew.wait(1.0)
         assert outcome.found.figures["converged"]
+        for status, failing in (("lost", None), ("finished", TimeoutError()), ("finished", CancelledError())):
+            Client.made[-1].tasks.clear()
+            crew.submit(task)
+            future = Client.made[-1].tasks[0][0]
+            future.status, future.failing = status, failing
+            Client.made[-1].work()
+            (outcome,) = crew.wait(1.0)
+            assert outcome.lost
+            assert not outcome.deadly
+        Client.made[-1].nthreads = lambda: (_ for _ in ()).throw(OSError("gone"))
+        assert crew.room() == 0
         crew.submit(task)
         Client.made[-1].status, Client.down = "connecting", 1
         assert crew.room() == 0

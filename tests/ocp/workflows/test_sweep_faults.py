@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -22,7 +24,7 @@ from ocp_dyn.ocp.workflows.sweeps.leases import Leases
 from ocp_dyn.ocp.workflows.sweeps.processes import ProcessCrew
 from ocp_dyn.ocp.workflows.sweeps.store import LocalStore
 from ocp_dyn.ocp.workflows.sweeps.tasks import find
-from tests.helpers import Inline
+from tests.helpers import REPOSITORY, Inline
 
 POINTS = ocp.latin_hypercube({"length": (0.6, 1.4), "kind": ["light", "heavy"], "angle": (0.1, 0.9)}, 7, seed=3)
 
@@ -82,6 +84,9 @@ class Shaky(ProcessCrew):
     def __init__(self, count):
         super().__init__(count)
         self.tasks, self.lost, self.solved = [], set(), []
+
+    def __enter__(self):
+        return self
 
     def submit(self, task):
         self.tasks.append(task)
@@ -206,6 +211,9 @@ def test_a_result_that_is_written_twice_changes_nothing(solved, tmp_path):
     files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
     sweep.keep(POINTS[0], found.content, found.figures | {"iterations": 99})
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")} == files
+    cost = sweep.library.record(POINTS[0])["objective"]
+    sweep.keep(POINTS[0], found.content, found.figures | {"objective": cost * (1 - 1e-12)})  # by rounding
+    assert sweep.library.record(POINTS[0])["objective"] == cost
     sweep.keep(POINTS[0], found.content, found.figures | {"objective": 0.0})  # a better one takes the place
     assert sweep.library.record(POINTS[0])["objective"] == 0.0
 
@@ -279,3 +287,25 @@ def test_another_problem_or_point_of_the_same_name_is_refused(solved, tmp_path):
     record.write_text(record.read_text().replace('"identity": "', '"identity": "f'))
     with pytest.raises(ValueError, match=r"a solution of another point that is named 'length_1\.0_angle_0\.2'"):
         ocp.Sweep(swing, ocp.grid(length=[1.0], angle=[0.2]), tmp_path)
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_is_told(tmp_path):
+    """Every process imports it, and cannot start processes then."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from ocp_dyn import ocp\nfrom tests.ocp.workflows.test_sweep_faults import POINTS, swing\n"
+        f"ocp.Sweep(swing, POINTS, {str(tmp_path / 'out')!r}, jobs=1).run()\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
+    run = subprocess.run(
+        [sys.executable, script],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "BrokenProcessPool: a process of the sweep ended before its solution was found." in run.stderr
+    assert "if __name__ == '__main__':" in run.stderr

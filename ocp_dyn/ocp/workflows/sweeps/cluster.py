@@ -11,6 +11,7 @@ import queue
 import time
 import uuid
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
@@ -23,6 +24,9 @@ AHEAD = 2
 
 FIRST_ANSWER = "10s"
 """Time within which a scheduler must answer at first."""
+
+ANSWER = 60.0
+"""Time within which a finished result must arrive [s]."""
 
 GONE = ("lost", "cancelled")
 """States of a task of which the scheduler knows nothing any more."""
@@ -64,7 +68,10 @@ class ClusterCrew:
         """More than the workers can do at once, so that none waits; workers may come and go."""
         if self.client.status != "running":
             return 0
-        threads: int = sum(self.client.nthreads().values())
+        try:
+            threads: int = sum(self.client.nthreads().values())
+        except OSError:  # the scheduler has just gone, which `wait` tells
+            return 0
         return AHEAD * max(1, threads) - len(self.running)
 
     def busy(self) -> int:
@@ -93,9 +100,12 @@ class ClusterCrew:
         task = self.running.pop(future)
         if future.status in GONE:
             return Outcome(task, lost="the scheduler does not know it any more", deadly=False)
-        error = future.exception()
-        if error is None:
-            return Outcome(task, future.result())
+        try:
+            error = future.exception(timeout=ANSWER)
+            if error is None:
+                return Outcome(task, future.result(timeout=ANSWER))
+        except (OSError, CancelledError):  # TimeoutError is one of OSError
+            return Outcome(task, lost="its result is gone", deadly=False)
         if type(error).__name__ == "KilledWorker":
             return Outcome(task, error=RuntimeError(f"every worker that solved it ended: {error}"))
         return Outcome(task, error=error)

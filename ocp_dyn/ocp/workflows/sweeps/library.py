@@ -25,6 +25,9 @@ from ...solution import Solution
 from . import data_set
 from .store import LocalStore, Store, store_of
 
+ROUNDING = 1e-9
+"""Difference of costs below which two solutions are the same one, solved twice."""
+
 RECORDS, QUARANTINE = "records", "quarantine"
 
 
@@ -253,7 +256,8 @@ def figures_of(solution: Solution) -> dict[str, Any]:
 
 
 def _better(record: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether a solution replaces another: it converged, and the other did not or costs more."""
+    """Whether a solution replaces another: the other did not converge, or it did and costs more than by rounding."""
     if not before["converged"]:
         return True
-    return bool(record["converged"] and record["objective"] < before["objective"])
+    least = float(before["objective"]) - ROUNDING * abs(float(before["objective"]))
+    return bool(record["converged"] and record["objective"] < least)

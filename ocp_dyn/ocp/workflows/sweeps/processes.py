@@ -66,6 +66,9 @@ class ProcessCrew:
         self._broken = 0
 
     def __enter__(self) -> Self:
+        """Starts the first process: where none can be started, as in a script without a guard that a process imports,
+        Python says so before any point is taken."""
+        self._start()
         return self
 
     def __exit__(
@@ -89,10 +92,13 @@ class ProcessCrew:
             self._dismiss(worker)
         idle.sort(key=lambda worker: task.build not in worker.builds[-1:])
         if not idle:
-            with one_thread_each():
-                self.workers.append(fresh := Worker())
-            idle = [fresh]
+            idle = [self._start()]
         idle[0].give(task)
+
+    def _start(self) -> Worker:
+        with one_thread_each():
+            self.workers.append(fresh := Worker())
+        return fresh
 
     def _dismiss(self, worker: Worker) -> None:
         worker.end()

@@ -254,7 +254,7 @@ class Sweep(Generic[P]):
             return
         failed: list[BaseException] = []
         try:
-            with Leases(self.library.store) as self._leases, self._crew() as crew:
+            with self._crew() as crew, Leases(self.library.store) as self._leases:
                 while self._give_out(crew, failed):
                     outcomes = crew.wait(LOOK)
                     if not crew.busy() and not outcomes:
