@@ -32,6 +32,8 @@ class Program:
     _upper: list[Array] = field(default_factory=list)
     _start: list[Array] = field(default_factory=list)
     _first: list[Array] = field(default_factory=list)
+    _joined: Array | None = None
+    """All first values one after the other, once they were asked for: guesses read them at every node."""
     parameters: list[ProgramParameter] = field(default_factory=list)
     _values: list[Array] = field(default_factory=list)
     _declared: list[Array] = field(default_factory=list)
@@ -53,6 +55,7 @@ class Program:
         self.variables.append(variable)
         for kept, value in ((self._lower, lo), (self._upper, up), (self._start, x0), (self._first, x0)):
             kept.append(value / s)
+        self._joined = None
         return variable
 
     def parameter(self, name: str, size: int, value: Any) -> ProgramParameter:
@@ -80,7 +83,9 @@ class Program:
 
     @property
     def start(self) -> Array:
-        return np.concatenate(self._start)
+        if self._joined is None:
+            self._joined = np.concatenate(self._start)
+        return self._joined.copy()
 
     @property
     def values(self) -> Array:
@@ -99,12 +104,14 @@ class Program:
 
     def reset(self) -> None:
         """Restores the declared first values of variables and values of parameters."""
-        self._start, self._values = list(self._first), list(self._declared)
+        self._start, self._values, self._joined = list(self._first), list(self._declared), None
 
     def set_start(self, variable: Variable, value: Any) -> None:
         """Changes a variable's first value (physical units)."""
         k = self._place[variable]
         self._start[k] = np.array(np.broadcast_to(np.asarray(value, float), (variable.size,))) / variable.scale
+        if self._joined is not None:
+            self._joined[variable.index] = self._start[k]
 
     def assemble(self) -> Assembled:
         """Builds the blocks and the functions of the whole program."""
