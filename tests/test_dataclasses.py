@@ -101,6 +101,7 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
     lambda: od.MovingPathPoint("P", "link1", (od.SineFunction(),) * 3, ("joint1",) * 3),
     lambda: od.Muscle("m", "PathSpring", PATH), lambda: od.WrapObject("ball", "sphere", "link1", (0.1,)),
     lambda: od.Fixed(), lambda: od.Planar(), lambda: od.Spherical(), lambda: od.Translation(), lambda: ocp.Continuous(),
+    lambda: ocp.Intervals([1, 2]),
 )  # fmt: skip
 """An object of every class that users make."""
 
@@ -111,7 +112,7 @@ RESULTS = {
         "ActiveSet", "DecidingBounds", "Defects", "Drift", "Floquet", "Gait", "GaitComparison", "GaitReference",
         "GridPoint",
         "LimitCycle", "Metabolism", "MirrorMap", "Sensitivities", "Slope", "SolverResult", "Summary",
-        "Instant", "Library", "Multistart", "Optimum", "Sweep",
+        "Instant", "IntervalErrors", "Library", "Multistart", "Optimum", "Refinement", "Round", "Sweep",
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},
     "io": {"MjcfFile"},

@@ -21,6 +21,11 @@ class Round:
     integrator: its name; nodes: times [s] of the nodes, phase by phase; angle, length: errors of the intervals in
     their order [rad], [m]; phase, dof, at: where the largest is, the start of the interval [s]; iterations, seconds,
     objective: of the solve on this grid; change: what was done to get the next grid.
+
+    >>> arm = ocp.Problem(rod, [ocp.Phase("swing", 4, 1.0, objective=[ocp.TorqueSquared()])], boundary=[rest])
+    >>> coarse = arm.solve(accuracy=1e-4, progress=False).refinement.rounds[0]
+    >>> coarse.intervals, len(coarse.angle)
+    ((4,), 4)
     """
 
     integrator: str

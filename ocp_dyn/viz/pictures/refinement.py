@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..._base.types import Array
+from ..._base.types import Array, repr_in_message
 from ..drawing import FAINT, INK, SHADE, figure, mix_with_white, picture_format, save
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def plot_refinement(refinement: RefinementLike, path: str | Path | None = None) 
     """Figure of the error of every interval over time, on the first and on the last grid, with the accuracy that was
     asked for; below it the nodes of all grids.
 
-    refinement: `solution.refinement`. Written to `path` (.png, .pdf, .svg) if given. ValueError without a grid whose
-    errors are known.
+    refinement: `solution.refinement`. Written to `path` (.png, .pdf, .svg) if given. TypeError for anything else,
+    ValueError without a grid whose errors are known.
 
     >>> swing = ocp.Problem(rod, [ocp.Phase("swing", 4, 1.0, objective=[ocp.TorqueSquared()])], boundary=[rest])
     >>> figure = od.viz.plot_refinement(swing.solve(accuracy=1e-5, progress=False).refinement)
@@ -61,7 +61,12 @@ def plot_refinement(refinement: RefinementLike, path: str | Path | None = None) 
     'error of an interval [rad, m]'
     """
     picture_format(path)
-    rounds = refinement.rounds
+    rounds = getattr(refinement, "rounds", None)
+    if not isinstance(rounds, Sequence):
+        raise TypeError(
+            "plot_refinement: expected the record of a refinement, solution.refinement, got "
+            f"{repr_in_message(refinement)}"
+        )
     if not rounds:
         raise ValueError("plot_refinement: no grid of this refinement has a motion, so that no error is known")
     made = figure(7.6, 3.3 + 0.16 * len(rounds))

@@ -52,11 +52,13 @@ SKIPPED: dict[str, set[str]] = {
     for room, reasons in json.loads(Path(__file__).with_name("skipped.json").read_text(encoding="utf-8")).items()
 }
 """Public names that are not called, room by room; the file tells why."""
+REFINED = od.ocp.Round("gauss:2", ((0.0, 0.5, 1.0),), (1e-5, 1e-6), (0.0, 0.0), "swing", "hip", 0.0, 9, 0.1, 1.0)
 OWN = {"JointCoupling": {"other": "root"}, "RollingContact": {"axis": None},
        "joint_work": {"qd": ca.DM.ones(7, 2), "tau": ca.DM.ones(7, 2)},
        "Contact": {"axes": "xyz"}, "OneSidedSpring": {"start": 0.1}, "Loop": {"axes": "ball"},
        "Helical": {"axis": "x", "pitch": 0.1},
        "exp3": {"phi": ca.DM([0.1, 0.2, 0.3])}, "parse_urdf": {"mimic": "free"},
+       "viz.plot_refinement": {"refinement": od.ocp.Refinement(1e-4, "reached", (REFINED,))},
        "formulations.trapezoidal_motion": {"q": np.zeros(3)}, "viz.animate": {"path": "x.gif"},
        "viz.animate_simulation": {"path": "x.gif"},
        "io.parse_urdf": {"mimic": "free"}, "Model.attach": {"prefix": "v_"}, "Model.frame": {"name": "tip"},

@@ -29,18 +29,22 @@ def held() -> dict[str, tuple[Any, dict[str, Any]]]:
     natural = od.formulations.natural(bar.model, bar.loops)
     known = good | {"other": bar.model, "data": np.zeros(3), "positions": {"tip_joint": 0.1},
                     "rng": np.random.default_rng(0), "prefix": "v_", "name": "tip", "dofs": None,
-                    "stiffness": {"tip_joint": 2.0}, "joint": "tip_joint", "to": "tip"}  # fmt: skip
+                    "stiffness": {"tip_joint": 2.0}, "joint": "tip_joint", "to": "tip", "wraps": (),
+                    "markers": (od.Marker("heel", "tip", (0, 0, 0)),),
+                    "muscles": (od.Muscle("calf", "PathSpring", (od.PathPoint("P1", "rod", (0, 0, 0)),
+                        od.PathPoint("P2", "tip", (0, 0, 0.1)))),)}  # fmt: skip
     small = {"times": [0.0], "path": "x.npz", "side": "right"}
     built = {"name": "n", "joint": od.Revolute("x"), "body": "tip", "elements": ()}
     return {
         "Model": (model, known),
         "ModelBuilder": (_builder(), known | built | {"other": "tip_joint"}),
-        "Contact": (od.Contact("tip"), known | {"kind": "point", "value": (0, 0, 1)}),
+        "Contact": (od.Contact("tip"), known | {"kind": "point", "value": (0, 0, 1), "length": 2.0,
+            "coordinates": {}, "frames": ("tip",), "held": {}, "left": ("tip",)}),
         "Layout": (od.Layout(model, "rbdl"), known),
         "ClosedChain": (bar, {"q0": ca.DM(bar.q)}),
         "NaturalCoordinates": (natural, {"name": natural.points[0].name}),
         "Problem": (rotor(), {"guess": None, "start": solution, "values": {}, "solution": solution, "maximum": 1}),
-        "Solution": (solution, known | small),
+        "Solution": (solution, known | small | {"problem": rotor(), "accuracy": 1e-3}),
         "ActiveSet": (solution.active(), {}),
         "Gait": (_walk(), {"path": "x.csv", "name": "speed"}),
         "Quantity": (od.Quantity("E", "J"), known | {"static": (), "frames": ()}),

@@ -35,6 +35,9 @@ OWN_VALUES: dict[str, dict[str, Any]] = {
     "stepping_stones": {"points": [(0.0, 0.1, 0.0), (0.4, -0.1, 0.1)]},
     "DependentJoints": {"constraint": od.JointCoupling("hip", "leg", 1.0), "joints": ["hip"], "of": ["leg"],
                         "function": lambda q: q},
+    "Intervals": {"lengths": [1.0, 1.0, 2.0]},
+    "latin_hypercube": {"ranges": {"speed": (1.0, 1.4)}, "n": 3},
+    "neighborhoods": {"points": ocp.grid(speed=[1.0, 1.2]), "size": 1},
 }  # fmt: skip
 """Good values of one class by the names of its parameters, where they differ from those of the others."""
 

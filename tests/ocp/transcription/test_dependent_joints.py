@@ -258,7 +258,7 @@ def test_a_solution_is_kept_and_begins_others(solution: ocp.Solution, tmp_path) 
     assert held.objective == pytest.approx(solution.objective, rel=2e-5)  # another discretization
     again = stated.solve(guess=held, progress=False)
     assert again.converged, again.status
-    assert again.objective == pytest.approx(solution.objective, rel=1e-9)
+    assert again.objective == pytest.approx(solution.objective, rel=1e-7)  # both end within the tolerance of the solver
     assert np.abs(again.q - solution.q).max() < 1e-6
 
 
