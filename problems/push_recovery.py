@@ -48,7 +48,7 @@ def problem(
         terminal=[ocp.Terminal(lambda start, end: -end.values["impulse"], name="impulse")] if largest else [],
         parameters=[ocp.Parameter("impulse", size, (0.0, LARGEST) if largest else None)],
         guess=guess or (ocp.FootPlan(crouch=0.01) if steps else ocp.Postures({0.0: q, 1.0: q})),
-        posture=q, integrator="gauss:2", torque="linear",
+        posture=q, integrator="gauss:2", torque="linear", options={"mu_init": 0.1},  # nothing moves in the guess
     )  # fmt: skip
 
 
