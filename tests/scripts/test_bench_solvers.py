@@ -62,7 +62,7 @@ def test_a_task_solves_each_way_and_says_what_was_used():
     assert first["converged"]
     assert second["objective"] == pytest.approx(first["objective"], rel=1e-4)
     assert first["linear_solver"] == "mumps"
-    assert first["factorizations"] > first["iterations"]
+    assert first["factorizations"] >= first["iterations"]  # no multipliers are estimated at the start
     assert first["factor_MB"] > 0
     assert "factorization_ms" not in second
     json.dumps(found)
