@@ -63,8 +63,13 @@ BRITISH = re.compile(
 """Common British spellings: whole words in lower case, of which names of several words are made."""
 
 
+NAMES_OF_OTHERS = re.compile(r'CancelledError|"cancelled"')
+"""Names that Python and Dask spell the British way."""
+
+
 def british(text: str) -> set[str]:
-    return {word for word in set(re.findall("[a-z]+", text.lower())) if BRITISH.fullmatch(word)}
+    words = set(re.findall("[a-z]+", NAMES_OF_OTHERS.sub("", text).lower()))
+    return {word for word in words if BRITISH.fullmatch(word)}
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ class ShapeFile(NamedTuple):
 
 
 class KeptConstraint:
-    """What a model asks of the constraints in `model.constraints`, which follow its edits: `od.Constraint` has it."""
+    """Base of the constraints in `model.constraints`, which follow the edits of a model: `od.Constraint` has it."""
 
     def renamed(self, name: Callable[[str], str]) -> Any:
         """The constraint on frames, joints and coordinates of other names."""

@@ -106,7 +106,7 @@ class Solution(Motion):
         return defects.defects(self)
 
     def interval_errors(self) -> IntervalErrors:
-        """Error of every interval in radians and metres, by a finer integration; see `IntervalErrors`.
+        """Error of every interval in radians and meters, by a finer integration; see `IntervalErrors`.
 
         >>> solution.interval_errors().worst[:2]
         ('rim_joint', 'rim_joint')

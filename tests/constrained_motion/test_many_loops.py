@@ -95,7 +95,7 @@ def test_a_loop_with_a_body_that_floats_is_taken_as_it_is(axes, certain):
 
 
 def test_poses_are_those_of_the_mechanism_on_which_the_body_stands():
-    """Of a mechanism beside others only its own bodies enter the graph."""
+    """Only the own bodies of a mechanism beside others enter the graph."""
     model = floating_pair()
     q = SX.sym("q", model.nq)
     assert sorted(poses_and_axes(model, model.frame("b_tip").body, q).X0) == [0, 3, 4]
@@ -114,7 +114,7 @@ def test_rows_that_do_not_meet_cost_nothing_together(rng):
 
 
 def test_feet_of_many_people_are_judged_in_several_postures():
-    """Of sixteen legs one is nearly straight in the first random posture: its foot is taken as it is all the same."""
+    """One of sixteen legs is nearly straight in the first random posture: its foot is taken as it is all the same."""
     one = od.models.human(root=od.FloatingBase("euler_zyx"), tissue=False)
     builder = od.ModelBuilder("people")
     builder.add_body("ball", od.FloatingBase("euler_zyx", name="ball"), mass=1.0, inertia=(1, 1, 1))

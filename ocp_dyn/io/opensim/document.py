@@ -143,7 +143,7 @@ def objects_of(element: XmlElement, tag: str) -> list[XmlElement]:
 
 
 def socket_of(element: XmlElement, name: str, *old: str) -> str:
-    """What a socket is connected to: its path or name. old: tags of the property in earlier versions."""
+    """Path or name of what a socket is connected to. old: tags of the property in earlier versions."""
     for tag in (f"socket_{name}", f"socket_{name}_connectee_name", f"connector_{name}_connectee_name", *old):
         if found := text_of(element, tag):
             return found

@@ -84,7 +84,7 @@ class Annotations:
         return Annotations(markers, muscles, wraps, rows)
 
     def within(self, frames: Iterable[str], values: Mapping[str, float], q: list[int]) -> Annotations:
-        """What is left of the data with these frames, where some coordinates are held, and of q these entries."""
+        """The part of the data that these frames keep, where some coordinates are held, and of q these entries stay."""
         left = set(frames)
         wraps = tuple(wrap for wrap in self.wraps if wrap.body in left)
         surfaces = {wrap.name for wrap in wraps}

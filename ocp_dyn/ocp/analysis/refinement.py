@@ -79,7 +79,7 @@ HEAD = ("integrator", "intervals", "error [rad]", "error [m]", "largest", "itera
 
 @dataclass(frozen=True)
 class Refinement(Displayed):
-    """How the grid of a motion was refined: `print` shows a table with a line per grid, `plot` the errors.
+    """Record of the refinement of a motion's grid: `print` shows a table with a line per grid, `plot` the errors.
 
     accuracy: the largest error that was asked for [rad, m]; verdict: whether it was reached, and if not where and what
     to do, in words. A `Round` per grid.

@@ -100,7 +100,7 @@ def attempt_of(
     seed: int = 0,
     **options: Any,
 ) -> Attempt:
-    """What is needed for runs of a problem with these arguments of `solve`, which are checked. start: that of the first
+    """The parts of runs of a problem with these arguments of `solve`, which are checked. start: that of the first
     run, which decides about the options of the problem."""
     options = _options(problem, solver, start, options, {"tolerance": tolerance, "max_iterations": max_iterations})
     settings = SolverSettings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)

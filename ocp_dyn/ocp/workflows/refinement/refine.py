@@ -40,7 +40,7 @@ from ..restarts import STOPPED, solve_with_restarts
 from .other_grid import Side, start_on
 
 WAYS = ("auto", "split", "order")
-"""How a grid may be refined: "auto" takes the cheaper one."""
+"""Ways to refine a grid: "auto" takes the cheaper one."""
 
 MOST_ROUNDS = 8
 """Largest number of grids after the first one."""

@@ -17,7 +17,7 @@ ENDED = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task: its solution, the error that it raised, or, without either, the reason why whoever worked
+    """Result of a task: its solution, the error that it raised, or, without either, the reason why whoever worked
     on it is gone; deadly: whether the task may be the cause."""
 
     task: Task
@@ -31,7 +31,7 @@ class Crew(Protocol):
     """Whoever solves tasks, within a `with` block."""
 
     def room(self) -> int:
-        """How many more tasks it takes now."""
+        """Number of further tasks that it takes now."""
 
     def submit(self, task: Task) -> None:
         """Gives it a task."""

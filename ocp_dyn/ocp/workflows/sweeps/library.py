@@ -227,7 +227,7 @@ def _note_of(point: Named) -> str:
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
-    """What the file of a record says; nothing if it is not whole."""
+    """The content of the file of a record; nothing if it is not whole."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):

@@ -113,7 +113,7 @@ class ProcessCrew:
         return outcomes
 
     def _heard(self, worker: Worker) -> Outcome | None:
-        """What a process says: that it is ready, a result, or, by the end of its pipe, that it is gone."""
+        """Message of a process: that it is ready, a result, or, by the end of its pipe, that it is gone."""
         task = worker.task
         assert task is not None
         try:

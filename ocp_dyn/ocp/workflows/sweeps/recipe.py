@@ -1,4 +1,4 @@
-"""How a point becomes a problem: what the function that makes it gets, and the digests that tell two of them apart."""
+"""From a point to its problem: the arguments of the function that makes it, and digests that tell two of them apart."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Task:
 
     @property
     def build(self) -> tuple[Any, ...]:
-        """What the problem is made from: tasks that agree in it share a problem."""
+        """The ingredients of the problem: tasks that agree in them share a problem."""
         return self.make, self.variant, self.arguments
 
 
