@@ -94,7 +94,9 @@ def stand(world: World, root: str, guess: str) -> ocp.Problem:
 
 
 def solved(problem: ocp.Problem) -> ocp.Solution:
-    found = problem.solve(progress=False, tolerance=1e-8, max_iterations=120, linear_solver="mumps")  # its pivots hang on the axes least
+    found = problem.solve(
+        progress=False, tolerance=1e-8, max_iterations=120, linear_solver="mumps"
+    )  # its pivots hang on the axes least
     assert found.converged
     return found
 
