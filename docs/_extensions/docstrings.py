@@ -417,7 +417,8 @@ def _inherits(documented: type) -> bool:
 def _source_of(app: Sphinx, module: str) -> tuple[str, dict[str, Any]] | None:
     """No source page for a module whose names belong to two public modules: such a page links back to one of them only,
     and half of its links would lead nowhere."""
-    return ("", {}) if module == "ocp_dyn.models.strength_curves" else None
+    homes = {full.rpartition(".")[0] for full in NAMES.values() if getattr(_object(full), "__module__", None) == module}
+    return ("", {}) if len(homes) > 1 else None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
