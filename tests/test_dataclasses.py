@@ -61,7 +61,8 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
     lambda: od.FloatingBase(), lambda: od.Transform.identity(), lambda: od.Inertia.zero(),
     lambda: od.ExponentialTorque("joint1", 1.0, {"joint1": 1.0}), lambda: od.OneSidedSpring("joint1", 1.0, 0.0, 0.1),
     lambda: od.recordings.Recording(["a", "b"], [0.0, 0.1], [[1, 2], [3, 4]]),
-    lambda: od.recordings.Events({"l": [0.1]}),
+    lambda: od.recordings.Events({"l": [0.1]}), lambda: od.recordings.ScaleSetup(factors={"link1": 1.1}),
+    lambda: od.recordings.Measurement("size", [("a", "b")], {"link1": "X"}),
     lambda: od.PointTarget("link2", (0, 0, 0)), lambda: od.OrientationTarget("link2", np.eye(3)),
     lambda: od.CenterOfMassTarget((0, 0, 0)), lambda: od.io.Ball("link2", 0.1), lambda: od.io.Box("link2", (1, 1, 1)),
     lambda: od.io.Cylinder("link2", 0.1, 0.1), lambda: od.Layout(ARM, "rbdl"), lambda: od.models.CompassParameters(),
@@ -116,7 +117,7 @@ RESULTS = {
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},
     "io": {"MjcfFile"},
-    "recordings": {"Capture", "FittedMotion", "NetMoments"},
+    "recordings": {"Capture", "FittedMotion", "NetMoments", "ScaledSubject"},
     "viz": {"Segment"},
 }  # fmt: skip
 """Classes that functions of the library make, and those that collect what others have made."""

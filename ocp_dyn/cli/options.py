@@ -345,20 +345,26 @@ def _sweep(commands: Any) -> None:
 
 def _gait(commands: Any) -> None:
     command = _command(
-        commands, "gait", "inverse kinematics and dynamics of a recorded walk, with figures and a report",
+        commands, "gait", "scaling, inverse kinematics and dynamics of a recorded walk, figures, a report",
         "ocp-dyn gait subject.osim walk.trc forces.mot --out gait\n"
         "ocp-dyn gait subject.osim walk.trc loads.xml --weights tasks.xml --cutoff 6\n"
-        "ocp-dyn gait subject.osim walk.trc forces.mot --feet ground_force_r_=calcn_r,ground_force_l_=calcn_l",
+        "ocp-dyn gait subject.osim walk.trc forces.mot --feet ground_force_r_=calcn_r,ground_force_l_=calcn_l\n"
+        "ocp-dyn gait generic.osim static.trc walk.trc loads.xml --setup scale.xml",
         "FORCES is a table of ground forces, or an OpenSim file of external loads that names one. Of a table, forces\n"
         "whose names end with r or l act on calcn_r and calcn_l, if --feet does not say more. The folder gets\n"
-        "coordinates.mot, moments.sto, a figure for each side with a whole stride, and report.md.",
+        "coordinates.mot, moments.sto, a figure for each side with a whole stride, and report.md.\n"
+        "With STATIC or --setup the model is scaled first, and saved as subject.json: as a setup file of OpenSim's\n"
+        "Scale Tool says, or else by one factor for all bodies, to --mass.",
     )  # fmt: skip
     command.add_argument("file", metavar="MODEL", help="a model with markers, such as an OpenSim model (.osim)")
+    command.add_argument("static", metavar="STATIC", nargs="?", type=_path, help="markers of a static trial")
     command.add_argument("markers", metavar="WALK", type=_path, help="markers: .trc or .c3d")
     command.add_argument("forces", metavar="FORCES", type=_path, help="forces of the ground: .mot, .sto or .xml")
     command.add_argument("--out", type=_path, metavar="DIR", default=Path("gait"), help="folder (default: gait)")
     command.add_argument("--up", choices=("y", "z"), default="y", help="vertical axis of the files (default: y)")
     command.add_argument("--weights", type=_path, metavar="FILE", help="weights of markers: OpenSim's tasks (.xml)")
+    command.add_argument("--setup", type=_path, metavar="FILE", help="scaling: a setup of OpenSim's Scale Tool (.xml)")
+    command.add_argument("--mass", type=float, metavar="KG", help="of the subject, where no setup has it")
     command.add_argument("--feet", metavar="A=FRAME,...", help="frames on which forces act, by beginnings of columns")
     command.add_argument("--cutoff", type=float, default=6.0, metavar="HZ", help="of the low-pass filter (default: 6)")
     command.add_argument("--reference", default="winter", metavar="NAME", help="measured bands (default: winter)")

@@ -9,6 +9,7 @@
 | `placed`, `least_squares`, `smooth_motion` | its costs on all frames at once, steps, smooth motions |
 | `moments` | inverse dynamics with ground forces, curves over the gait cycle |
 | `setups` | setup files of OpenSim: weights, external loads |
+| `scaling/` | models scaled to a subject, markers placed; setup files of scaling |
 | `naming` | names that differ by case or prefix |
 """
 
@@ -30,6 +31,16 @@ from .moments import NetMoments as NetMoments
 from .moments import net_moments as net_moments
 from .motion import FittedMotion as FittedMotion
 from .recording import Recording as Recording
+from .scaling import Measurement as Measurement
+from .scaling import ScaledSubject as ScaledSubject
+from .scaling import ScaleSetup as ScaleSetup
+from .scaling import place_markers as place_markers
+from .scaling import read_marker_set as read_marker_set
+from .scaling import read_scale_setup as read_scale_setup
+from .scaling import scale_segments as scale_segments
+from .scaling import scaled_to as scaled_to
+from .scaling import segment_factors as segment_factors
+from .scaling import whole_body_measurement as whole_body_measurement
 from .setups import read_external_loads as read_external_loads
 from .setups import read_weights as read_weights
 

@@ -124,6 +124,48 @@ def test_a_recorded_walk_becomes_angles_moments_and_a_report(folder: Path, capsy
         assert told["sides"][side]["stride_time_s"] == pytest.approx(1.0, abs=0.02)
 
 
+SCALE = """<OpenSimDocument><ScaleTool><mass>61</mass><ModelScaler>
+<scaling_order>manualScale measurements</scaling_order>
+<MeasurementSet><objects><Measurement name="m">
+<MarkerPairSet><objects><MarkerPair><markers>M10 M11</markers></MarkerPair></objects></MarkerPairSet>
+<BodyScaleSet><objects><BodyScale name="{0}"><axes>X</axes></BodyScale></objects></BodyScaleSet>
+</Measurement></objects></MeasurementSet>
+<marker_file>static.trc</marker_file></ModelScaler>
+<MarkerPlacer><IKTaskSet><objects>{1}</objects></IKTaskSet><marker_file>static.trc</marker_file></MarkerPlacer>
+</ScaleTool></OpenSimDocument>"""
+
+
+def test_the_model_is_scaled_to_a_static_trial_first(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A subject a tenth larger stands still at first: by one factor for all bodies, and by the pairs of a setup."""
+    monkeypatch.setattr("ocp_dyn.cli.gait.drawn", lambda *_: {})
+    walk = read(folder / "walk.trc", up="y")
+    for name, n in (("static.trc", 1), ("large.trc", 20)):
+        write(Recording(walk.names, walk.times[:n], 1.1 * walk.values[:n], "m"), folder / name, up="y")
+    table = read(folder / "forces.mot")
+    write(Recording(table.names, walk.times[:20], table.values[:20]), folder / "short.mot")
+    static, *files = (str(folder / name) for name in ("static.trc", "walker.osim", "large.trc", "short.mot"))
+    out = folder / "scaled"
+    assert main(["gait", files[0], static, *files[1:], "--mass", "61", "--out", str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    model, subject = od.load(folder / "walker.osim"), od.load(out / "subject.json")
+    assert set(told["factors"]) == set(model.body_names)
+    assert told["factors"]["pelvis"] == pytest.approx([1.1, 1.1, 1.1], rel=0.02)
+    assert told["mass_kg"] == pytest.approx(61) == pytest.approx(sum(float(body.m) for body in subject.I[1:]))
+    assert told["marker_rms_m"] < 1e-3
+    assert "Scaled by static.trc to 61.0 kg" in (out / "report.md").read_text()
+    (folder / "scale.xml").write_text(SCALE.format("femur_r", "".join(TASK.format(1, k, "true") for k in range(3))))
+    assert main(["gait", *files, "--setup", str(folder / "scale.xml"), "--out", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["factors"] == {"femur_r": pytest.approx([1.1, 1, 1])}
+    for more, text in [
+        ((*files, "--mass", "61"), "give STATIC before WALK"),
+        ((*files, "--setup", str(folder / "scale.xml"), "--mass", "61"), "the setup has the mass"),
+    ]:
+        assert main(["gait", *more, "--out", str(folder / "no")]) == 2
+        assert text in capsys.readouterr().err
+
+
 def test_tables_name_the_feet_or_are_asked(folder: Path) -> None:
     table = od.recordings.read(folder / "forces.mot")
     by_file = od.recordings.read_external_loads(folder / "loads.xml")

@@ -1,4 +1,4 @@
-"""`ocp-dyn gait`: inverse kinematics and inverse dynamics of a recorded walk, figures and a report."""
+"""`ocp-dyn gait`: scaling, inverse kinematics and inverse dynamics of a recorded walk, figures and a report."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from ..._base.files import whole_file
 from ..inputs import UsageError
 from ..streams import as_json
 from .report import drawn, numbers_of, text_of
+from .subject import lines_of, scaled
 
 
 def run(options: argparse.Namespace) -> int:
-    for path in (Path(options.file), options.markers, options.forces, *([options.weights] if options.weights else [])):
-        if not path.is_file():
+    given = (Path(options.file), options.static, options.markers, options.forces, options.weights, options.setup)
+    for path in given:
+        if path is not None and not path.is_file():
             raise UsageError(f"no file {str(path)!r}")
     model = od.load(options.file)
+    subject = scaled(options, model)
+    model = model if subject is None else subject.model
     if not model.markers:
         raise UsageError(f"{options.file} has no markers, which the recorded ones could be compared with")
     markers = od.recordings.read(options.markers, up=options.up)
@@ -32,14 +36,20 @@ def run(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     od.recordings.write(raw.coordinates(degrees=True), options.out / "coordinates.mot")
     od.recordings.write(found.moments, options.out / "moments.sto")
+    if subject is not None:
+        od.save_model(model, options.out / "subject.json")
     figures = drawn(found, options)
     numbers = numbers_of(raw, found, forces)
     with whole_file(options.out / "report.md") as file:
-        file.write_text(text_of(options, model, numbers, figures), encoding="utf-8")
+        own = [] if subject is None else lines_of(subject, options)
+        file.write_text(text_of(options, model, numbers, figures, own), encoding="utf-8")
+    if subject is not None:
+        numbers |= {"factors": subject.factors, "mass_kg": subject.mass}
     if options.json:
         print(as_json(numbers | {"sides": {side: gait.numbers() for side, gait in figures.items()}}))
     else:
-        print(f"{raw}\n{found}\nreport with pictures: {options.out / 'report.md'}")
+        told = "" if subject is None else f"{subject}\n"
+        print(f"{told}{raw}\n{found}\nreport with pictures: {options.out / 'report.md'}")
     return 0
 
 

@@ -43,12 +43,14 @@ def numbers_of(raw: Any, found: Any, forces: Any) -> dict[str, Any]:
     }
 
 
-def text_of(options: argparse.Namespace, model: Any, numbers: dict[str, Any], gaits: dict[str, Any]) -> str:
-    """The report: errors of markers, residuals, figures of each side."""
+def text_of(
+    options: argparse.Namespace, model: Any, numbers: dict[str, Any], gaits: dict[str, Any], subject: list[str]
+) -> str:
+    """The report: the subject, errors of markers, residuals, figures of each side."""
     files = f"Markers: {options.markers.name}; forces: {options.forces.name}; low-pass filter at {options.cutoff:g} Hz."
     mean, worst = 1000 * numbers["marker_rms_m"], 1000 * numbers["worst_frame_rms_m"]
     error = f"Root mean square of the markers: {mean:.1f} mm on average, {worst:.1f} mm in the worst frame."
-    lines = [f"# {model.name or 'Gait'}, recorded walk", "", files, "", error, ""]
+    lines = [f"# {model.name or 'Gait'}, recorded walk", "", files, "", *subject, error, ""]
     lines += ["| marker | root mean square [mm] |", "|---|---|"]
     by_size = sorted(numbers["marker_rms_by_name_m"].items(), key=lambda item: -item[1])
     lines += [f"| {name} | {1000 * x:.1f} |" for name, x in by_size]
