@@ -147,7 +147,7 @@ def _serialized(f: ca.Function) -> Code | None:
         return None
     letters = np.frombuffer(part, np.uint8) - 97
     rows = (letters[::2] | (letters[1::2] << 4)).view(np.int32).reshape(-1, 4)
-    for k in np.unique(np.linspace(0, count - 1, CHECKED).astype(int)).tolist():
+    for k in sorted({k * (count - 1) // (CHECKED - 1) for k in range(CHECKED)}):
         told = _one(f, k)
         unary = told[0] not in (ca.OP_CONST, ca.OP_OUTPUT, ca.OP_INPUT) and len(f.instruction_input(k)) == 1
         if rows[k].tolist()[: 3 if unary else 4] != list(told)[: 3 if unary else 4]:

@@ -75,6 +75,13 @@ def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
     return PosesAndAxes(X0, step, *({k: next(found) for i in trunk for k in model.dofs_of(i)} for _ in "wv"))
 
 
+def axes_of_dofs(model: Model, q: Expr) -> list[Expr]:
+    """Velocity (6) of every dof's body per unit velocity of the dof: angular, and linear of the body's origin, world
+    axes. O(n)."""
+    found = _poses_and_axes(model, range(1, model.nb + 1), q)
+    return [ca.vertcat(found.w[k], found.v[k]) for k in range(model.nv)]
+
+
 @kept_per_model
 def _bodies_beyond(model: Model, first: int) -> tuple[int, ...]:
     """A body on the ground and all that it carries."""

@@ -12,6 +12,7 @@ from casadi import DM, SX
 
 from .._base.types import Array, Expr
 from ..mechanism import Frame, Model
+from ..mechanism.equal_models import kept_per_model
 from ..spatial_algebra.rotations import rotation_about
 from .mirror import PSEUDO, REFLECTION, MirrorMap
 
@@ -186,6 +187,7 @@ def obstacle(model: Model, *, shifts: Sequence[bool], turns: bool) -> str:
     return " or ".join(moves)
 
 
+@kept_per_model
 def _root_steps(model: Model) -> DM:
     """Matrix (nq, 3): the changes of q that move the whole model by 1 m along x, y and z, by the root joint alone; a
     column is zero if the joint cannot move so."""

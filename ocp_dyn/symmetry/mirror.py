@@ -17,7 +17,7 @@ import numpy as np
 from casadi import DM
 
 from .._base.types import Array, Expr, ModelError
-from ..dynamics.kinematics import body_transforms, point_jacobian_6d
+from ..dynamics.kinematics import axes_of_dofs, body_transforms
 from ..dynamics.passive_torques import passive_force
 from ..dynamics.rnea_crba_aba import inverse_dynamics
 from ..functions.function import function
@@ -156,13 +156,10 @@ def kinematic_mirror(model: Model) -> MirrorMap:
     partners = match_bodies(model)
     q0 = DM(model.neutral())
     qd_matrix = np.zeros((model.nv, model.nv))
-    jacobians = [np.zeros((6, model.nv))] + [
-        np.array(point_jacobian_6d(model, name, q0).full()) for name in model.body_names
-    ]
+    axes = [np.array(DM(column).full()).ravel() for column in axes_of_dofs(model, q0)]
     for i, _ in model.edges:
-        j = partners[i]
-        for k, image in zip(model.dofs_of(i), model.dofs_of(j), strict=True):
-            qd_matrix[image, k] = _sign(model, jacobians[i], jacobians[j], k, image)
+        for k, image in zip(model.dofs_of(i), model.dofs_of(partners[i]), strict=True):
+            qd_matrix[image, k] = _sign(model, axes[k], axes[image], k, image)
     q_matrix = _position_matrix(model, partners, qd_matrix)
     return MirrorMap(model, ca.sparsify(DM(q_matrix)), ca.sparsify(DM(qd_matrix)), partners)
 
@@ -217,10 +214,10 @@ def _nearest(model: Model, best: int, apart: tuple[float, float]) -> str:
     return f"the nearest, {model.body_names[best - 1]!r}, is {apart[0]:.3g} m and {apart[1]:.3g} kg away"
 
 
-def _sign(model: Model, J: Array, J_partner: Array, k: int, image: int) -> float:
-    """Sign (+1 or -1) with which dof `image` moves the partner body as the mirror image of the body moved by dof k."""
-    seen = np.concatenate([PSEUDO @ J[:3, k], REFLECTION @ J[3:, k]])
-    made = J_partner[:, image]
+def _sign(model: Model, moved: Array, made: Array, k: int, image: int) -> float:
+    """Sign (+1 or -1) with which dof `image` moves the partner body, with the velocity `made` (6), as the mirror image
+    of the body that dof k moves with the velocity `moved`."""
+    seen = np.concatenate([PSEUDO @ moved[:3], REFLECTION @ moved[3:]])
     for sign in (1.0, -1.0):
         if np.allclose(seen, sign * made, atol=TOLERANCE):
             return sign

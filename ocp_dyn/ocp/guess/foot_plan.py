@@ -71,15 +71,14 @@ def planned(plan: FootPlan, transcription: Transcription, durations: list[float]
     base_height, stands_on = _standing_height(problem, q0, ground[0])
     height = ground + (1 - plan.crouch) * base_height
     fit = _Fit(model, list(bodies), problem.limits)
-    q = _under(model, q0, heading[0], np.array([*base[0], ground[0]]), stands_on)
-    table = []
+    # the posture near which q stays goes along, or it would pull the base back; it keeps its heading, because exactly
+    # upright postures over straight legs are singular
+    upright = _above(model, q0, heading[0], np.column_stack([base, ground]), stands_on)
+    q, table = upright[0], []
     for k in range(len(nodes)):
         R = as_numbers(rotation_about((0.0, 0.0, 1.0), DM(heading[k])))
-        # the posture near which q stays goes along, or it would pull the base back; it keeps its heading, because
-        # exactly upright postures over straight legs are singular
-        along = _under(model, q0, heading[0], np.array([*base[k], ground[k]]), stands_on)
         goal = [(R, np.array([*base[k], height[k]])), *(poses[k] for poses in bodies.values())]
-        q = fit(q, along, goal)
+        q = fit(q, upright[k], goal)
         table.append(q)
     return smoothed(transcription, fit, q0, nodes, table, total)
 
@@ -98,18 +97,18 @@ def nodes_of(problem: Statement, durations: list[float]) -> Array:
     return np.concatenate([*times, [sum(durations)]])
 
 
-def _under(model: Model, q: Array, heading: float, place: Array, stands_on: float) -> Array:
-    """The posture q with the base above the place (3) [m] on the ground and with this heading [rad], as far as the root
-    joint can do it. stands_on: height of the ground under the posture [m].
+def _above(model: Model, q0: Array, heading: float, places: Array, stands_on: float) -> list[Array]:
+    """The posture q0 with the base above places (N, 3) [m] on the ground and with this heading [rad], as far as the
+    root joint can do it. stands_on: height of the ground under q0 [m].
 
     A fit that begins half a turn away does not get there.
     """
-    base = model.body_names[0]
+    base, q = model.body_names[0], DM(q0)
     if not obstacle(model, shifts=(False, False, False), turns=True):
-        R = as_numbers(pose(model, base, DM(q))[0])
-        q = as_numbers(Advance.of(turn=heading - math.atan2(R[1, 0], R[0, 0])).q(model, DM(q))).ravel()
-    shift = place - [*as_numbers(point_position(model, base, DM(q))).ravel()[:2], stands_on]
-    return as_numbers(Advance.of(*shift).q(model, DM(q))).ravel()
+        R = as_numbers(pose(model, base, q)[0])
+        q = Advance.of(turn=heading - math.atan2(R[1, 0], R[0, 0])).q(model, q)
+    under = [*as_numbers(point_position(model, base, q)).ravel()[:2], stands_on]
+    return [as_numbers(Advance.of(*shift).q(model, q)).ravel() for shift in places - under]
 
 
 def _standing_height(problem: Statement, q0: Array, ground: float) -> tuple[float, float]:

@@ -105,7 +105,7 @@ def _follow_motion(transcription: Transcription) -> None:
     for x, phase in zip(transcription.phases, problem.phases, strict=True):
         duration = float(number(transcription, x.duration, program.start)[0])
         feet = contacts(phase.held)
-        G = function(constraint_jacobian, model, feet) if feet else None
+        G = function(constraint_jacobian, model, feet, reduce=False) if feet else None  # with the poses of the rows
         for k in range(phase.grid.count):
             h = duration / phase.grid.count if phase.grid.is_even else duration * phase.grid.shares[k]
             q, qd = state_of(transcription, x, k, program.start)
