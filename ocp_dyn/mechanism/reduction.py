@@ -38,7 +38,7 @@ from ..joints import (
     Universal,
 )
 from ..spatial_algebra.rotations import rotation_about
-from ..spatial_algebra.spatial import Inertia, Summed, Transform
+from ..spatial_algebra.spatial import Inertia, InertiaNumbers, Summed, Transform
 from . import Frame, Model
 from .boundary import checks_arguments
 from .parts import CoordinateNames, clean, product
@@ -165,28 +165,30 @@ def _regrouped(model: Model) -> Model:
     """
     inertia = [Summed.of(body) for body in model.I]
     for i, p in reversed(list(model.edges)):
-        moved = Summed.of(_unfelt(model.joints[i], inertia[i].clean()))
-        inertia[i] -= moved
-        if p:
-            inertia[p] += moved.to_parent(model.X_tree[i])
+        unfelt = _unfelt(model.joints[i], inertia[i].cleaned())
+        if unfelt is not None:
+            moved = Summed.of(unfelt)
+            inertia[i] -= moved
+            if p:
+                inertia[p] += moved.to_parent(model.X_tree[i])
     return replace(model, I=tuple(body.clean() for body in inertia))
 
 
-def _unfelt(joint: Joint, body: Inertia) -> Inertia:
-    """The part of a body's inertia that its joint neither feels nor changes.
+def _unfelt(joint: Joint, body: InertiaNumbers) -> InertiaNumbers | None:
+    """The part of a body's inertia that its joint neither feels nor changes; None if there is none.
 
     For a revolute joint this is a rod of mass along the axis a: m, h along a, and the second moment `a' J a`.
     """
+    m, h, I = body
     if isinstance(joint, Revolute):
         a = np.array(joint.axis)
-        along = float(a @ np.array(body.h.full()).ravel())
-        second = float(a @ np.array(body.second_moments.full()) @ a)
-        return Inertia(body.m, exact(along * a), exact(second * (np.eye(3) - np.outer(a, a))))
+        second = float(a @ body.second_moments @ a)
+        return InertiaNumbers(m, float(a @ h) * a, second * (np.eye(3) - np.outer(a, a)))
     if isinstance(joint, (Prismatic, Translation)):
-        return Inertia(DM(1, 1), DM(3, 1), body.I)
+        return InertiaNumbers(0 * m, 0 * h, I)
     if isinstance(joint, (Spherical, Euler)):
-        return Inertia(body.m, DM(3, 1), DM(3, 3))
-    return Inertia.zero()
+        return InertiaNumbers(m, 0 * h, 0 * I)
+    return None
 
 
 # Choice of frames

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
+import numpy as np
 from casadi import DM, MX, SX
 
-from .._base.types import Expr, exact, matrix, repr_in_message, sparse, sparse_beside, split
+from .._base.types import ROUNDING, Array, Expr, exact, matrix, repr_in_message, sparse, sparse_beside, split
 from .linalg import symmetric
 
 ZERO3 = DM(3, 1)
@@ -272,7 +273,7 @@ class Inertia:
     def second_moments(self) -> Expr:
         """J = integral of p p' dm = tr(I)/2 - I (3x3) [kg m^2]; of numbers, without rounding errors."""
         J = ca.trace(self.I) / 2 * DM.eye(3) - self.I
-        return ca.sparsify(J, 1e-14 * largest(self.I)) if isinstance(J, DM) else J
+        return ca.sparsify(J, SECOND_MOMENT_ROUNDING * largest(self.I)) if isinstance(J, DM) else J
 
     def to_parent(self, X: Transform) -> Inertia:
         """X' I X: the same body in the coordinates of frame A of X: A -> B [RBDA, 2.66]."""
@@ -285,6 +286,9 @@ class Inertia:
         hx = skew(self.h)
         return ca.blockcat([[self.I, hx], [hx.T, self.m * DM.eye(3)]])
 
+
+SECOND_MOMENT_ROUNDING = 1e-14
+"""Second moments below this share of the largest entry of I are rounding errors."""
 
 FAR = 1e3
 """Distance of a center of mass from the origin, in radii of gyration, beyond which I holds ten digits of the inertia
@@ -309,40 +313,84 @@ class FarInertia(Inertia):
         return FarInertia(near.m, near.h, near.I, mass * length**2 * self.I_com)
 
 
+class InertiaNumbers(NamedTuple):
+    """Entries of an inertia as arrays: m (1), h (3), I (3x3)."""
+
+    m: Array
+    h: Array
+    I: Array
+
+    @staticmethod
+    def of(body: Inertia) -> InertiaNumbers:
+        return InertiaNumbers(body.m.full()[0], body.h.full()[:, 0], body.I.full())
+
+    @property
+    def second_moments(self) -> Array:
+        """See `Inertia.second_moments`."""
+        I = self.I
+        J = np.asarray((I[0, 0] + I[1, 1] + I[2, 2]) / 2 * np.eye(3) - I)
+        return np.where(np.abs(J) > SECOND_MOMENT_ROUNDING * np.abs(I).max(), J, 0.0)
+
+
 @dataclass(frozen=True)
 class Summed:
     """An inertia of numbers, and for each of its entries the size of the terms that were summed.
 
-    A joint may depend on one entry that is tiny beside the others. Therefore rounding is judged entry by entry.
+    A joint may depend on one entry that is tiny beside the others. Therefore rounding is judged entry by entry. Arrays
+    instead of an `Inertia`, because the reduction of a model takes some hundred of these sums.
     """
 
-    body: Inertia
-    size: Inertia
+    body: InertiaNumbers
+    size: InertiaNumbers
 
     @staticmethod
-    def of(body: Inertia) -> Summed:
-        return Summed(body, Inertia(abs(body.m), abs(body.h), abs(body.I)))
+    def of(body: Inertia | InertiaNumbers) -> Summed:
+        entries = InertiaNumbers.of(body) if isinstance(body, Inertia) else body
+        return Summed(entries, InertiaNumbers(*map(np.abs, entries)))
 
     def __add__(self, other: Summed) -> Summed:
-        return Summed(self.body + other.body, self.size + other.size)
+        return self._with(InertiaNumbers(*(a + b for a, b in zip(self.body, other.body, strict=True))), other)
 
     def __sub__(self, other: Summed) -> Summed:
-        a, b = self.body, other.body
-        return Summed(Inertia(a.m - b.m, a.h - b.h, a.I - b.I), self.size + other.size)
+        return self._with(InertiaNumbers(*(a - b for a, b in zip(self.body, other.body, strict=True))), other)
+
+    def _with(self, body: InertiaNumbers, other: Summed) -> Summed:
+        return Summed(body, InertiaNumbers(*(a + b for a, b in zip(self.size, other.size, strict=True))))
 
     def to_parent(self, X: Transform) -> Summed:
         """The same inertia in parent coordinates, see `Inertia.to_parent`."""
-        size = self.size
-        E, r = (abs(x) for x in (X.E, X.r))
-        g = E.T @ size.h
-        h = g + size.m * r
-        rx, gx, hx = (abs(skew(x)) for x in (r, g, h))
-        return Summed(self.body.to_parent(X), Inertia(size.m, h, E.T @ size.I @ E + rx @ gx + hx @ rx))
+        E, r = X.E.full(), X.r.full()[:, 0]
+        (m, h, I), size = self.body, self.size
+        g = _times(E.T, h)
+        h = g + m * r
+        moved = _times(E.T, _times(I, E)) - _times(_skew(r), _skew(g)) - _times(_skew(h), _skew(r))
+        E, r = np.abs(E), np.abs(r)
+        g = _times(E.T, size.h)
+        most = g + size.m * r
+        rx, gx, hx = (np.abs(_skew(x)) for x in (r, g, most))
+        sizes = _times(_times(E.T, size.I), E) + _times(rx, gx) + _times(hx, rx)
+        upper = np.triu(moved)
+        return Summed(InertiaNumbers(m, h, upper + np.triu(moved, 1).T), InertiaNumbers(size.m, most, sizes))
 
     def clean(self) -> Inertia:
         """The inertia with structural zeros in place of rounding errors; the mass does not change."""
-        body, size = self.body, self.size
-        return Inertia(exact(body.m), sparse_beside(body.h, size.h), sparse_beside(body.I, size.I))
+        return Inertia(*map(exact, self.cleaned()))
+
+    def cleaned(self) -> InertiaNumbers:
+        """The entries with zeros in place of rounding errors; the mass does not change."""
+        pairs = zip(self.body[1:], self.size[1:], strict=True)
+        return InertiaNumbers(self.body.m, *(np.where(np.abs(x) < ROUNDING * size, 0.0, x) for x, size in pairs))
+
+
+def _times(A: Array, B: Array) -> Array:
+    """A @ B of small arrays, summed in the order of the columns of A: BLAS rounds otherwise on every processor."""
+    return np.asarray((A[:, :, None] * B.reshape(len(B), -1)).sum(1).reshape(len(A), *B.shape[1:]))
+
+
+def _skew(r: Array) -> Array:
+    """`skew` of an array."""
+    x, y, z = r
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def largest(x: DM) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +10,9 @@ import numpy as np
 from .._base.checks import within
 from .._base.types import ModelError
 from ..mechanism import Model
-from ..models import human as human_model
+from ..models.joint_limits import strengths
 from ..symmetry.mirror import mirror_map
-from .effort_costs import with_calves
+from .effort_costs import CALF
 
 Joints = str | Sequence[str] | Mapping[str, Any]
 """Joints by name, with one value each, or without."""
@@ -42,22 +41,12 @@ def strengthened(model: Model, height: float, sex: Sex) -> Model:
 
     `od.models.human` has the strength that dynamometers measure; an ankle half as strong as there keeps half.
     """
-    usual = _usual(height, sex)
-    ratio = {
-        name: model.dofs.tau_max[model.qd_names.index(name)] / usual.dofs.tau_max[usual.qd_names.index(name)]
-        for name in ("ankle_l", "ankle_r")
-        if name in model.qd_names
-    }
-    calf = with_calves(usual)
-    most = {name: float(share * calf.dofs.tau_max[calf.qd_names.index(name)]) for name, share in ratio.items()}
-    least = {name: float(model.dofs.tau_min[model.qd_names.index(name)]) for name in ratio}
-    return model.with_limits(effort={name: (least[name], most[name]) for name in ratio})
-
-
-@lru_cache(maxsize=8)
-def _usual(height: float, sex: Sex) -> Model:
-    """A human whose strength is that of dynamometers; per mass, it is the same at all masses."""
-    return human_model(73.0, height, sex)
+    usual = strengths(1.0, height, sex)["ankle"][0][1]  # per mass, it is the same at all masses
+    limits = dict(zip(model.qd_names, zip(model.dofs.tau_min, model.dofs.tau_max, strict=True), strict=True))
+    ankles = {name: limits[name] for name in ("ankle_l", "ankle_r") if name in limits}
+    return model.with_limits(
+        effort={name: (float(least), float(most / usual * CALF)) for name, (least, most) in ankles.items()}
+    )
 
 
 def locked_at(model: Model, locked: Joints) -> Model:
