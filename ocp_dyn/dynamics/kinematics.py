@@ -6,6 +6,7 @@ are classical (the true acceleration of the point), without gravity.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -65,14 +66,30 @@ def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
     path = model.path(body)
     if not (path and isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
         return _poses_and_axes(model, path, q)
-    trunk = _bodies_beyond(model, path[0])
     of_trunk = _of_trunk(model, path[0])
     if of_trunk.has_free():  # symbols in a custom joint must stay visible to differentiation
         return _poses_and_axes(model, path, q)
-    found = iter(of_trunk.call([q]))
+    recent = _recent_of_trunk(model, path[0])
+    for seen, known in tuple(recent):
+        if ca.is_equal(seen, q):
+            return known
+    trunk, found = _bodies_beyond(model, path[0]), iter(of_trunk.call([q]))
     X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i in trunk}
     step = {i: next(found) for i in trunk}
-    return PosesAndAxes(X0, step, *({k: next(found) for i in trunk for k in model.dofs_of(i)} for _ in "wv"))
+    result = PosesAndAxes(X0, step, *({k: next(found) for i in trunk for k in model.dofs_of(i)} for _ in "wv"))
+    recent.appendleft((ca.SX(q), result))  # a copy, because users may assign to entries of q
+    return result
+
+
+RECENT = 4
+"""Number of configurations whose poses are kept for each mechanism: all feet, costs and path constraints of an interval
+use those at its stages."""
+
+
+@kept_per_model
+def _recent_of_trunk(model: Model, first: int) -> deque[tuple[ca.SX, PosesAndAxes]]:
+    """The last configurations of a body on the ground and all that it carries, with their poses."""
+    return deque(maxlen=RECENT)
 
 
 def axes_of_dofs(model: Model, q: Expr) -> list[Expr]:
