@@ -44,7 +44,7 @@ WORTH_A_THREAD = 200_000
 
 INPUT, CONSTANT, OUTPUT = range(3)
 
-CHECKED = 64
+CHECKED = 16
 """Number of instructions that are compared with those that CasADi tells one by one."""
 
 Code = NDArray[np.int32]

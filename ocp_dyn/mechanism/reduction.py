@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._base.types import ROUNDING, Array, ModelError, exact, repr_in_message
+from .._base.types import ROUNDING, Array, ModelError, repr_in_message
 from ..joints import (
     Euler,
     FloatingBase,

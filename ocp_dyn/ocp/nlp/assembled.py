@@ -84,12 +84,19 @@ class Assembled:
     """The functions of a whole program over (x, p): f, g, their first and second derivatives, and the cost by term.
 
     gaps: names of the rows that lead from one state to the next, in the order of the states. evaluator: computes them
-    as numpy arrays. lock: to be acquired by a thread before it uses the program. objective, constraints, gradient,
+    as numpy arrays. lock: to be acquired by a thread before it uses the program. key: under which the program is to be
+    stored on disk as soon as it has all tables; "": it is there, or can not be. objective, constraints, gradient,
     jacobian, hessian, cost_terms: the same as CasADi Functions, with the names and shapes that `casadi.nlpsol` expects.
     """
 
     def __init__(
-        self, blocks: Sequence[Block], n: int, parameters: int, threads: int, gaps: tuple[str, ...] = GAPS
+        self,
+        blocks: Sequence[Block],
+        n: int,
+        parameters: int,
+        threads: int,
+        gaps: tuple[str, ...] = GAPS,
+        key: str = "",
     ) -> None:
         self.blocks, self.n, self.threads, self.parameters, self.gaps = list(blocks), n, threads, parameters, gaps
         self.row_lower = np.concatenate([np.zeros(0), *(np.tile(b.lower, len(b.instances)) for b in blocks)])
@@ -97,7 +104,7 @@ class Assembled:
         self.row_names = [n for b in self.blocks for _ in b.instances for n in (f"{b.name}: {r}" for r in b.row_names)]
         self.cost_names = [name for b in self.blocks for name in b.cost_names]
         self.constants = np.concatenate([np.zeros(0), *(value for b in self.blocks for value in b.values)])
-        self.lock = threading.RLock()
+        self.lock, self.key = threading.RLock(), key
         self.tapes: Tapes | None = None
         self.evaluator = Evaluator(self.blocks, self.n, self.constants, self.parameters, self.threads)
         self._make_functions()

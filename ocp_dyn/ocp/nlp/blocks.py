@@ -7,19 +7,21 @@ one interval, whatever the horizon.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import DM, SX
+from numpy.typing import NDArray
 
 from ..._base.checks import numbers
 from ..._base.types import Array, Indices, positional, repr_in_message
 from .block_graph import BlockGraph
 from .block_rows import BlockRows
-from .derivative_cache import BlockDerivatives, derived
+from .derivative_cache import BlockDerivatives, derived, derived_later
+from .kept_programs import BlockOutline
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,24 +127,53 @@ class Block:
         numbers = [np.atleast_1d(np.asarray(constants[name], dtype=float)) for name in self.constants]
         self.values.append(np.concatenate([np.zeros(0), *numbers]))
 
+    @property
+    def inputs(self) -> list[Any]:
+        """Name of the block, and names, kinds, sizes and scales of what its body gets."""
+        slots = [(name, type(s).__name__, s.size, getattr(s, "scale", None)) for name, s in self.slots.items()]
+        return [self.name, slots, self.constants]
+
     def build(self, kinds: dict[str, BlockDerivatives]) -> None:
         """Makes the functions of this kind of block, or takes those of an equal one; kinds: the program's, by key."""
+        graph, rows = self._graph()
+        self.cost_names = [name for name, _ in rows.costs]
+        self.row_names = [name for name, value, _, _ in rows.rows for _ in range(value.shape[0])]
+        self.lower = np.concatenate([np.zeros(0), *(lo for _, _, lo, _ in rows.rows)])
+        self.upper = np.concatenate([np.zeros(0), *(up for _, _, _, up in rows.rows)])
+        self._use(graph.key, kinds.get(graph.key) or derived(graph.key, graph.derivatives), kinds)
+
+    def take(self, known: BlockOutline, kinds: dict[str, BlockDerivatives]) -> None:
+        """Takes what another process has found for this kind of block; its body is called if a function is needed."""
+        self.cost_names, self.row_names, self.lower, self.upper = (
+            known.cost_names, known.row_names, known.lower, known.upper,
+        )  # fmt: skip
+
+        def later() -> BlockDerivatives:
+            patterns = known.jacobian_pattern, known.hessian_pattern
+            return derived_later(*patterns, known.sizes, lambda: self._graph()[0].derivatives())
+
+        self._use(known.key, kinds.get(known.key) or derived(known.key, later), kinds)
+
+    def outline(self, levels: Iterable[str], tapes: Mapping[str, NDArray[np.uint8]]) -> BlockOutline:
+        """What `take` needs; levels: those whose sizes are told."""
+        sizes = {level: self.derivatives.size(level) for level in levels}
+        found = self.cost_names, self.row_names, self.lower, self.upper, self.jacobian_pattern, self.hessian_pattern
+        return BlockOutline(self.key, *found, sizes, dict(tapes))
+
+    def _graph(self) -> tuple[BlockGraph, BlockRows]:
+        """The graph that the body writes, and its rows."""
         z = {name: SX.sym(name, v.size) for name, v in self.slots.items() if isinstance(v, Variable)}
         p = {name: SX.sym(name, v.size) for name, v in self.slots.items() if isinstance(v, ProgramParameter)}
         p |= {name: SX.sym(name, size) for name, size in self.constants.items()}
         scaled = {name: z[name] * DM(v.scale) for name, v in self.slots.items() if isinstance(v, Variable)}
         rows = BlockRows()
         self.body(scaled | p, rows)
-        self.cost_names = [name for name, _ in rows.costs]
-        self.row_names = [name for name, value, _, _ in rows.rows for _ in range(value.shape[0])]
-        self.lower = np.concatenate([np.zeros(0), *(lo for _, _, lo, _ in rows.rows)])
-        self.upper = np.concatenate([np.zeros(0), *(up for _, _, _, up in rows.rows)])
-        zs, ps = ca.vertcat(*z.values()), ca.vertcat(SX(0, 1), *p.values())
-        graph = BlockGraph(self.name, rows, zs, ps)
-        self.key = graph.key
-        self.derivatives = kinds[self.key] = kinds.get(self.key) or derived(self.key, graph.derivatives)
-        self.jacobian_pattern = self.derivatives.jacobian_pattern
-        self.hessian_pattern = self.derivatives.hessian_pattern
+        return BlockGraph(self.name, rows, ca.vertcat(*z.values()), ca.vertcat(SX(0, 1), *p.values())), rows
+
+    def _use(self, key: str, derivatives: BlockDerivatives, kinds: dict[str, BlockDerivatives]) -> None:
+        self.key, self.derivatives = key, derivatives
+        kinds[key] = derivatives
+        self.jacobian_pattern, self.hessian_pattern = derivatives.jacobian_pattern, derivatives.hessian_pattern
 
     @property
     def values_function(self) -> ca.Function:

@@ -81,7 +81,7 @@ def keep_patterns(key: str, derivatives: BlockDerivatives) -> None:
     """Stores patterns and sizes for other processes, if there is room on the disk."""
     numbers = [derivatives.size(level) for level in FUNCTION_LEVELS[:3]]
     for pattern in (derivatives.jacobian_pattern, derivatives.hessian_pattern):
-        numbers += [*pattern.shape, pattern.nnz(), *pattern.colind(), *pattern.row()]
+        numbers += pattern_numbers(pattern)
     name = _name(key)
     with contextlib.suppress(OSError):
         place = cache.directory()
@@ -99,20 +99,35 @@ def kept_patterns(key: str, derive: Callable[[], BlockDerivatives]) -> BlockDeri
         path = cache.find(cache.directory(), _name(key), SUFFIX)
         if path is not None:
             numbers = np.fromfile(path, np.int64)
-            jacobian, rest = _pattern(numbers[3:])
-            found: list[BlockDerivatives] = []
-
-            def make(level: str) -> ca.Function:
-                if not found:
-                    found.append(derive())
-                return found[0].function(level)
-
+            jacobian, rest = pattern_of(numbers[3:])
             sizes = dict(zip(FUNCTION_LEVELS[:3], numbers[:3].tolist(), strict=True))
-            return BlockDerivatives(jacobian, _pattern(rest)[0], make, sizes)
+            return derived_later(jacobian, pattern_of(rest)[0], sizes, derive)
     return None
 
 
-def _pattern(numbers: NDArray[np.int64]) -> tuple[ca.Sparsity, NDArray[np.int64]]:
+def derived_later(
+    jacobian_pattern: ca.Sparsity,
+    hessian_pattern: ca.Sparsity,
+    sizes: Mapping[str, int],
+    derive: Callable[[], BlockDerivatives],
+) -> BlockDerivatives:
+    """Derivatives with known patterns and sizes; the first function that is needed derives them."""
+    found: list[BlockDerivatives] = []
+
+    def make(level: str) -> ca.Function:
+        if not found:
+            found.append(derive())
+        return found[0].function(level)
+
+    return BlockDerivatives(jacobian_pattern, hessian_pattern, make, sizes)
+
+
+def pattern_numbers(pattern: ca.Sparsity) -> list[int]:
+    """A pattern as numbers: shape, number of nonzeros, where columns begin, rows."""
+    return [*pattern.shape, pattern.nnz(), *pattern.colind(), *pattern.row()]
+
+
+def pattern_of(numbers: NDArray[np.int64]) -> tuple[ca.Sparsity, NDArray[np.int64]]:
     """The pattern that the numbers begin with, and the numbers after it."""
     rows, columns, entries = numbers[:3].tolist()
     start = 4 + columns

@@ -10,10 +10,11 @@ import contextlib
 import ctypes
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._base import cache
 from ..._base.identity import digest, source_digest
@@ -23,6 +24,7 @@ from .assembled import Assembled
 from .blocks import Block
 from .derivative_cache import FUNCTION_LEVELS, keep_patterns
 from .evaluator import Key, Tapes
+from .kept_programs import keep_program
 
 LEAST_INSTRUCTIONS = 20_000
 """Least number of instructions, of all instances together, that tables are worth: with fewer, CasADi's virtual machine
@@ -82,8 +84,27 @@ def use_tables(
     taped = len(known | more)
     left = len(missing) - len(more)
     if not left:
+        _keep_program(program, levels)
         return "tables"
     return f"{taped} functions by tables, {left} in the {MACHINE}" if taped else MACHINE
+
+
+def _keep_program(program: Assembled, levels: Sequence[str]) -> None:
+    """Stores a program that has all its tables, once; small tapes go with it."""
+    if program.key and program.tapes is not None:
+        outlines = []
+        for k, block in enumerate(program.blocks):
+            small = [level for level in levels if block.derivatives.size(level) < KEPT_ON_DISK]
+            tapes = {_name(block.key, level): program.tapes.of[k, level].memory for level in small}
+            outlines.append(block.outline(levels, tapes))
+        keep_program(program.key, outlines)
+        program.key = ""
+
+
+def keep_small_tapes(tapes: Mapping[str, NDArray[np.uint8]]) -> None:
+    """Keeps tapes that came with a program from the disk."""
+    for name, memory in tapes.items():
+        _keep(name, Tape(memory))
 
 
 def _tapes(found: ctypes.CDLL, program: Assembled, wanted: list[Key], all_of_them: bool) -> dict[Key, Tape]:

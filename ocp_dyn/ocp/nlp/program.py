@@ -13,6 +13,8 @@ from .assembled import GAPS, Assembled
 from .block_rows import BlockRows
 from .blocks import Block, Body, ProgramParameter, Slot, Span, Variable, numbers_of
 from .derivative_cache import BlockDerivatives
+from .function_tables import keep_small_tapes
+from .kept_programs import kept_program, program_key
 
 __all__ = ["GAPS", "Assembled", "Block", "BlockRows", "Body", "Program", "ProgramParameter", "Slot", "Span", "Variable"]
 
@@ -113,10 +115,21 @@ class Program:
         if self._joined is not None:
             self._joined[variable.index] = self._start[k]
 
-    def assemble(self) -> Assembled:
-        """Builds the blocks and the functions of the whole program."""
+    def assemble(self, key: str = "") -> Assembled:
+        """Builds the blocks and the functions of the whole program.
+
+        key: of all that the bodies of blocks depend on, for the program on disk (`kept_programs`); "": there is none.
+        """
         self.blocks = [block for block in self.blocks if block.instances]
         kinds: dict[str, BlockDerivatives] = {}
-        for block in self.blocks:
-            block.build(kinds)
-        return Assembled(self.blocks, self.size, self.values.size, self.threads, self.gaps)
+        key = key and program_key(key, [block.inputs for block in self.blocks])
+        known = kept_program(key)
+        if known is None or len(known) != len(self.blocks):
+            for block in self.blocks:
+                block.build(kinds)
+        else:
+            key = ""  # it need not be stored again
+            for block, outline in zip(self.blocks, known, strict=True):
+                block.take(outline, kinds)
+                keep_small_tapes(outline.tapes)
+        return Assembled(self.blocks, self.size, self.values.size, self.threads, self.gaps, key)

@@ -7,10 +7,14 @@ periodicity, implies it.
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 import casadi as ca
 from casadi import DM, SX
 
 from ..._base.checks import call_user, rows_and_bounds, scalar
+from ..nlp.kept_programs import program_key
 from ..nlp.program import GAPS, BlockRows, Program, Slot, Span
 from ..statement.objectives import Cost
 from ..statement.phases import Impact, JumpCondition, Phase
@@ -55,6 +59,34 @@ def transcribe(problem: Statement, threads: int = 2) -> Transcription:
             add_jump(t, p, transition)
     _add_ends(t)
     return t
+
+
+NO_ROWS = ("guess", "posture", "options")
+"""Fields of a problem that neither costs nor rows depend on."""
+
+
+def key_of(problem: Statement) -> str:
+    """The key of the program of a problem on disk; "" for a problem with functions of a user (`kept_programs`).
+
+    The speed of a period is a parameter of the program, and bounds of a free duration are those of a variable: walks at
+    different speeds have one program.
+    """
+    data = _fields(problem, *NO_ROWS, "phases", "periodic")
+    data["phases"] = [_fields(phase, "duration") | {"duration": _duration(phase)} for phase in problem.phases]
+    if problem.periodic is not None:
+        data["periodic"] = _fields(problem.periodic, "speed") | {"speed": problem.periodic.speed is not None}
+    return program_key(data)
+
+
+def _fields(part: Any, *without: str) -> dict[str, Any]:
+    """The class and the fields of a dataclass, by name."""
+    values = {f.name: getattr(part, f.name) for f in fields(part) if f.init and f.name not in without}
+    return {"class": type(part)} | values
+
+
+def _duration(phase: Phase) -> Any:
+    low, high = phase.duration_bounds
+    return "free" if phase.shared_duration is None and low < high else phase.duration
 
 
 def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:

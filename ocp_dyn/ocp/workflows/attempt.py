@@ -34,7 +34,7 @@ from ..solvers.monitor import Monitor, interruptible, violation
 from ..statement.statement import Statement
 from ..transcription.collect import collect
 from ..transcription.stage_order import stage_order
-from ..transcription.transcribe import transcribe
+from ..transcription.transcribe import key_of, transcribe
 from ..transcription.variables import Transcription
 from .diagnosis import faults, repetitions
 from .parameter_values import by_name
@@ -133,7 +133,7 @@ def prepare(problem: Statement, threads: int = 2, say: Progress | None = None) -
         t = transcribe(problem, threads)
         if say is not None:
             say(f"building {len(t.program.blocks)} kinds of blocks ...")
-        kept = threads, t, t.program.assemble()
+        kept = threads, t, t.program.assemble(key_of(problem))
         object.__setattr__(problem, "_kept", kept)  # a cache, no part of the problem's data
     return kept[1], kept[2]
 
