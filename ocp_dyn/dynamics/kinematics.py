@@ -92,11 +92,9 @@ def _recent_of_trunk(model: Model, first: int) -> deque[tuple[ca.SX, PosesAndAxe
     return deque(maxlen=RECENT)
 
 
-def axes_of_dofs(model: Model, q: Expr) -> list[Expr]:
-    """Velocity (6) of every dof's body per unit velocity of the dof: angular, and linear of the body's origin, world
-    axes. O(n)."""
-    found = _poses_and_axes(model, range(1, model.nb + 1), q)
-    return [ca.vertcat(found.w[k], found.v[k]) for k in range(model.nv)]
+def all_poses_and_axes(model: Model, q: Expr) -> PosesAndAxes:
+    """Poses and columns of all bodies, in one pass."""
+    return _poses_and_axes(model, range(1, model.nb + 1), q)
 
 
 @kept_per_model

@@ -17,7 +17,7 @@ import numpy as np
 from casadi import DM
 
 from .._base.types import Array, Expr, ModelError
-from ..dynamics.kinematics import axes_of_dofs, body_transforms
+from ..dynamics.kinematics import PosesAndAxes, all_poses_and_axes
 from ..dynamics.passive_torques import passive_force
 from ..dynamics.rnea_crba_aba import inverse_dynamics
 from ..functions.function import function
@@ -94,14 +94,10 @@ class MirrorMap:
         rows = [int(np.argmax(np.abs(column))) for column in S.T]
         return {name: (names[row], float(S[row, k])) for k, (name, row) in enumerate(zip(names, rows, strict=True))}
 
-    @cached_property
-    def _neutral(self) -> list[Transform]:
-        return body_transforms(self.model, DM(self.model.neutral()))
-
     def frame(self, name: str) -> Frame:
         """The frame on the partner body at the reflection of this frame's origin; ModelError if there is none."""
         frame = self.model.frame(name)
-        X0 = self._neutral
+        X0 = _neutral(self.model).X0
         target = REFLECTION @ _origin(frame, X0)
         candidates = [f for f in self.model.frames.values() if f.body == self.partners[frame.body]]
         near = [f for f in candidates if np.linalg.norm(_origin(f, X0) - target) < TOLERANCE]
@@ -113,10 +109,10 @@ class MirrorMap:
 
     def point(self, body: int, place: Array) -> tuple[int, Array]:
         """The partner of a body, and the reflection of the point `place` (3) [m] in the partner's coordinates."""
-        X0 = self._neutral
+        X0 = _neutral(self.model).X0
         partner = self.partners[body]
-        seen = REFLECTION @ np.array(DM(X0[body].point(place)).full()).ravel()
-        return partner, np.array(DM(X0[partner].inverse().point(seen)).full()).ravel()
+        seen = REFLECTION @ _numbers(X0[body].point(place))
+        return partner, _numbers(X0[partner].inverse().point(seen))
 
 
 @checks_arguments()
@@ -154,9 +150,8 @@ def _checked_mirror(model: Model, loads: Loads) -> tuple[DM, DM, tuple[int, ...]
 def kinematic_mirror(model: Model) -> MirrorMap:
     """The mirror map, without the check by dynamics."""
     partners = match_bodies(model)
-    q0 = DM(model.neutral())
-    qd_matrix = np.zeros((model.nv, model.nv))
-    axes = [np.array(DM(column).full()).ravel() for column in axes_of_dofs(model, q0)]
+    neutral, qd_matrix = _neutral(model), np.zeros((model.nv, model.nv))
+    axes = [_numbers(ca.vertcat(neutral.w[k], neutral.v[k])) for k in range(model.nv)]
     for i, _ in model.edges:
         for k, image in zip(model.dofs_of(i), model.dofs_of(partners[i]), strict=True):
             qd_matrix[image, k] = _sign(model, axes[k], axes[image], k, image)
@@ -164,18 +159,27 @@ def kinematic_mirror(model: Model) -> MirrorMap:
     return MirrorMap(model, ca.sparsify(DM(q_matrix)), ca.sparsify(DM(qd_matrix)), partners)
 
 
-def _origin(frame: Frame, X0: list[Transform]) -> Array:
-    X = frame.X @ X0[frame.body]
-    return np.array(DM(X.r).full()).ravel()
+@kept_per_model
+def _neutral(model: Model) -> PosesAndAxes:
+    """Poses of all bodies in the neutral posture, and the axes of the dofs."""
+    return all_poses_and_axes(model, DM(model.neutral()))
+
+
+def _numbers(x: Expr) -> Array:
+    return np.array(DM(x).full()).ravel()
+
+
+def _origin(frame: Frame, X0: dict[int, Transform]) -> Array:
+    return _numbers((frame.X @ X0[frame.body]).r)
 
 
 def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
     """The index of every body's partner: a child of the parent's partner, at the mirrored place, with equal mass."""
-    X0 = body_transforms(model, DM(model.neutral()))
-    place = [np.array(DM(X.r).full()).ravel() for X in X0]
+    X0 = _neutral(model).X0
+    place = [_numbers(X.r) for X in X0.values()]
     com = [
-        np.array(DM(X.point(body.h / body.m if float(body.m) else body.h)).full()).ravel()
-        for X, body in zip(X0, model.I, strict=True)
+        _numbers(X.point(body.h / body.m if float(body.m) else body.h))
+        for X, body in zip(X0.values(), model.I, strict=True)
     ]
     partners = {0: 0}
     extent = max(float(np.linalg.norm(x)) for x in (*place, *com))

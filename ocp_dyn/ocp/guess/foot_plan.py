@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
+from ..._base.on_arrays import OnArrays
 from ..._base.types import Array
 from ...constraints import Contact
 from ...dynamics.kinematics import point_position, pose
@@ -37,6 +37,7 @@ from .foot_tracks import (
     mean_heading,
     period_image,
     pose_at,
+    positions,
     toes_at,
     tracks_of,
 )
@@ -115,11 +116,10 @@ def _standing_height(problem: Statement, q0: Array, ground: float) -> tuple[floa
     """Height [m] of the base above the ground that it stands on in the standing posture, and the height of this ground:
     that of the lowest foot, or in a posture of the user's own the ground of the start."""
     model = problem.model
-    base = float(point_position(model, model.body_names[0], DM(q0))[2])
-    if problem.posture is not None:
-        return base - ground, ground
     feet = [f for f in problem.footholds if isinstance(f, Foothold) and f.plane == problem.footholds[0].plane]
-    lowest = min(float(point_position(model, f.name, DM(q0), f.point)[2]) for f in feet)
+    places = [(model.body_names[0], (0.0, 0.0, 0.0)), *((f.name, f.point) for f in feet)]
+    base, *heights = positions(model, q0, places)[:, 2].tolist()
+    lowest = ground if problem.posture is not None else min(heights)
     return base - lowest, lowest
 
 
@@ -189,17 +189,17 @@ class Manifold:
 
     def __init__(self, model: Model, limits: bool) -> None:
         q, q1, v = SX.sym("q", model.nq), SX.sym("q1", model.nq), SX.sym("v", model.nv)
-        self._integrate = ca.Function("integrate", [q, v], [model.integrate(q, v)])
-        self._difference = ca.Function("difference", [q, q1], [model.difference(q, q1)])
+        self._integrate = OnArrays([q, v], [model.integrate(q, v)])
+        self._difference = OnArrays([q, q1], [model.difference(q, q1)])
         self._limits = (model.dofs.q_lower, model.dofs.q_upper) if limits else (-np.inf, np.inf)
 
     def integrate(self, q: Array, v: Array) -> Array:
         """`Model.integrate` on numbers."""
-        return as_numbers(self._integrate(q, v)).ravel()
+        return self._integrate(q, v)[0].ravel()
 
     def difference(self, q: Array, q1: Array) -> Array:
         """`Model.difference` on numbers."""
-        return as_numbers(self._difference(q, q1)).ravel()
+        return self._difference(q, q1)[0].ravel()
 
     def step(self, q: Array, normal: Array, damping: Array, right: Array) -> tuple[Array, Array]:
         """The configuration after a damped Gauss-Newton step from q inside the limits, and the step v: (normal +
@@ -233,13 +233,13 @@ class _Fit(Manifold):
         J = ca.vertcat(*(c.jacobian(model, q) for c in contacts))
         away = model.difference(standing, q)
         inputs = [q, standing, *(x for pose in poses for x in pose)]
-        self._function = ca.Function("fit", inputs, [ca.vertcat(*rows), ca.densify(J), away], {"cse": True})
+        self._function = OnArrays(inputs, [ca.vertcat(*rows), J, away])
         self._weights = np.array([*self.BASE_WEIGHTS, *np.ones(6 * len(bodies))])[:, None]
 
     def __call__(self, q: Array, standing: Array, goal: list[tuple[Array, Array]]) -> Array:
-        flat: list[Any] = [x for pose in goal for x in pose]
+        flat = [x for pose in goal for x in pose]
         for _ in range(self.LARGEST_STEP_COUNT):
-            r, J, away = (as_numbers(x) for x in self._function(q, standing, *flat))
+            r, J, away = self._function(q, standing, *flat)
             A, b = self._weights * J, self._weights * r
             damping = np.full(A.shape[1], self.POSTURE_WEIGHT**2)
             q, v = self.step(q, A.T @ A, damping, A.T @ b + self.POSTURE_WEIGHT**2 * away)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
+import casadi as ca
 import numpy as np
-from casadi import DM
+from casadi import DM, SX
 
+from ..._base.on_arrays import OnArrays
 from ..._base.types import Array, Vector
 from ...constraints import RollingContact
-from ...dynamics.kinematics import resolve
+from ...dynamics.kinematics import point_position, resolve
 from ...joints import Revolute
 from ...mechanism import Model
 from ...spatial_algebra.rotations import (
@@ -200,10 +204,24 @@ def pose_at(spans: list[Span], time: float, lift: float) -> tuple[Array, Array]:
     (R0, p0), (R1, p1) = before[-1].pose(before[-1].end), after[0].pose(after[0].begin)
     u = (time - before[-1].end) / (after[0].begin - before[-1].end)
     s = u * u * (3 - 2 * u)
-    turn = quaternion_log(DM(matrix_quaternion(R0.T @ R1)))
-    R = R0 @ as_numbers(quaternion_matrix(quaternion_exp(s * turn)))
+    R = R0 @ as_numbers(_part_of_turn()(matrix_quaternion(R0.T @ R1), s))
     up = lift * math.sin(math.pi * u) ** 2 + _climb(before[-1], after[0], u)
     return R, (1 - s) * p0 + s * p1 + np.array([0.0, 0.0, up])
+
+
+@cache
+def _part_of_turn() -> ca.Function:
+    """(quaternion, s) -> R, the rotation matrix of the fraction s of a turn."""
+    turn, s = SX.sym("turn", 4), SX.sym("s")
+    return ca.Function("part", [turn, s], [quaternion_matrix(quaternion_exp(s * quaternion_log(turn)))])
+
+
+def positions(model: Model, q: Array, places: Sequence[tuple[str, Vector]]) -> Array:
+    """World positions (N, 3) [m] of points of frames, in the posture q; places: frames and points, in their
+    coordinates."""
+    x = SX.sym("q", model.nq)
+    found = [point_position(model, frame, x, point) for frame, point in places]
+    return np.array(OnArrays([x], [ca.horzcat(*found)])(q)[0].T)
 
 
 def _climb(span: Span, later: Span, u: float) -> float:

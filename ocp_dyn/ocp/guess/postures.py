@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
+from ..._base.on_arrays import OnArrays
 from ..._base.types import Array, Indices
 from ...constraints import Contact
 from ...mechanism import Model
@@ -23,7 +24,7 @@ from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan, Postures, entries_of
 from ..transcription.variables import Transcription, place_value
 from .foot_plan import Manifold, State, nodes_of, smoothed
-from .foot_tracks import TIME_TOLERANCE, as_numbers, first_step, pose_at, tracks_of
+from .foot_tracks import TIME_TOLERANCE, first_step, pose_at, tracks_of
 
 NAMED, OTHERS, FREE = 0.1, 0.02, 1e-3
 """Weights of the distance from a posture: of joints that it names, of the others, and of a base that it does not name.
@@ -41,7 +42,7 @@ STEP_TOLERANCE = 1e-4
 class Goal:
     """Rows of a foot and their target: all entries that the function takes after q."""
 
-    rows: ca.Function
+    rows: OnArrays
     target: Array
 
 
@@ -137,7 +138,7 @@ class LimbGoals:
                 place = place_value(transcription, f, transcription.program.start, first_step(transcription))
                 self.held.append((begin, begin + duration, f, place))
             begin += duration
-        self._rows: dict[Any, ca.Function] = {}
+        self._rows: dict[Any, OnArrays] = {}
 
     def goals(self, time: float) -> list[Goal]:
         """The goals at a time [s]."""
@@ -158,27 +159,27 @@ class LimbGoals:
                 found.append(Goal(self._held(f), place))
         return found
 
-    def _pose(self, body: int) -> ca.Function:
+    def _pose(self, body: int) -> OnArrays:
         contact, R, p = Contact(self.model.body(self.model.body_names[body - 1])), SX.sym("R", 9), SX.sym("p", 3)
         target = ca.vertcat(R, p)
         return self._function(body, lambda q: contact.position_from(self.model, q, ca.reshape(R, 3, 3), p), target)
 
-    def _point(self, body: int, point: Array) -> ca.Function:
+    def _point(self, body: int, point: Array) -> OnArrays:
         contact = Contact(self.model.body(self.model.body_names[body - 1]), point=tuple(point), axes="xyz")
         p = SX.sym("p", 3)
         return self._function((body, tuple(point)), lambda q: contact.position_from(self.model, q, SX(np.eye(3)), p), p)
 
-    def _held(self, f: Foothold) -> ca.Function:
+    def _held(self, f: Foothold) -> OnArrays:
         place = SX.sym("place", 3)
         return self._function(f, lambda q: f.position(self.model, q, place), place)
 
-    def _function(self, key: Any, rows: Callable[[SX], SX], target: SX) -> ca.Function:
+    def _function(self, key: Any, rows: Callable[[SX], SX], target: SX) -> OnArrays:
         """(q, target) -> rows, and their Jacobian with respect to a step from q."""
         if key not in self._rows:
             q, v = SX.sym("q", self.model.nq), SX.sym("v", self.model.nv)
             r = ca.vertcat(SX(0, 1), rows(self.model.integrate(q, v)))
             out = ca.substitute([r, ca.densify(ca.jacobian(r, v))], [v], [SX.zeros(self.model.nv)])
-            self._rows[key] = ca.Function("rows", [q, target], out, {"cse": True})
+            self._rows[key] = OnArrays([q, target], out)
         return self._rows[key]
 
 
@@ -188,7 +189,7 @@ class Nearest(Manifold):
     def __call__(self, wanted: Array, weights: Array, goals: list[Goal]) -> Array:
         q = wanted
         for _ in range(LARGEST_STEP_COUNT):
-            parts = [[as_numbers(x) for x in goal.rows(q, goal.target)] for goal in goals]
+            parts = [goal.rows(q, goal.target) for goal in goals]
             r = np.concatenate([np.zeros(0), *(part[0].ravel() for part in parts)])
             J = np.concatenate([np.zeros((0, len(weights))), *(part[1] for part in parts)])
             q, v = self.step(q, J.T @ J, weights**2, J.T @ r + weights**2 * self.difference(wanted, q))

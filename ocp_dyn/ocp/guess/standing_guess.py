@@ -11,7 +11,7 @@ from casadi import DM
 from ..._base.checks import call_user, numbers
 from ..._base.types import Array, positional, repr_in_message
 from ...constraints import RollingContact, constraint_jacobian
-from ...dynamics.kinematics import point_position, pose, resolve
+from ...dynamics.kinematics import pose, resolve
 from ...functions.function import function
 from ...mechanism import Model
 from ...symmetry.advance import Advance, obstacle
@@ -23,6 +23,7 @@ from ..statement.statement import Statement
 from ..transcription.variables import Transcription, advance_value, contacts, model_of, number, place_value, state_of
 from .channel_guesses import guess_channels
 from .foot_plan import planned
+from .foot_tracks import positions
 from .postures import through_postures
 
 
@@ -204,7 +205,7 @@ def standing(transcription: Transcription) -> Array:
         return _moved(model, q, rise=-_height_above_rest(model, soft, q))
     q = _over(transcription, q)
     ground = float(placed[0].origin(DM(placed[0].bounds.mean(axis=1)))[2])
-    return _moved(model, q, rise=ground - min(float(point_position(model, f.name, DM(q), f.point)[2]) for f in placed))
+    return _moved(model, q, rise=ground - positions(model, q, [(f.name, f.point) for f in placed])[:, 2].min())
 
 
 def _over(transcription: Transcription, q: Array) -> Array:
@@ -219,11 +220,8 @@ def _over(transcription: Transcription, q: Array) -> Array:
     if free and not obstacle(model, shifts=(False, False, False), turns=True):
         turns = [_turn(model, f, place, q) for f, place in zip(feet, places, strict=True) if f.kind != "point"]
         q = _moved(model, q, turn=float(np.angle(sum(turns))))
-    gaps = [
-        np.array((f.origin(place) - point_position(model, f.name, DM(q), f.point)).full()).ravel()
-        for f, place in zip(feet, places, strict=True)
-    ]
-    length, sideways, _ = np.mean(gaps, axis=0)
+    goals = np.array([f.origin(place).full().ravel() for f, place in zip(feet, places, strict=True)])
+    length, sideways, _ = np.mean(goals - positions(model, q, [(f.name, f.point) for f in feet]), axis=0)
     return _moved(model, q, length=length, sideways=sideways if free else 0.0)
 
 
