@@ -149,6 +149,7 @@ from .joints import JointAxis as JointAxis
 from .joints import JointState as JointState
 from .joints import LinearFunction as LinearFunction
 from .joints import MultiDof as MultiDof
+from .joints import NaturalSpline as NaturalSpline
 from .joints import PiecewiseLinearFunction as PiecewiseLinearFunction
 from .joints import Planar as Planar
 from .joints import PolynomialFunction as PolynomialFunction
@@ -161,8 +162,11 @@ from .joints import SineFunction as SineFunction
 from .joints import Spherical as Spherical
 from .joints import Translation as Translation
 from .joints import Universal as Universal
+from .mechanism import Bushing as Bushing
 from .mechanism import ConditionalPathPoint as ConditionalPathPoint
+from .mechanism import CoordinateLimit as CoordinateLimit
 from .mechanism import ExponentialTorque as ExponentialTorque
+from .mechanism import FormulaTorque as FormulaTorque
 from .mechanism import Frame as Frame
 from .mechanism import Marker as Marker
 from .mechanism import Model as Model
@@ -171,6 +175,7 @@ from .mechanism import Muscle as Muscle
 from .mechanism import OneSidedSpring as OneSidedSpring
 from .mechanism import PathPoint as PathPoint
 from .mechanism import PathWrap as PathWrap
+from .mechanism import PrescribedMotion as PrescribedMotion
 from .mechanism import WrapObject as WrapObject
 from .mechanism.builder import ModelBuilder as ModelBuilder
 from .mechanism.builder import random_tree as random_tree

@@ -70,6 +70,7 @@ def data(model: od.Model) -> dict[str, Any]:
         "muscles": {muscle.name: muscle.kind for muscle in model.muscles},
         "constraints": [str(one.name) for one in model.constraints if isinstance(one, Constraint)],
         "passive": [{"kind": type(element).__name__} | asdict(element) for element in model.passive],  # type: ignore[call-overload]
+        "bushings": [asdict(one) for one in model.bushings],
     }  # fmt: skip
 
 

@@ -5,7 +5,8 @@
     f_t = -f_n u (mu_d + 2 (mu_s - mu_d) / (1 + s^2)) / (v_t max(s, 1)) - f_n mu_v u,    s = sqrt(|u|^2 + eps) / v_t,
 
 with the radius R, the depth d and its rate v, the dissipation c, the slip u of the contact point, and the transition
-velocity v_t. The point of contact lies halfway between the plane and the lowest point of the undeformed sphere.
+velocity v_t. The point of contact lies between the plane and the lowest point of the undeformed sphere, halfway
+unless said otherwise.
 
 Sources. The law: Hunt & Crossley, Coefficient of restitution interpreted as damping in vibroimpact, J. Appl. Mech. 42,
 1975, with the force of Hertz. Friction: Sherman, Seth & Delp, Simbody, Procedia IUTAM 2, 2011. The smoothed form, in
@@ -59,6 +60,10 @@ class HuntCrossleySphere:
     larger the third, the smoother the law. At depth 0 a smooth sphere bears 2/3 k sqrt(R k) eps^(3/4), and 10 mm above
     the plane 1 % of the force 10 mm below it.
 
+    flattening: the share of the depth by which the sphere is flattened, the rest is the ground's: 1/2 for equal
+    stiffness, 1 on rigid ground. The point of contact lies flattening times the depth above the lowest point of the
+    undeformed sphere.
+
     The default material is that of published models of walking: OpenSim's example of a walk in two dimensions (Moco,
     after Falisse et al. 2019) has this stiffness, dissipation 2 s/m, friction 0.8, 0.8, 0.5 s/m, and 0.2 m/s.
 
@@ -79,6 +84,7 @@ class HuntCrossleySphere:
     depth_smoothing: float = 300.0
     rate_smoothing: float = 50.0
     smoothing: float = 1e-5
+    flattening: float = 0.5
 
     def __post_init__(self) -> None:
         if not isinstance(self.frame, (Frame, str)):
@@ -89,6 +95,9 @@ class HuntCrossleySphere:
         object.__setattr__(self, "center", (x, y, z))
         for key in ("radius", "stiffness", "transition_velocity", "depth_smoothing", "rate_smoothing", "smoothing"):
             object.__setattr__(self, key, positive(getattr(self, key), f"HuntCrossleySphere {key}"))
+        object.__setattr__(self, "flattening", not_negative(self.flattening, "HuntCrossleySphere flattening"))
+        if self.flattening > 1:
+            raise ValueError(f"HuntCrossleySphere flattening must be at most 1, got {self.flattening:g}")
         for key in ("dissipation", "static_friction", "dynamic_friction", "viscous_friction"):
             object.__setattr__(self, key, not_negative(getattr(self, key), f"HuntCrossleySphere {key}"))
 
@@ -199,7 +208,7 @@ def sphere_wrench(
     for sphere in spheres:
         arm = R @ sparse(center_in(model, sphere, here))
         depth = sphere.radius - height - ca.dot(n, arm)
-        arm = arm - (sphere.radius - depth / 2) * n
+        arm = arm - (sphere.radius - sphere.flattening * depth) * n
         u = v + ca.cross(w, arm)
         rate = -ca.dot(n, u)
         f_n, f_t = sphere.force(depth, rate, u + rate * n)

@@ -15,13 +15,34 @@ import numpy as np
 
 from .._base.types import ROUNDING, ModelError, repr_in_message, sequence, suggestion
 from ..joints import JointAxis
-from ..joints.functions import FUNCTIONS
-from ..mechanism import ConditionalPathPoint, Marker, MovingPathPoint, Muscle, PathPoint, PathWrap, WrapObject
+from ..joints.splines import FUNCTIONS
+from ..mechanism import (
+    Bushing,
+    ConditionalPathPoint,
+    Marker,
+    MovingPathPoint,
+    Muscle,
+    PathPoint,
+    PathWrap,
+    PrescribedMotion,
+    WrapObject,
+)
 from ._json_entry import as_float
 
 VALUES: dict[str, Any] = FUNCTIONS | {
     kind.__name__: kind
-    for kind in (JointAxis, Marker, PathPoint, ConditionalPathPoint, MovingPathPoint, PathWrap, Muscle, WrapObject)
+    for kind in (
+        JointAxis,
+        Marker,
+        PathPoint,
+        ConditionalPathPoint,
+        MovingPathPoint,
+        PathWrap,
+        Muscle,
+        WrapObject,
+        Bushing,
+        PrescribedMotion,
+    )
 }
 """The library's classes whose objects may be values of fields: each is an object {"class": name, field: value}."""
 

@@ -8,19 +8,20 @@ from typing import Any
 
 from .._base.types import ModelError, repr_in_message, suggestion
 from ..constraints import Constraint
-from ..mechanism import Annotations, Marker, Model, Muscle, WrapObject
+from ..mechanism import Annotations, Bushing, Marker, Model, Muscle, PrescribedMotion, WrapObject
 from ..mechanism.passive import ELEMENTS, PassiveElement
 from ._classes import as_data, field_names, from_data, restored
 from ._json_entry import JsonEntry
 from .constraints import constraint_from_dict, constraint_to_dict
 
-LISTS: dict[str, Any] = {"markers": Marker, "muscles": Muscle, "wraps": WrapObject}
+LISTS: dict[str, Any] = {"markers": Marker, "muscles": Muscle, "wraps": WrapObject, "prescribed": PrescribedMotion}
 """Lists of a file, and the class of their entries."""
 
 
 def annotations_to_dict(model: Model) -> dict[str, Any]:
     """The parts of the model's file that hold its annotations and constraints; those that are empty are left out."""
     found: dict[str, Any] = {key: [as_data(one) for one in getattr(model, key)] for key in LISTS}
+    found["bushings"] = [as_data(one) for one in model.bushings]
     found["configurations"] = {name: list(q) for name, q in model.annotations.configurations}
     found["constraints"] = [_constraint(one) for one in model.constraints]
     return {key: value for key, value in found.items() if value}
@@ -62,8 +63,13 @@ def _value(row: Any, kind: Any, where: str) -> Any:
     return made
 
 
-def constraints_from_dict(top: JsonEntry, model: Model) -> Model:
-    """The model with the constraints of its file."""
+def _bushings(top: JsonEntry) -> tuple[Bushing, ...]:
+    rows = top.items("bushings") if "bushings" in top.data else []
+    return tuple(_value(row, Bushing, f"bushings[{i}]") for i, row in enumerate(rows))
+
+
+def connections_from_dict(top: JsonEntry, model: Model) -> Model:
+    """The model with the constraints and bushings of its file."""
     rows = top.items("constraints") if "constraints" in top.data else []
     found = []
     for i, row in enumerate(rows):
@@ -71,7 +77,7 @@ def constraints_from_dict(top: JsonEntry, model: Model) -> Model:
             found.append(constraint_from_dict(row, model))
         except ModelError as error:
             raise ModelError(f"constraints[{i}]: {error}") from None
-    return replace(model, constraints=tuple(found)) if found else model
+    return replace(model, constraints=tuple(found), bushings=_bushings(top))
 
 
 # Passive torques

@@ -2,7 +2,8 @@
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in body order;
 "parent" 0 is the ground), "frames" and, where there are any, "mimics", joints that follow others, "passive", nonlinear
-torques of joints, "file_joints", notes of a URDF, "markers", "muscles", "wraps", "configurations" and "constraints".
+torques of joints, "file_joints", notes of a URDF, "markers", "muscles", "wraps", "prescribed", "configurations",
+"constraints" and "bushings".
 Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a
 file is ever run or imported: joints are named by class, and classes that are not the library's are given when the file
 is loaded.
@@ -35,7 +36,7 @@ from ._json_entry import JsonEntry, as_float, as_sparse
 from ._json_parts import (
     annotations_from_dict,
     annotations_to_dict,
-    constraints_from_dict,
+    connections_from_dict,
     passive_from_list,
     passive_to_list,
 )
@@ -49,7 +50,7 @@ JOINT_CLASSES: dict[str, type[Joint]] = {
 """The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a
 function."""
 DOF_FIELDS = {field.name: "nq" if field.name in SIZE_NQ else "nv" for field in dataclasses.fields(DofData)}
-ROWS = ("bodies", "frames", "passive", "markers", "muscles", "wraps", "constraints")
+ROWS = ("bodies", "frames", "passive", "markers", "muscles", "wraps", "prescribed", "constraints", "bushings")
 """Lists of a file that have a line for each of their entries."""
 ADDED_FIELDS = ("stiffness", "armature", "rest", "tau_min")
 """Fields of DOF_FIELDS that a file may leave out: then zero, for `rest` the neutral position, for `tau_min`
@@ -208,7 +209,7 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
         ),
         annotations=annotations_from_dict(top),
     )
-    model = constraints_from_dict(top, model)
+    model = connections_from_dict(top, model)
     for noted in model.file_joints:
         if noted.joint not in model.joint_names:
             hint = suggestion(noted.joint, model.joint_names)

@@ -16,7 +16,7 @@ derived from `Joint`, or a function for `CustomJoint`; the algorithms need no ch
 | `one_dof` | `Revolute`, `Prismatic`, `Helical` |
 | `multiple` | `Translation`, `Cylindrical`, `Universal`, `Euler`, `MultiDof`: qd is dq/dt |
 | `free` | `Spherical`, `Planar`, `FloatingBase`: quaternions |
-| `functions` | functions of coordinates as data: splines, polynomials and the like |
+| `functions`, `splines` | functions of coordinates as data: polynomials and the like; those given by points |
 | `function_joint` | `FunctionJoint`, which moves by such functions |
 | `custom_joint` | `CustomJoint`, a joint given as a function of q |
 | `subspace_derivatives` | derivatives of S, vJ and cJ for joints whose S depends on q |
@@ -30,11 +30,9 @@ from .function_joint import FunctionJoint as FunctionJoint
 from .function_joint import JointAxis as JointAxis
 from .functions import ConstantFunction as ConstantFunction
 from .functions import LinearFunction as LinearFunction
-from .functions import PiecewiseLinearFunction as PiecewiseLinearFunction
 from .functions import PolynomialFunction as PolynomialFunction
 from .functions import ScalarFunction as ScalarFunction
 from .functions import ScaledFunction as ScaledFunction
-from .functions import SimmSpline as SimmSpline
 from .functions import SineFunction as SineFunction
 from .multiple import EULER_ORDERS as EULER_ORDERS
 from .multiple import Cylindrical as Cylindrical
@@ -49,3 +47,6 @@ from .one_dof import one_dof as one_dof
 from .protocol import Fixed as Fixed
 from .protocol import Joint as Joint
 from .protocol import JointState as JointState
+from .splines import NaturalSpline as NaturalSpline
+from .splines import PiecewiseLinearFunction as PiecewiseLinearFunction
+from .splines import SimmSpline as SimmSpline

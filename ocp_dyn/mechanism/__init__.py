@@ -10,7 +10,7 @@
 | `editing` | edited copies: limits, attached, locked, scaled |
 | `parameters` | gravity, inertias and positions as inputs |
 | `reduction` | dynamically equivalent models with fewer operations |
-| `passive` | nonlinear passive torques of joints: `ExponentialTorque`, `OneSidedSpring` |
+| `passive` | nonlinear passive torques of joints, bushings between bodies |
 | `loads` | `Loads`: passive forces, rotors and external wrenches in the equation of motion |
 | `equal_models` | equality of models by their data; a decorator for what is found once for all equal models |
 | `boundary` | checks of the arguments of every function of a model |
@@ -23,6 +23,7 @@ from .annotations import MovingPathPoint as MovingPathPoint
 from .annotations import Muscle as Muscle
 from .annotations import PathPoint as PathPoint
 from .annotations import PathWrap as PathWrap
+from .annotations import PrescribedMotion as PrescribedMotion
 from .annotations import WrapObject as WrapObject
 from .model import Model as Model
 from .parts import CoordinateNames as CoordinateNames
@@ -32,5 +33,8 @@ from .parts import Frame as Frame
 from .parts import KeptConstraint as KeptConstraint
 from .parts import Mimic as Mimic
 from .parts import ShapeFile as ShapeFile
+from .passive import Bushing as Bushing
+from .passive import CoordinateLimit as CoordinateLimit
 from .passive import ExponentialTorque as ExponentialTorque
+from .passive import FormulaTorque as FormulaTorque
 from .passive import OneSidedSpring as OneSidedSpring

@@ -35,7 +35,7 @@ from .parts import (
     product,
     vector,
 )
-from .passive import PassiveElement, without_joints
+from .passive import Bushing, PassiveElement, bushings_within, without_joints
 from .tree import Tree
 from .validity.consistency import check_name
 
@@ -63,6 +63,11 @@ def with_inertia(
 def with_passive(model: T, elements: Iterable[PassiveElement], replace_all: bool) -> T:
     given = tuple(sequence(elements, "with_passive needs a list of elements such as [od.OneSidedSpring(...)]"))
     return replace(model, passive=given if truth(replace_all, "replace_all") else (*model.passive, *given))
+
+
+def with_bushings(model: T, bushings: Iterable[Bushing], replace_all: bool) -> T:
+    given = tuple(sequence(bushings, "with_bushings needs a list such as [od.Bushing(...)]"))
+    return replace(model, bushings=given if truth(replace_all, "replace_all") else (*model.bushings, *given))
 
 
 def with_frame(model: T, name: str, to: str, origin: Vector, rotation: object) -> T:
@@ -136,10 +141,16 @@ def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation
             ),
         ),
         constraints=(*model.constraints, *(one.renamed(lambda name: prefix + name) for one in other.constraints)),
+        bushings=(*model.bushings, *(one.renamed(lambda name: _of_other(name, prefix, to)) for one in other.bushings)),
         annotations=model.annotations.joined(
             other.annotations.renamed(lambda name: prefix + name), model.neutral(), other.neutral()
         ),
     )
+
+
+def _of_other(name: str, prefix: str, to: str) -> str:
+    """The name of a frame of an attached model; its ground is where it is attached."""
+    return to if name == WORLD else prefix + name
 
 
 def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
@@ -285,6 +296,7 @@ def scale(model: T, length: float, mass: float) -> T:
         shape_files=tuple(f._replace(scale=s * f.scale) for f in model.shape_files),
         passive=tuple(element.scaled(longer_by) for element in model.passive),
         annotations=model.annotations.scaled(s, by_name, factor_q),
+        bushings=tuple(one.scaled(s) for one in model.bushings),
         constraints=tuple(one.scaled(s, by_name) for one in model.constraints),
     )
 
@@ -340,6 +352,7 @@ def _selected(
     fields["mimics"] = tuple(m for m in model.mimics if m.joint in joints and m.other in joints)
     fields["coordinate_names"] = tuple(noted for noted in model.coordinate_names if noted.joint in joints)
     fields["annotations"] = model.annotations.within(fields["frames"], held, q)
+    fields["bushings"] = bushings_within(model.bushings, fields["frames"], WORLD)
     left = (*joints, *(model.q_names[k] for k in q))
     found = (one.within(fields["frames"], held, left) for one in model.constraints)
     fields["constraints"] = tuple(one for one in found if one is not None)

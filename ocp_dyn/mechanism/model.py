@@ -12,10 +12,10 @@ import numpy as np
 from .._base.display import Displayed, folded, heading, show, table
 from .._base.types import Array, Vector
 from . import additions, editing
-from .annotations import Marker, Muscle, WrapObject
+from .annotations import Marker, Muscle, PrescribedMotion, WrapObject
 from .model_description import HEAD, notes_of, rows_of, sizes_of, text_of
 from .parts import EffortLimits, KeptConstraint, Limits
-from .passive import PassiveElement
+from .passive import Bushing, PassiveElement
 from .tree import Tree
 
 MOST_ROWS_SHOWN = 12
@@ -57,6 +57,11 @@ class Model(Tree, Displayed):
     def wraps(self) -> tuple[WrapObject, ...]:
         """The surfaces around which paths of muscles bend."""
         return self.annotations.wraps
+
+    @property
+    def prescribed(self) -> tuple[PrescribedMotion, ...]:
+        """Motions that a file prescribes for coordinates."""
+        return self.annotations.prescribed
 
     @property
     def configurations(self) -> dict[str, Array]:
@@ -151,6 +156,16 @@ class Model(Tree, Displayed):
         DM(-20)
         """
         return editing.with_passive(self, elements, replace_all)
+
+    def with_bushings(self, bushings: Iterable[Bushing], *, replace_all: bool = False) -> Model:
+        """A copy with springs and dampers between bodies added: `od.Bushing`. replace_all=True leaves out those that
+        the model has; `model.bushings` holds them. ModelError for a frame that the model does not have.
+
+        >>> held = rod.with_bushings([od.Bushing("world", "tip", stiffness=(30, 30, 30, 0, 0, 0))])
+        >>> od.passive_force(held, [0.1], [0.0])  # 30 N m/rad
+        DM(-3)
+        """
+        return editing.with_bushings(self, bushings, replace_all)
 
     def with_springs(
         self,

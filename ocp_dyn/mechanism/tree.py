@@ -38,8 +38,8 @@ from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
 from .annotations import Annotations
 from .equal_models import EqualByData
-from .parts import CoordinateNames, DofData, FileJoint, Frame, KeptConstraint, Mimic, ShapeFile, entries
-from .passive import PassiveElement, checked_elements, element_entries, entry_names
+from .parts import WORLD, CoordinateNames, DofData, FileJoint, Frame, KeptConstraint, Mimic, ShapeFile, entries
+from .passive import Bushing, PassiveElement, checked_bushings, checked_elements, element_entries, entry_names
 from .validity.consistency import check_consistency
 
 NO_ANNOTATIONS = Annotations()
@@ -52,7 +52,8 @@ class Tree(EqualByData):
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one entry per
     moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file says; see
     `mimic_constraints`. `file_joints`: notes that `Layout` needs. `shape_files`: files from which a viewer reads shapes
-    of links; they are not saved with the model. `passive`: nonlinear passive torques. `coordinate_names`: names of
+    of links; they are not saved with the model. `passive`: nonlinear passive torques; `bushings`: springs between
+    two bodies. `coordinate_names`: names of
     entries of q that are not made of their joint's. `constraints`: those that belong to the model, such as loops and
     couplings of a file; an algorithm of constrained motion takes them as `model.constraints`. `annotations`: markers,
     muscles, wrap objects and named configurations, which `Model` has under these names.
@@ -75,11 +76,13 @@ class Tree(EqualByData):
     coordinate_names: tuple[CoordinateNames, ...] = ()
     constraints: tuple[KeptConstraint, ...] = ()
     annotations: Annotations = NO_ANNOTATIONS
+    bushings: tuple[Bushing, ...] = ()
 
     def __post_init__(self) -> None:
         check_consistency(self)
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
         object.__setattr__(self, "passive", self._checked_passive())
+        object.__setattr__(self, "bushings", checked_bushings(self.bushings, self.frames, WORLD))
         if self.annotations:
             self.annotations.check(self.frames, self.q_names, self.nq, f"model {repr_in_message(self.name)}")
 

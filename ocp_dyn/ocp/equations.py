@@ -70,7 +70,7 @@ class Equations:
         """Whether springs, tissue, damping or friction are in the equations."""
         dofs = self.model.dofs
         linear = any(x.any() for x in (dofs.stiffness, dofs.damping, dofs.friction))
-        return self.loads.passive and (linear or bool(self.model.passive))
+        return self.loads.passive and (linear or bool(self.model.passive or self.model.bushings))
 
     @property
     def rotors(self) -> Loads:

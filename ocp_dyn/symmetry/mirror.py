@@ -305,7 +305,7 @@ def uneven_dof(mirror: MirrorMap) -> str | None:
     """
     model = mirror.model
     images = Counter(element.mirrored(mirror.images) for element in model.passive)
-    if images == Counter(model.passive):
+    if images == Counter(model.passive) and not model.bushings:
         return None
     bare = replace(model, dofs=replace(model.dofs, **{kind: np.zeros(model.nv) for kind in PASSIVE}))
     force, still = function(passive_force, bare, signature="q qd -> tau_p"), DM.zeros(model.nv, 1)

@@ -63,7 +63,7 @@ def _with_even_joints(model: Model) -> Model:
     low, high = mirror.of_bounds(dofs.tau_min, dofs.tau_max)
     dofs = replace(dofs, tau_min=np.maximum(low, dofs.tau_min), tau_max=np.minimum(high, dofs.tau_max))
     model = replace(model, dofs=dofs)
-    if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)) and not model.passive:
+    if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)) and not model.passive and not model.bushings:
         return model
     model = model.with_passive(_even_elements(mirror), replace_all=True)
     even = {kind: (getattr(dofs, kind) + mirror.of_dofs(getattr(dofs, kind))) / 2 for kind in (*PASSIVE, *ROTORS)}

@@ -29,9 +29,10 @@ def assert_same(a: od.Model, b: od.Model) -> None:
     assert [f.name for f in dataclasses.fields(a)] == [
         "name", "gravity", "parent", "joints", "X_tree", "I", "joint_names", "body_names", "frames", "dofs",
         "mimics", "file_joints", "shape_files", "passive", "coordinate_names", "constraints", "annotations",
+        "bushings",
     ], "a new field of Model must be saved too, unless it is a note on this machine's files"  # fmt: skip
     for key in ("name", "gravity", "parent", "joints", "joint_names", "body_names", "mimics", "file_joints", "passive",
-                "coordinate_names", "constraints", "annotations"):  # fmt: skip
+                "coordinate_names", "constraints", "annotations", "bushings"):  # fmt: skip
         assert getattr(a, key) == getattr(b, key), key
         assert type(getattr(a, key)) is type(getattr(b, key))
     assert [type(j) for j in a.joints] == [type(j) for j in b.joints]

@@ -321,9 +321,9 @@ FAULTS = {
     ("<socket_child_frame>inner", "<socket_child_frame>outer"): "is the child of another joint",
     ("</Coordinate>", "<range>2 1</range></Coordinate>"): "its <range> must rise",
     ("</Coordinate>", "<locked>maybe</locked></Coordinate>"): "must be true or false",
-    ("</Coordinate>", "<prescribed>true</prescribed></Coordinate>"): "prescribed as a function of time is not read",
-    ("</JointSet>", "</JointSet><ForceSet><objects><BushingForce name='b'/></objects></ForceSet>"):
-        r'forces of the class BushingForce are not read.*drop=\("BushingForce",\)',
+    ("</Coordinate>", "<prescribed>true</prescribed></Coordinate>"): "prescribed without a <prescribed_function>",
+    ("</JointSet>", "</JointSet><ForceSet><objects><PointToPointSpring name='b'/></objects></ForceSet>"):
+        r'forces of the class PointToPointSpring are not read.*drop=\("PointToPointSpring",\)',
     ("</JointSet>", "</JointSet><ConstraintSet><objects><RollingConstraint name='b'/></objects></ConstraintSet>"):
         "constraints of this class are not read",
 }  # fmt: skip

@@ -65,6 +65,7 @@ CHANGED = {
     "passive": (od.OneSidedSpring("to_b", 10.0, 0.6),),
     "coordinate_names": (CoordinateNames("to_a", ("angle",)),),
     "constraints": (od.JointCoupling("to_b", "to_c"),),
+    "bushings": (od.Bushing("a", "b"),),
     "annotations": Annotations(markers=(od.Marker("m", "a", (0, 0, 0)),)),
 }
 FRAME = od.Frame("tip", 1, od.Transform(DM.eye(3), DM([1, 0, 0])))

@@ -12,6 +12,7 @@ from ..._base.types import LARGEST_MAGNITUDE, Array, ModelError, repr_in_message
 from ...joints import (
     ConstantFunction,
     LinearFunction,
+    NaturalSpline,
     PiecewiseLinearFunction,
     PolynomialFunction,
     ScalarFunction,
@@ -200,7 +201,7 @@ FUNCTION_TAGS = {
     "Constant": "ConstantFunction", "LinearFunction": "LinearFunction", "PolynomialFunction": "PolynomialFunction",
     "SimmSpline": "SimmSpline", "NaturalCubicSpline": "SimmSpline", "natCubicSpline": "SimmSpline",
     "PiecewiseLinearFunction": "PiecewiseLinearFunction", "MultiplierFunction": "ScaledFunction",
-    "Sine": "SineFunction",
+    "Sine": "SineFunction", "GCVSpline": "NaturalSpline",
 }  # fmt: skip
 """Functions of OpenSim, and ours."""
 
@@ -249,6 +250,13 @@ def _made(element: XmlElement, depth: int) -> ScalarFunction:
             raise element.fault("it needs one function, and few in each other")
         return made_function(inner[0], depth + 1).times(number_of(element, "scale", 1.0))
     x, y = (_finite(element, tag, None) for tag in ("x", "y"))
+    if kind == "NaturalSpline":
+        order = number_of(element, "half_order", 3.0)
+        if number_of(element, "error_variance", 0.0):
+            raise element.fault(
+                "a spline that smooths its points is not read; write <error_variance>0 and points of the smooth curve"
+            )
+        return NaturalSpline(tuple(x), tuple(y), int(2 * order - 1) if order == int(order) else -1)
     return (SimmSpline if kind == "SimmSpline" else PiecewiseLinearFunction)(tuple(x), tuple(y))
 
 

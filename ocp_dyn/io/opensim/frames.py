@@ -53,6 +53,9 @@ class Frames:
         for joint in parts.joints:
             own = [*objects_of(joint, "frames"), *objects_of(joint, "components")]
             self._note(own, f"/jointset/{joint.get('name')}", joint)
+        for place, owners in (("forceset", parts.forces), ("constraintset", parts.constraints)):
+            for owner in owners:
+                self._note(objects_of(owner, "frames"), f"/{place}/{owner.get('name')}", owner)
         self._note(parts.frames, "", parts.model)
 
     def _note_within(self, body: XmlElement, path: str) -> None:

@@ -10,7 +10,17 @@ import numpy as np
 from casadi import DM
 
 from ..._base.types import Array, ModelError, repr_in_message, suggestion
-from ...joints import ConstantFunction, Fixed, FunctionJoint, Joint, JointAxis, LinearFunction, Prismatic, Revolute
+from ...joints import (
+    ConstantFunction,
+    Fixed,
+    FunctionJoint,
+    Joint,
+    JointAxis,
+    LinearFunction,
+    Prismatic,
+    Revolute,
+    ScalarFunction,
+)
 from ..xml import XmlElement
 from .document import (
     UNBOUNDED,
@@ -33,13 +43,16 @@ COUNTS = {
 }  # fmt: skip
 """Coordinates of the joints of one kind; a CustomJoint has those of its axes."""
 JOINTS = (*COUNTS, "CustomJoint")
+AXES = tuple(f"{kind}{k}" for kind in ("rotation", "translation") for k in (1, 2, 3))
+"""Names of the axes of a CustomJoint."""
 IDENTITY = LinearFunction((1.0,), 0.0)
 TURN = rotation_xyz(np.array([0.0, 0.0, np.pi / 2]))
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A coordinate of a file: default value, range, and the value at which it is locked, or None."""
+    """A coordinate of a file: default value, range, the value at which it is locked, its prescribed motion; None: it
+    has none."""
 
     name: str
     default: float
@@ -47,6 +60,7 @@ class Coordinate:
     upper: float
     locked: float | None
     line: int
+    motion: ScalarFunction | None = None
 
 
 class Link(NamedTuple):
@@ -63,7 +77,7 @@ class Link(NamedTuple):
 
 
 def coordinate_of(element: XmlElement) -> Coordinate:
-    """The coordinate of an element. A prescribed one is locked if its function is constant, and refused otherwise."""
+    """The coordinate of an element. One that is prescribed to be constant is locked."""
     default = number_of(element, "default_value", number_of(element, "initial_value", 0.0))
     lower, upper = (
         float(x) if abs(x) < UNBOUNDED else float(np.copysign(np.inf, x))
@@ -72,15 +86,14 @@ def coordinate_of(element: XmlElement) -> Coordinate:
     if lower > upper:
         raise element.fault(f"its <range> must rise, got {lower:g} {upper:g}")
     locked = default if flag_of(element, "locked") else None
+    motion = None
     if flag_of(element, "prescribed") and locked is None:
-        function = function_of(element, "prescribed_function")
-        if not isinstance(function, ConstantFunction):
-            raise element.fault(
-                "a coordinate prescribed as a function of time is not read; set <prescribed> to false, and give its "
-                "motion where you use the model"
-            )
-        locked = function.value
-    return Coordinate(name_of(element), default, lower, upper, locked, element.line)
+        motion = function_of(element, "prescribed_function")
+        if motion is None:
+            raise element.fault("it is prescribed without a <prescribed_function>; add one, or do not prescribe it")
+        if isinstance(motion, ConstantFunction):
+            locked, motion = motion.value, None
+    return Coordinate(name_of(element), default, lower, upper, locked, element.line, motion)
 
 
 def coordinates_of(joint: XmlElement) -> list[Coordinate]:
@@ -108,11 +121,27 @@ def links_of(ends: JointEnds, locked: bool) -> list[Link]:
     """The bodies that a joint adds: one, or two for a joint that needs a massless one. locked: coordinates that are
     locked are left out."""
     joint = ends.joint
+    coordinates = _all_coordinates(ends)
+    try:
+        return _links(ends, _name_of(ends), coordinates, locked)
+    except (ValueError, TypeError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise joint.fault(str(error)) from None
+
+
+def _name_of(ends: JointEnds) -> str:
+    return ends.joint.get("name").strip() or f"{ends.inner.body}_joint"
+
+
+def _all_coordinates(ends: JointEnds) -> list[Coordinate]:
+    """The coordinates of a joint, also those that the file leaves out, with the names that OpenSim gives them."""
+    joint = ends.joint
     if joint.tag not in JOINTS:
         raise joint.fault(f"joints of the class {joint.tag} are not read{suggestion(joint.tag, JOINTS)}")
     coordinates = coordinates_of(joint)
     expected = COUNTS.get(joint.tag)
-    name = joint.get("name").strip() or f"{ends.inner.body}_joint"
+    name = _name_of(ends)
     if expected is not None and len(coordinates) < expected:
         coordinates += [
             Coordinate(f"{name}_coord_{k}", 0.0, -np.inf, np.inf, None, joint.line)
@@ -120,12 +149,28 @@ def links_of(ends: JointEnds, locked: bool) -> list[Link]:
         ]
     if expected is not None and len(coordinates) > expected:
         raise joint.fault(f"it has {len(coordinates)} coordinates, expected {expected}")
-    try:
-        return _links(ends, name, coordinates, locked)
-    except (ValueError, TypeError) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise joint.fault(str(error)) from None
+    return coordinates
+
+
+def angles_of(ends: JointEnds) -> dict[str, bool]:
+    """Whether each coordinate of a joint is an angle; False for lengths, and for those that are neither.
+
+    OpenSim has no units for a coordinate of a CustomJoint: one is an angle if the last axis that it alone moves, one to
+    one, is an axis of rotation.
+    """
+    joint = ends.joint
+    own = _all_coordinates(ends)
+    if joint.tag == "ScapulothoracicJoint":
+        return {c.name: True for c in own}
+    rotations, translations, _, own = _motion(joint, own)
+    found = {c.name: False for c in own}
+    for axis in (*rotations, *translations):
+        function = axis.function
+        if not isinstance(function, LinearFunction) or np.size(function.slopes) != 1:
+            continue
+        if abs(np.ravel(function.slopes)[0]) == 1 and axis.coordinates[0] < len(own):
+            found[own[axis.coordinates[0]].name] = axis in rotations
+    return found
 
 
 def ends_of(joint: XmlElement, child: str, frames: Frames) -> JointEnds:
@@ -193,6 +238,11 @@ def _spatial_transform(joint: XmlElement, own: list[Coordinate]) -> tuple[list[J
     if found is None:
         raise joint.fault("it has no <SpatialTransform>; add one")
     axes = found.all("TransformAxis") or objects_of(found, "TransformAxisSet")
+    by_name = {axis.get("name"): axis for axis in axes}
+    if len(axes) < 6 and len(by_name) == len(axes) and set(by_name) <= set(AXES):  # the others stand still
+        axes = [
+            by_name.get(name) or XmlElement("TransformAxis", {"name": name}, found.line, found.source) for name in AXES
+        ]
     if len(axes) != 6:
         raise found.fault(f"it has {len(axes)} <TransformAxis>, expected 6: three rotations, three translations")
     known = {c.name: c for c in own}

@@ -12,7 +12,7 @@ import numpy as np
 from ..._base.checks import choice
 from ..._base.files import path_of
 from ..._base.types import Array, ModelError, repr_in_message, sequence, truth
-from ...mechanism import Annotations, Model
+from ...mechanism import Annotations, Model, PrescribedMotion
 from ...mechanism.annotations import held_muscle
 from ...mechanism.builder import WORLD, ModelBuilder
 from ..urdf import at_place
@@ -21,7 +21,7 @@ from .constraints import constraint_of, is_enforced
 from .document import Components, all_objects, number_of, numbers_of, opensim_model, short, text_of, vector_of
 from .forces import Forces
 from .frames import GROUND, Frames, Placed, rotation_xyz
-from .joints import Coordinate, JointEnds, Link, coordinates_of, ends_of, links_of
+from .joints import Coordinate, JointEnds, Link, angles_of, coordinates_of, ends_of, links_of
 from .paths import markers_of, wraps_of
 
 UP = ("z", "y")
@@ -50,8 +50,11 @@ def load_osim(
     constraints that are left out, by their names in the file, `drop=("BushingForce",)`.
 
     Markers, muscles with their paths, wrap objects, and the default configuration are kept as `model.markers`,
-    `model.muscles`, `model.wraps`, `model.configurations["default"]`; constraints as `model.constraints`, which an
-    algorithm uses where it is given them. Ranges are limits, as in Moco. Coordinate actuators give limits of efforts.
+    `model.muscles`, `model.wraps`, `model.configurations["default"]`, motions that it prescribes as functions of time
+    as `model.prescribed` (their coordinates stay dofs); constraints as `model.constraints`, which an
+    algorithm uses where it is given them. Ranges are limits, as in Moco. Coordinate actuators give limits of efforts;
+    springs, limit forces, formulas of coordinates and bushings are in `od.passive_force`, and count with
+    `loads=od.Loads(passive=True)`. Contacts come from `od.io.osim_spheres`.
     Geometry, controllers, probes and the credits are not kept.
 
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, and for what would change
@@ -139,7 +142,8 @@ class _Reading:
         builder.add_frame(GROUND, WORLD, rotation=self.ground)
         for link in self._in_order():
             self._add(builder, link)
-        forces = Forces(self.parts.forces, self.drop, self.frames, self.coordinates)
+        angles = {name: angle for ends in self.joints for name, angle in angles_of(ends).items()}
+        forces = Forces(self.parts.forces, self.drop, self.frames, angles)
         with at_place(self.source):
             tree = builder.build()
         free = set(tree.q_names)
@@ -152,6 +156,7 @@ class _Reading:
             tuple(muscle for muscle in muscles if muscle is not None),
             wraps_of(self._owners()),
             ((DEFAULT, tuple(self._default(name) for name in tree.q_names)),),
+            tuple(PrescribedMotion(c.name, c.motion) for c in self.coordinates.values() if c.motion and c.name in free),
         )
         constraints = self._constraints(tree, held)
         with at_place(self.source):

@@ -19,6 +19,7 @@ from ...joints import (
     Joint,
     JointAxis,
     LinearFunction,
+    NaturalSpline,
     PolynomialFunction,
     Prismatic,
     Revolute,
@@ -113,7 +114,7 @@ def _check_losses(model: Model, drop: Any) -> None:
     lost = {
         "muscles": bool(model.muscles or model.wraps),
         "constraints": any(not isinstance(one, CoordinateCoupling) for one in model.constraints) or bool(model.mimics),
-        "passive": bool(model.passive),
+        "passive": bool(model.passive or model.bushings),
         "springs": bool(np.any(dofs.stiffness) or np.any(dofs.damping) or np.any(dofs.friction)),
         "armature": bool(np.any(dofs.armature)),
         "effort": bool(np.any(np.isfinite(dofs.effort)) or np.any(np.isfinite(dofs.qd_max))),
@@ -244,6 +245,7 @@ def _function(parent: Element, function: ScalarFunction, name: str) -> None:
     tags = {
         "ConstantFunction": "Constant", "PiecewiseLinearFunction": "PiecewiseLinearFunction", "SineFunction": "Sine",
         "ScaledFunction": "MultiplierFunction", "LinearFunction": "LinearFunction", "SimmSpline": "SimmSpline",
+        "NaturalSpline": "GCVSpline",
         "PolynomialFunction": "PolynomialFunction",
     }  # fmt: skip
     if kind not in tags:
@@ -262,6 +264,10 @@ def _function(parent: Element, function: ScalarFunction, name: str) -> None:
         _function(ElementTree.SubElement(made, "function"), function.function, name)
         _text(made, "scale", function.scale)
     else:
+        if isinstance(function, NaturalSpline):
+            _text(made, "half_order", (function.degree + 1) // 2)
+            _text(made, "error_variance", 0.0)
+            _text(made, "weights", (1.0,) * len(function.x))
         _text(made, "x", function.x)  # type: ignore[attr-defined]
         _text(made, "y", function.y)  # type: ignore[attr-defined]
 

@@ -138,10 +138,12 @@ rotors; different torque limits of both directions; limits and losses of joints 
 
 def passive_loss(model: Model) -> dict[str, str]:
     """The loss of the model's nonlinear passive torques, if it has any."""
-    if not model.passive:
+    if not model.passive and not model.bushings:
         return {}
+    if not model.passive:
+        return {"passive": f"{len(model.bushings)} bushings between bodies"}
     dofs = tuple(dict.fromkeys(element.dof for element in model.passive))
-    return {"passive": f"{len(model.passive)} nonlinear passive torques (ExponentialTorque, OneSidedSpring) on "
+    return {"passive": f"{len(model.passive)} nonlinear passive torques on "
                        f"{names_in_message(dofs, 6)}"}  # fmt: skip
 
 

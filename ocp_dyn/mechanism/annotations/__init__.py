@@ -6,6 +6,7 @@ attached, grow where it is scaled, and coordinates that are locked become number
 | module | contents |
 |---|---|
 | `kinds` | markers, points of paths, wrap objects, muscles |
+| `motions` | motions that a file prescribes for coordinates |
 | `edits` | their copies with other names, sizes, or coordinates that are held |
 | `collected` | `Annotations`, all of a model's |
 """
@@ -22,3 +23,4 @@ from .kinds import Muscle as Muscle
 from .kinds import PathPoint as PathPoint
 from .kinds import PathWrap as PathWrap
 from .kinds import WrapObject as WrapObject
+from .motions import PrescribedMotion as PrescribedMotion

@@ -11,19 +11,25 @@ import numpy as np
 from ..._base.types import ModelError, finite_vector, repr_in_message, suggestion
 from .edits import Renaming, held_muscle, renamed, scaled
 from .kinds import Marker, Muscle, WrapObject, all_of, named
+from .motions import PrescribedMotion
+
+KINDS = {"markers": Marker, "muscles": Muscle, "wraps": WrapObject, "prescribed": PrescribedMotion}
+"""Lists of `Annotations`, and the class of their entries."""
 
 
 @dataclass(frozen=True)
 class Annotations:
-    """Markers, muscles, wrap objects and named configurations of a model; `Model` has them under these names."""
+    """Markers, muscles, wrap objects, named configurations and prescribed motions of a model; `Model` has them under
+    these names."""
 
     markers: tuple[Marker, ...] = ()
     muscles: tuple[Muscle, ...] = ()
     wraps: tuple[WrapObject, ...] = ()
     configurations: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    prescribed: tuple[PrescribedMotion, ...] = ()
 
     def __post_init__(self) -> None:
-        for what, kind in (("markers", Marker), ("muscles", Muscle), ("wraps", WrapObject)):
+        for what, kind in KINDS.items():
             found = all_of(list(getattr(self, what)), kind, f"{what} must be a tuple of od.{kind.__name__}")
             names = [one.name for one in found]
             if len(set(names)) < len(names):
@@ -40,7 +46,7 @@ class Annotations:
         object.__setattr__(self, "configurations", rows)
 
     def __bool__(self) -> bool:
-        return bool(self.markers or self.muscles or self.wraps or self.configurations)
+        return bool(self.markers or self.muscles or self.wraps or self.configurations or self.prescribed)
 
     def check(self, frames: Iterable[str], coordinates: Iterable[str], nq: int, where: str) -> None:
         """ModelError unless all frames, coordinates and wrap objects that are named exist."""
@@ -62,6 +68,9 @@ class Annotations:
                         f"{where}: muscle {repr_in_message(muscle.name)} has {len(muscle.path)} points, and its wrap "
                         f"{repr_in_message(wrap.wrap)} names point {max(wrap.first, wrap.last)}"
                     )
+        for motion in self.prescribed:
+            if motion.name not in names:
+                raise _unknown(where, motion, "coordinate", motion.name, names)
         for name, q in self.configurations:
             if len(q) != nq:
                 raise ModelError(
@@ -72,7 +81,7 @@ class Annotations:
         """The data of a model whose names have changed."""
         return Annotations(
             renamed(self.markers, name), renamed(self.muscles, name), renamed(self.wraps, name),
-            tuple((name(key), q) for key, q in self.configurations),
+            tuple((name(key), q) for key, q in self.configurations), renamed(self.prescribed, name),
         )  # fmt: skip
 
     def scaled(self, length: float, coordinates: Mapping[str, float], factors: Any) -> Annotations:
@@ -81,7 +90,7 @@ class Annotations:
             scaled(part, length, coordinates) for part in (self.markers, self.muscles, self.wraps)
         )
         rows = tuple((name, tuple(np.array(q) * factors)) for name, q in self.configurations)
-        return Annotations(markers, muscles, wraps, rows)
+        return Annotations(markers, muscles, wraps, rows, tuple(one.scaled(coordinates) for one in self.prescribed))
 
     def within(self, frames: Iterable[str], values: Mapping[str, float], q: list[int]) -> Annotations:
         """The part of the data that these frames keep, where some coordinates are held, and of q these entries stay."""
@@ -95,7 +104,8 @@ class Annotations:
         muscles = [held_muscle(muscle, values) for muscle in whole]
         rows = tuple((name, tuple(row[k] for k in q)) for name, row in self.configurations)
         markers = tuple(marker for marker in self.markers if marker.body in left)
-        return Annotations(markers, tuple(muscle for muscle in muscles if muscle is not None), wraps, rows)
+        moved = tuple(motion for motion in self.prescribed if motion.name not in values)
+        return Annotations(markers, tuple(muscle for muscle in muscles if muscle is not None), wraps, rows, moved)
 
     def joined(self, other: Annotations, own_q: Any, other_q: Any) -> Annotations:
         """The data of a model and of another one that is attached to it; own_q, other_q: neutral positions, which
@@ -103,7 +113,11 @@ class Annotations:
         rows = [(name, (*q, *other_q)) for name, q in self.configurations]
         rows += [(name, (*own_q, *q)) for name, q in other.configurations]
         return Annotations(
-            self.markers + other.markers, self.muscles + other.muscles, self.wraps + other.wraps, tuple(rows)
+            self.markers + other.markers,
+            self.muscles + other.muscles,
+            self.wraps + other.wraps,
+            tuple(rows),
+            self.prescribed + other.prescribed,
         )
 
 

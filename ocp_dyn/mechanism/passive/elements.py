@@ -1,83 +1,23 @@
-"""Nonlinear passive torques of joints: tissue and stops, as data of a model beside its linear springs.
-
-An element acts on one dof, and its torque depends on coordinates of one or several joints. Elements on one dof add up.
-They enter the equation of motion together with springs, damping and friction: with `od.Loads(passive=True)`.
-"""
+"""Kinds of passive elements: tissue, tendons, stops, and torques given as formulas."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
+from casadi import DM
 
-from .._base.checks import choice, finite, label, named_fields, not_negative, positive
-from .._base.types import Expr, ModelError, names_in_message, repr_in_message, sequence, suggestion
-from ..joints import Joint
+from ..._base.autodiff import derivatives
+from ..._base.checks import choice, finite, label, named_fields, not_negative, positive
+from ..._base.formulas import formula
+from ..._base.types import Expr, repr_in_message, sequence
+from .protocol import Angles, PassiveElement
 
 LARGEST_EXPONENT = 700.0
 """Exponent beyond which exp is infinite in double precision."""
-
-Angles = Mapping[str, Expr]
-"""Coordinates [rad, m] by the names of their dofs; scalar expressions."""
-
-NO_NAMES: Mapping[str, tuple[str, ...]] = {}
-"""Joints whose entries have names of their own: none."""
-
-
-class PassiveElement(ABC):
-    """A passive torque on one dof: what every kind of element tells.
-
-    `dof` and `coordinates` are entries of `model.qd_names`; each must be the rate of one entry of q.
-    """
-
-    dof: str
-
-    @property
-    @abstractmethod
-    def coordinates(self) -> tuple[str, ...]:
-        """Names of the dofs on whose coordinates the torque depends."""
-
-    @abstractmethod
-    def torque(self, angles: Angles) -> Expr:
-        """The torque [N m], or force [N], on the dof."""
-
-    @abstractmethod
-    def slopes_at(self, angles: Angles) -> dict[str, Expr]:
-        """Derivative of the torque by every one of `coordinates`."""
-
-    @abstractmethod
-    def potential(self, angles: Angles) -> Expr | None:
-        """The energy [J] whose negative slope is the torque; None if it depends on another coordinate than its dof's:
-        such a torque has no potential."""
-
-    @abstractmethod
-    def times(self, factor: float) -> PassiveElement:
-        """The element with its torque times a factor."""
-
-    @abstractmethod
-    def renamed(self, name: Callable[[str], str]) -> PassiveElement:
-        """The element on the dofs that `name` gives for its own."""
-
-    @abstractmethod
-    def folded(self, held: Mapping[str, float]) -> PassiveElement:
-        """The element where some of the coordinates, other than its dof's, are held at these positions."""
-
-    @abstractmethod
-    def scaled(self, factors: Mapping[str, float]) -> PassiveElement:
-        """The element with the same torque where each coordinate is a multiple, by these factors, of what it was."""
-
-    @abstractmethod
-    def mirrored(self, image: Mapping[str, tuple[str, float]]) -> PassiveElement:
-        """The element on the mirror image of the mechanism: image has the partner of each dof, and the sign (1 or -1)
-        of the partner's coordinate."""
-
-    @abstractmethod
-    def acting(self, angles: Mapping[str, float]) -> dict[str, float]:
-        """Coordinates near these at which the torque is not negligible beside its largest ones in use."""
 
 
 @named_fields
@@ -263,89 +203,202 @@ class OneSidedSpring(PassiveElement):
         return {self.dof: self.start + 3 * self._sign * self.smoothing}
 
 
-ELEMENTS: dict[str, type[PassiveElement]] = {kind.__name__: kind for kind in (ExponentialTorque, OneSidedSpring)}
-"""The kinds of elements by the names that files have for them."""
+@named_fields
+@dataclass(frozen=True)
+class CoordinateLimit(PassiveElement):
+    """tau_dof = -k_u (q - upper) + k_l (lower - q) - damping (k_u/K_u + k_l/K_l) qd: stops at both ends of a range.
 
+    k_u = K_u s((q - upper)/w) and k_l = K_l s((lower - q)/w), with the step s(x) = 10 x^3 - 15 x^4 + 6 x^5 from 0 at
+    x <= 0 to 1 at x >= 1, K_u, K_l = upper_stiffness, lower_stiffness [N m/rad, N/m], w = transition [rad, m]. In the
+    range the torque is zero. This is CoordinateLimitForce of OpenSim, in radians; the damping [N m s/rad, N s/m] acts
+    beyond either end.
 
-def entry_names(
-    joints: Sequence[str], labels: Sequence[tuple[str, ...]], named: Mapping[str, tuple[str, ...]] = NO_NAMES
-) -> tuple[str, ...]:
-    """Names of the entries of q or qd: the joint's, with the entry's own label where it has several. named: names
-    that a joint's entries have instead."""
-    found: list[str] = []
-    for joint, own in zip(joints, labels, strict=True):
-        found += named.get(joint) or [f"{joint}.{k}" if k else joint for k in own]
-    return tuple(found)
+    dof: entry of `model.qd_names`. Third derivatives jump at the ends of the transitions.
 
+    ValueError or TypeError for stiffness or damping below zero, a transition that is not positive, or a range that
+    does not rise.
 
-def checked_elements(
-    elements: Any, names: Sequence[str], joints: Sequence[Joint], named: Mapping[str, tuple[str, ...]] = NO_NAMES
-) -> tuple[PassiveElement, ...]:
-    """The elements as a tuple; ModelError unless every name in them is a dof whose coordinate is an entry of q.
-
-    names, joints: of the moving bodies' joints.
+    >>> stop = od.CoordinateLimit("joint1", upper=1.0, lower=-0.5, upper_stiffness=100, lower_stiffness=50, damping=2)
+    >>> stopped = rod.with_passive([stop])
+    >>> od.passive_force(stopped, [1.2], [0.3]), od.passive_force(stopped, [0.9], [0.3])  # -100 * 0.2 - 2 * 0.3; 0
+    (DM(-20.6), DM(0))
     """
-    found = tuple(sequence(elements, "passive elements must be a list such as [od.OneSidedSpring(...)]"))
-    for element in found:
-        if not isinstance(element, PassiveElement):
-            raise TypeError(
-                "a passive element must be an od.ExponentialTorque or od.OneSidedSpring, got "
-                f"{repr_in_message(element)}"
+
+    dof: str
+    upper: float
+    lower: float
+    upper_stiffness: float
+    lower_stiffness: float
+    damping: float = 0.0
+    transition: float = 0.1
+
+    def __post_init__(self) -> None:
+        label(self.dof, "CoordinateLimit dof")
+        for key in ("upper", "lower"):
+            object.__setattr__(self, key, finite(getattr(self, key), f"CoordinateLimit {key} [rad, m]"))
+        for key in ("upper_stiffness", "lower_stiffness", "damping"):
+            object.__setattr__(self, key, not_negative(getattr(self, key), f"CoordinateLimit {key}"))
+        object.__setattr__(self, "transition", positive(self.transition, "CoordinateLimit transition [rad, m]"))
+        if self.lower > self.upper:
+            raise ValueError(
+                f"CoordinateLimit on {self.dof}: lower must not be above upper, got {self.lower:g} and {self.upper:g}"
             )
-    element_entries(found, names, joints, named)
-    return found
 
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return (self.dof,)
 
-def element_entries(
-    elements: Sequence[PassiveElement],
-    names: Sequence[str],
-    joints: Sequence[Joint],
-    named: Mapping[str, tuple[str, ...]] = NO_NAMES,
-) -> dict[str, tuple[int, int]]:
-    """Indices into q and into qd of every dof that elements name."""
-    if not elements:
-        return {}
-    places: dict[str, tuple[int | None, int]] = {}
-    wanted = {name for element in elements for name in (element.dof, *element.coordinates)}
-    at_q = at_v = 0
-    for name, joint in zip(names, joints, strict=True):
-        of_joint = entry_names([name], [joint.qd_labels], named)
-        own = joint.coordinates() if wanted & set(of_joint) else (None,) * joint.nv
-        for k, (dof, entry) in enumerate(zip(of_joint, own, strict=True)):
-            places[dof] = (None if entry is None else at_q + entry, at_v + k)
-        at_q, at_v = at_q + joint.nq, at_v + joint.nv
-    return {name: _place(name, places, elements) for name in sorted(wanted)}
+    def _ends(self, angles: Angles) -> tuple[tuple[float, float, Expr, Expr, Expr], ...]:
+        """For both ends: direction out of the range, stiffness, distance x beyond it, s, and ds/dx."""
+        q, w = angles[self.dof], self.transition
+        found = []
+        for sign, stiffness, x in (
+            (1.0, self.upper_stiffness, q - self.upper), (-1.0, self.lower_stiffness, self.lower - q),
+        ):  # fmt: skip
+            t = ca.fmin(ca.fmax(x / w, 0), 1)
+            found.append((sign, stiffness, x, t**3 * (10 + t * (6 * t - 15)), 30 * t**2 * (1 - t) ** 2 / w))
+        return tuple(found)
 
+    def torque(self, angles: Angles) -> Expr:
+        return sum((-sign * k * s * x for sign, k, x, s, _ in self._ends(angles)), DM(0))
 
-def _place(
-    name: str, places: Mapping[str, tuple[int | None, int]], elements: Sequence[PassiveElement]
-) -> tuple[int, int]:
-    if name not in places:
-        near = suggestion(name, places) or f"; dofs are: {names_in_message(tuple(places))}"
-        raise ModelError(f"{_user(name, elements)}: no dof {repr_in_message(name)} in this model{near}")
-    at_q, at_v = places[name]
-    if at_q is None:
-        raise ModelError(
-            f"{_user(name, elements)}: {repr_in_message(name)} is no rate of one entry of q, as the angular velocities "
-            "of a quaternion are not, so it has no angle; use a joint of axes, such as Euler('yxz')"
+    def slopes_at(self, angles: Angles) -> dict[str, Expr]:
+        return {self.dof: sum((-k * (s + ds * x) for _, k, x, s, ds in self._ends(angles)), DM(0))}
+
+    def loss(self, angles: Angles, rate: Expr) -> Expr:
+        return -self.damping * rate * sum((s for _, k, _, s, _ in self._ends(angles) if k), DM(0))
+
+    def loss_slopes(self, angles: Angles, rate: Expr) -> tuple[dict[str, Expr], Expr]:
+        ends = [(sign, s, ds) for sign, k, _, s, ds in self._ends(angles) if k]
+        by_q = -self.damping * rate * sum((sign * ds for sign, _, ds in ends), DM(0))
+        return {self.dof: by_q}, -self.damping * sum((s for _, s, _ in ends), DM(0))
+
+    def potential(self, angles: Angles) -> Expr | None:
+        """The integral of x s(x/w): w^2 (2 t^5 - 5/2 t^6 + 6/7 t^7) in the transition, and (x^2 - w^2)/2 beyond it."""
+        w, energy = self.transition, DM(0)
+        for _, stiffness, x, _, _ in self._ends(angles):
+            t = ca.fmin(ca.fmax(x / w, 0), 1)
+            beyond = ca.fmax(x, w)
+            bent = w**2 * t**5 * (2 + t * (6 / 7 * t - 5 / 2))
+            energy = energy + stiffness * (bent + (beyond**2 - w**2) / 2)
+        return energy
+
+    def times(self, factor: float) -> CoordinateLimit:
+        if factor < 0:
+            raise ValueError(f"CoordinateLimit on {self.dof}: only a factor of at least zero leaves a stop")
+        upper, lower, damping = (factor * x for x in (self.upper_stiffness, self.lower_stiffness, self.damping))
+        return replace(self, upper_stiffness=upper, lower_stiffness=lower, damping=damping)
+
+    def renamed(self, name: Callable[[str], str]) -> CoordinateLimit:
+        return replace(self, dof=name(self.dof))
+
+    def folded(self, held: Mapping[str, float]) -> CoordinateLimit:
+        return self
+
+    def scaled(self, factors: Mapping[str, float]) -> CoordinateLimit:
+        f = factors[self.dof]
+        return replace(self, upper=f * self.upper, lower=f * self.lower, transition=f * self.transition)
+
+    def mirrored(self, image: Mapping[str, tuple[str, float]]) -> CoordinateLimit:
+        name, sign = image[self.dof]
+        if sign > 0:
+            return replace(self, dof=name)
+        return CoordinateLimit(
+            name, -self.lower, -self.upper, self.lower_stiffness, self.upper_stiffness, self.damping, self.transition
         )
-    return at_q, at_v
+
+    def acting(self, angles: Mapping[str, float]) -> dict[str, float]:
+        """Beyond the transition at the nearer end that has a spring."""
+        above = angles[self.dof] > (self.upper + self.lower) / 2
+        if self.upper_stiffness and (above or not self.lower_stiffness):
+            return {self.dof: self.upper + self.transition}
+        return {self.dof: self.lower - self.transition}
 
 
-def _user(name: str, elements: Iterable[PassiveElement]) -> str:
-    """The first element that names this dof, for messages."""
-    found = next(element for element in elements if name in (element.dof, *element.coordinates))
-    return f"passive element {type(found).__name__} on {repr_in_message(found.dof)}"
+@named_fields
+@dataclass(frozen=True)
+class FormulaTorque(PassiveElement):
+    """tau_dof = gain f(scale q, scale qd) [N m, N], f a formula in q and qdot given as text: "-20*(q-0.1)^3-0.5*qdot".
+
+    The formula knows + - * / ^, brackets, sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh erf erfc abs min
+    max step square cube recip floor ceil select, and names for its parts behind semicolons: "a*q; a=-3". It is read,
+    not run as a program. ExpressionBasedCoordinateForce of OpenSim has the same. Only the dof's own coordinate and rate
+    can stand in it. Its energy is not known, so that `spring_energy` leaves it out.
+
+    ValueError or TypeError for a formula that cannot be read.
+
+    >>> spring = od.FormulaTorque("joint1", "-100*q^3 - 2*qdot")
+    >>> od.passive_force(rod.with_passive([spring]), [0.5], [0.3])
+    DM(-13.1)
+    """
+
+    dof: str
+    formula: str
+    gain: float = 1.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        label(self.dof, "FormulaTorque dof")
+        for key in ("gain", "scale"):
+            object.__setattr__(self, key, finite(getattr(self, key), f"FormulaTorque {key}"))
+        try:
+            formula(self.formula, {"q": DM(0.5), "qdot": DM(0.5)})
+        except ValueError as error:
+            raise ValueError(f"FormulaTorque on {self.dof}: {error}") from None
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return (self.dof,)
+
+    def _value(self, q: Expr, qd: Expr) -> Expr:
+        return self.gain * formula(self.formula, {"q": self.scale * q, "qdot": self.scale * qd})
+
+    def _slopes(self, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
+        """Derivatives by q and by qd."""
+        x = ca.vertcat(q, qd)
+        jacobian = derivatives(lambda x: ca.vertcat(self._value(x[0], x[1])), x, type(x)(2, 1)).jacobian
+        return jacobian[0, 0], jacobian[0, 1]
+
+    def torque(self, angles: Angles) -> Expr:
+        return self._value(angles[self.dof], DM(0))
+
+    def slopes_at(self, angles: Angles) -> dict[str, Expr]:
+        return {self.dof: self._slopes(angles[self.dof], DM(0))[0]}
+
+    def loss(self, angles: Angles, rate: Expr) -> Expr:
+        return self._value(angles[self.dof], rate) - self.torque(angles)
+
+    def loss_slopes(self, angles: Angles, rate: Expr) -> tuple[dict[str, Expr], Expr]:
+        by_q, by_qd = self._slopes(angles[self.dof], rate)
+        return {self.dof: by_q - self.slopes_at(angles)[self.dof]}, by_qd
+
+    def potential(self, angles: Angles) -> Expr | None:
+        return None
+
+    def times(self, factor: float) -> FormulaTorque:
+        return replace(self, gain=factor * self.gain)
+
+    def renamed(self, name: Callable[[str], str]) -> FormulaTorque:
+        return replace(self, dof=name(self.dof))
+
+    def folded(self, held: Mapping[str, float]) -> FormulaTorque:
+        return self
+
+    def scaled(self, factors: Mapping[str, float]) -> FormulaTorque:
+        return replace(self, scale=self.scale / factors[self.dof])
+
+    def mirrored(self, image: Mapping[str, tuple[str, float]]) -> FormulaTorque:
+        name, sign = image[self.dof]
+        return replace(self, dof=name, gain=sign * self.gain, scale=sign * self.scale)
+
+    def acting(self, angles: Mapping[str, float]) -> dict[str, float]:
+        return dict(angles)
 
 
-def without_joints(
-    elements: Iterable[PassiveElement], gone: Mapping[str, float]
-) -> tuple[tuple[PassiveElement, ...], list[str]]:
-    """The elements of a mechanism whose dofs `gone` are held at these positions, and the names of those of the held
-    coordinates that other elements depend on."""
-    kept = [element for element in elements if element.dof not in gone]
-    used = sorted({name for element in kept for name in element.coordinates if name in gone})
-    return tuple(element.folded(gone) for element in kept), used
+ELEMENTS: dict[str, type[PassiveElement]] = {
+    kind.__name__: kind for kind in (ExponentialTorque, OneSidedSpring, CoordinateLimit, FormulaTorque)
+}
+"""The kinds of elements by the names that files have for them."""
 
 
 def _pairs(slopes: Any) -> list[tuple[Any, Any]]:

@@ -1,0 +1,182 @@
+"""Stops with damping, torques given as formulas, and bushings: derivatives, energies, edits, files."""
+
+from __future__ import annotations
+
+import math
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn._base.formulas import formula
+from ocp_dyn.dynamics.passive_torques import passive_derivatives
+from ocp_dyn.io.json import model_from_dict, model_to_dict
+from ocp_dyn.io.opensim.frames import rotation_xyz
+from tests.helpers import close
+
+RNG = np.random.default_rng(4)
+
+
+def turned(seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """A pose not far from the identity."""
+    a = np.random.default_rng(seed).uniform(-0.3, 0.3, 3)
+    return tuple(rotation_xyz(a).ravel()), tuple(a[::-1])
+
+
+def bare() -> od.Model:
+    builder = od.ModelBuilder("machine")
+    inertia = {"mass": 1.0, "com": (0.1, 0.0, 0.2), "inertia": (1.0, 1.1, 1.2)}
+    builder.add_body("base", od.FloatingBase(), **inertia)
+    builder.add_body("arm", od.Revolute((0, 0.6, 0.8)), "base", joint_name="elbow", origin=(0.1, 0.2, 0.3), **inertia)
+    builder.add_body("hand", od.Prismatic("x"), "arm", joint_name="slide", origin=(0.1, 0.2, 0.0), **inertia)
+    return builder.build()
+
+
+STOP = od.CoordinateLimit("slide", 0.1, -0.2, 80.0, 50.0, 3.0, 0.07)
+CUBE = od.FormulaTorque("elbow", "-20*q^3 - 0.5*qdot^2*tanh(q)")
+BUSHINGS = (
+    od.Bushing("base", "hand", RNG.uniform(1, 9, 6), RNG.uniform(1, 9, 6), turned(1), turned(2), "rubber"),
+    od.Bushing("world", "arm", RNG.uniform(1, 9, 6), RNG.uniform(1, 9, 6)),
+)
+MODEL = bare().with_passive([STOP, CUBE]).with_bushings(BUSHINGS)
+STATES = [(0.15, 0.3), (-0.23, -0.4), (0.02, 0.2), (0.3, -0.6)]
+"""Places of the slide: in a transition, in the other one, in the range, beyond."""
+
+
+def state(slide: float, elbow: float) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(7)
+    q = np.concatenate([rng.uniform(-0.3, 0.3, 3), [0.1, -0.2, 0.15, 0.9], [elbow, slide]])
+    q[3:7] /= np.linalg.norm(q[3:7])
+    return q, rng.normal(size=8)
+
+
+@pytest.mark.parametrize("place", STATES)
+def test_derivatives_and_energy(place: tuple[float, float]) -> None:
+    q, qd = state(*place)
+    f = od.function(od.passive_force, MODEL, signature="q qd -> tau_p")
+    V = od.function(od.spring_energy, MODEL.with_passive([STOP], replace_all=True), signature="q -> V_s")
+    pull = od.function(od.passive_force, MODEL.with_passive([STOP], replace_all=True), signature="q qd -> tau_p")
+    by_q, by_qd = passive_derivatives(MODEL, DM(q), DM(qd))
+    step = 1e-6
+    for k, e in enumerate(np.eye(MODEL.nv)):
+        ahead, back = (MODEL.integrate(DM(q), DM(x * step * e)) for x in (1, -1))
+        close(by_q[:, k], (f(ahead, qd) - f(back, qd)) / (2 * step), 1e-7)
+        close(by_qd[:, k], (f(q, qd + step * e) - f(q, qd - step * e)) / (2 * step), 1e-7)
+        close(pull(q, 0 * qd)[k], -(V(ahead) - V(back)) / (2 * step), 1e-7)
+    x = ca.SX.sym("x", MODEL.nq)
+    assert passive_derivatives(bare().with_passive([STOP]), x, ca.SX.sym("v", 8))[1].nnz() == 1
+
+
+def test_dampers_only_take_energy() -> None:
+    """Each of them alone, with springs at rest: the power of the force is not positive."""
+    for model in (bare().with_passive([STOP]), bare().with_bushings(BUSHINGS)):
+        for place in STATES:
+            q, qd = state(*place)
+            loss = od.passive_force(model, q, qd) - od.passive_force(model, q, 0 * qd)
+            assert float(ca.dot(loss, DM(qd))) <= 1e-12
+    assert float(ca.dot(loss, DM(qd))) < -1
+
+
+def test_copies_keep_the_forces() -> None:
+    q, qd = state(0.15, 0.3)
+    force = od.passive_force(MODEL, q, qd)
+    assert model_from_dict(model_to_dict(MODEL)) == MODEL
+    assert MODEL != MODEL.with_bushings(BUSHINGS[:1], replace_all=True)
+    cart = od.ModelBuilder("cart")
+    cart.add_body("cart", od.Prismatic("x"), mass=1)
+    both = cart.build().attach(MODEL, "cart", prefix="a_")
+    assert [(one.first, one.second) for one in both.bushings] == [("a_base", "a_hand"), ("cart", "a_arm")]
+    close(od.passive_force(both, np.r_[0.0, q], np.r_[0.0, qd])[1:], force)
+    held = MODEL.lock_joints({"slide": 0.15})
+    close(od.passive_force(held, q[:-1], np.r_[qd[:-1]])[:7], od.passive_force(MODEL, q, np.r_[qd[:-1], 0.0])[:7])
+    assert MODEL.subtree("hand").bushings == ()
+    large = MODEL.scale(2.0, 1.0)
+    bent = [0, 1, 2, 8]
+    stretched = q.copy()
+    stretched[bent] *= 2
+    for one, other in zip(MODEL.bushings, large.bushings, strict=True):
+        close(np.array(other.first_pose[1]), 2 * np.array(one.first_pose[1]))
+    far = large.with_bushings([], replace_all=True)
+    assert isinstance(far.passive[0], od.CoordinateLimit)
+    assert far.passive[0].upper == 0.2
+    close(od.passive_force(od.reduce(MODEL), q, qd), force)
+
+
+def test_mirrored_elements() -> None:
+    """On the mirror image of a coordinate the torque is the mirrored one."""
+    for element in (STOP, CUBE):
+        image = element.mirrored({element.dof: ("other", -1.0)})
+        for x, v in ((0.15, 0.4), (-0.25, 1.1), (0.4, -0.3)):
+            one = element.torque({element.dof: DM(x)}) + element.loss({element.dof: DM(x)}, DM(v))
+            other = image.torque({"other": DM(-x)}) + image.loss({"other": DM(-x)}, DM(-v))
+            close(other, -one, 1e-13)
+        assert image.mirrored({"other": (element.dof, -1.0)}) == element
+    assert STOP.acting({"slide": 0.0}) == {"slide": 0.1 + 0.07}
+    assert CUBE.scaled({"elbow": 2.0}).torque({"elbow": DM(0.6)}) == CUBE.torque({"elbow": DM(0.3)})
+    double = CUBE.times(2.0).torque({"elbow": DM(0.3)})
+    close(double, 2 * CUBE.torque({"elbow": DM(0.3)}))
+    close(STOP.times(2.0).torque({"slide": DM(0.3)}), 2 * STOP.torque({"slide": DM(0.3)}))
+
+
+def test_a_bushing_on_one_side_is_not_symmetric() -> None:
+    builder = od.ModelBuilder("pair")
+    builder.add_body("trunk", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        builder.add_body(side, od.Revolute("y"), "trunk", origin=(0, y, 0), mass=1, com=(0, 0, -0.1))
+    pair = builder.build()
+    stiff = (0, 30.0, 0, 0, 0, 0)
+    even = pair.with_bushings([od.Bushing("trunk", side, stiff) for side in ("l", "r")])
+    assert ocp.mirror_map(even, loads=od.Loads(passive=True)).partners == (0, 1, 3, 2)
+    with pytest.raises(od.ModelError, match="the passive torques"):
+        ocp.mirror_map(pair.with_bushings([od.Bushing("trunk", "l", stiff)]), loads=od.Loads(passive=True))
+
+
+FORMULAS = {
+    "1 + 2*3 - 4/8": 6.5, "-2^2": -4.0, "2^-1^2": 0.5, "2^3^2": 512.0, "(1+2)*-x": -6.0, "x^-1": 0.5, "x^0.5": 2**0.5,
+    "step(x)*max(x, 3) + min(1, 2)": 4.0, "select(x - 2, 5, 7)": 7.0, "a*b; a = b + 1; b = x": 6.0,
+    ".5e1 + 1.": 6.0, "atan2(1, x)": math.atan2(1, 2), "recip(square(x)) + cube(x)": 8.25, "sec(0) + erfc(0)": 2.0,
+    "delta(x - 2) + abs(-x) + floor(x/3) + ceil(x/3)": 4.0, "+x": 2.0, "x x": "stands where the formula could end",
+    "": "the end stands where", "2*": "the end stands where", "(1": "not closed", "sin(1, 2)": "2 arguments",
+    "y": "no variable 'y'", "tang(x)": "did you mean 'tan'", "x ! 2": "'!' is no part", "1; 2": "name = formula",
+    "(" * 60 + "1" + ")" * 60: "more than 50 deep", "-" * 60 + "1": "more than 50 deep", "1e999": "too large",
+    "x" * 10_001: "at most 10000", "__import__(1)": "no function '__import__'", "x.real": "no part of a formula",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_formulas(text: str) -> None:
+    expected = FORMULAS[text]
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match=expected):
+            formula(text, {"x": DM(2.0)})
+        return
+    close(formula(text, {"x": DM(2.0)}), expected, 1e-14)
+    x = ca.SX.sym("x")
+    close(ca.Function("f", [x], [formula(text, {"x": x})])(2.0), expected, 1e-14)
+
+
+def test_a_formula_of_many_terms_is_read() -> None:
+    assert float(formula("+".join(["1"] * 4000), {})) == 4000
+
+
+FAULTS = {
+    "lower must not be above upper": lambda: od.CoordinateLimit("a", 0.0, 1.0, 1, 1),
+    "CoordinateLimit damping must not be negative": lambda: od.CoordinateLimit("a", 1.0, 0.0, 1, 1, -1),
+    "transition .* must be positive": lambda: od.CoordinateLimit("a", 1.0, 0.0, 1, 1, 0, 0),
+    "only a factor of at least zero": lambda: STOP.times(-1),
+    "FormulaTorque on a: there is no variable 'p'": lambda: od.FormulaTorque("a", "p"),
+    "Bushing stiffness must not be negative": lambda: od.Bushing("a", "b", (-1, 0, 0, 0, 0, 0)),
+    "first_pose must be": lambda: od.Bushing("a", "b", first_pose=3),
+    "no frame 'hnd' in this model: did you mean 'hand'": lambda: bare().with_bushings([od.Bushing("base", "hnd")]),
+    "must be an od.Bushing": lambda: bare().with_bushings([3]),
+    "PrescribedMotion knee: function": lambda: od.PrescribedMotion("knee", 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", FAULTS)
+def test_wrong_arguments(message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        FAULTS[message]()
