@@ -9,6 +9,9 @@ a structural zero as 00.
 >>> from ocp_dyn import ocp
 >>> rod = od.models.pendulum()  # a uniform rod of 1 kg and 1 m, hinged about y at its upper end; it hangs at q = 0
 >>> arm = od.models.pendulum(2)  # two such rods in a chain
+>>> elbow = od.models.elbow()  # a forearm with a biceps and a triceps
+>>> hill = od.muscles.HillMuscles.of(elbow)  # the numbers of its muscles
+>>> path_length = ca.DM([0.31, 0.16])  # of both muscles, at half a radian or so [m]
 
 In signatures M is one of CasADi's matrix types, DM, SX or MX: results are of the type of the arguments. Numbers are
 arrays, lists and tuples, which stand for a DM.

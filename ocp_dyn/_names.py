@@ -6,6 +6,7 @@ from . import codegen as codegen
 from . import formulations as formulations
 from . import io as io
 from . import models as models
+from . import muscles as muscles
 from . import ocp as ocp
 from . import recordings as recordings
 from . import replay as replay

@@ -31,6 +31,7 @@ SPACES = (
     od.formulations,
     od.io,
     od.models,
+    od.muscles,
     ocp,
     od.viz,
     od.walking,

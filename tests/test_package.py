@@ -20,6 +20,7 @@ MODULES = {
     "io",
     "layouts",
     "models",
+    "muscles",
     "ocp",
     "recordings",
     "replay",

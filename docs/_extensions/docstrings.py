@@ -38,6 +38,7 @@ MODULES = {
     "ocp_dyn.viz": ocp_dyn.viz,
     "ocp_dyn.walking": ocp_dyn.walking,
     "ocp_dyn.recordings": ocp_dyn.recordings,
+    "ocp_dyn.muscles": ocp_dyn.muscles,
     "ocp_dyn.replay": ocp_dyn.replay,
     "ocp_dyn.formulations": ocp_dyn.formulations,
     "ocp_dyn.simulation": ocp_dyn.simulation,

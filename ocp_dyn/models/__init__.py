@@ -2,7 +2,7 @@
 
 | module | contents |
 |---|---|
-| `simple` | `pendulum`, and `chain`: a chain or tree of equal links |
+| `simple` | `pendulum`, and `chain`: a chain or tree of equal links; `elbow`: a forearm with two muscles |
 | `compass` | `compass_walker`: two straight legs |
 | `biped` | `five_link_biped`: the planar robot RABBIT |
 | `human` | `human`: 14 bodies, 29 dofs |
@@ -47,6 +47,7 @@ from .mechanisms import n_four_bar_motion as n_four_bar_motion
 from .mechanisms import spatial_slider_crank as spatial_slider_crank
 from .passive_tissue import passive_tissue as passive_tissue
 from .simple import chain as chain
+from .simple import elbow as elbow
 from .simple import pendulum as pendulum
 from .squeezer import squeezer as squeezer
 from .squeezer import squeezer_multipliers as squeezer_multipliers

@@ -1,4 +1,4 @@
-"""Small mechanisms for examples, tests and benchmarks: planar pendulums and kinematic trees."""
+"""Small mechanisms for examples, tests and benchmarks: planar pendulums, kinematic trees, a forearm with muscles."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from .._base.checks import whole
 from .._base.types import LARGEST_MAGNITUDE, numbers, repr_in_message
 from ..joints import Revolute
 from ..mechanism import Model
+from ..mechanism.annotations import Muscle, PathPoint
 from ..mechanism.builder import WORLD, ModelBuilder
 
 LIMB_LENGTH, LIMB_RADIUS, LIMB_MASS = 0.35, 0.05, 4.0
 """Size [m] and mass [kg] of a link of `chain`: rounded from the mean of a man's thigh, shank, upper arm and forearm."""
+
+FOREARM_LENGTH = 0.26
+"""From the elbow to the wrist [m]."""
 
 
 def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
@@ -75,6 +79,42 @@ def chain(n: int, branching: float = 1.0) -> Model:
         )  # fmt: skip
         children[p] += 1
     return builder.build()
+
+
+def elbow(mass: float = 1.5) -> Model:
+    """A forearm on a fixed upper arm, which hangs down, with a biceps and a triceps along straight lines.
+
+    Joint `elbow` turns about -y: 0 is a straight arm, a positive angle, up to 2.2 rad, bends it forward, towards +x.
+    The frame `wrist` is the end of the forearm, whose mass [kg] is that of a forearm with its hand, a uniform rod. The
+    muscles have plausible numbers of their own: they are an example, not a measured arm.
+
+    >>> od.models.elbow().q_names, [muscle.name for muscle in od.models.elbow().muscles]
+    (('elbow',), ['biceps', 'triceps'])
+    """
+    check_rod("elbow", FOREARM_LENGTH, mass)
+    across = mass * FOREARM_LENGTH**2 / 12
+    builder = ModelBuilder("elbow")
+    builder.add_frame("upper_arm", WORLD, (0.0, 0.0, 0.0))
+    builder.add_body(
+        "forearm", Revolute((0, -1, 0)), WORLD, joint_name="elbow", mass=mass, com=(0.0, 0.0, -FOREARM_LENGTH / 2),
+        inertia=(across, across, 0.0), lower=0.0, upper=2.2,
+    )  # fmt: skip
+    builder.add_frame("wrist", "forearm", (0.0, 0.0, -FOREARM_LENGTH))
+    return builder.build().with_muscles([
+        _muscle("biceps", (0.02, 0.0, 0.28), (0.012, 0.0, -0.045), 800.0, 0.14, 0.17, 0.0),
+        _muscle("triceps", (-0.025, 0.0, 0.16), (-0.02, 0.0, 0.015), 1000.0, 0.10, 0.06, 0.21),
+    ])  # fmt: skip
+
+
+def _muscle(
+    name: str, origin: tuple[float, ...], insertion: tuple[float, ...], force: float, fiber: float, tendon: float,
+    pennation: float,
+) -> Muscle:  # fmt: skip
+    path = (PathPoint(f"{name}-P1", "upper_arm", origin), PathPoint(f"{name}-P2", "forearm", insertion))
+    return Muscle(
+        name, "DeGrooteFregly2016Muscle", path, max_isometric_force=force, optimal_fiber_length=fiber,
+        tendon_slack_length=tendon, pennation_angle=pennation, parameters={"fiber_damping": 0.01},
+    )  # fmt: skip
 
 
 def check_count(model: str, n: int, what: str) -> None:

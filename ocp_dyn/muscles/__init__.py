@@ -2,4 +2,37 @@
 
 They are algorithms for the data `model.muscles`: plain functions on SX, MX and DM, vectorized over the muscles.
 `ocp.torque_sources` has muscles without paths, as torques of joints.
+
+| module | contents |
+|---|---|
+| `hill_muscles` | `HillMuscles`, the numbers of the muscles as columns |
+| `curves` | force over length and speed, by De Groote & Fregly, Thelen, Millard, Schutte, or a file's splines |
+| `activation` | how activation follows excitation |
+| `contraction` | forces with rigid and compliant tendons, rates of their states, equilibrium |
+| `energetics` | metabolic rates |
 """
+
+from .activation import activation_rate as activation_rate
+from .activation import activation_rate_limits as activation_rate_limits
+from .contraction import MuscleForces as MuscleForces
+from .contraction import equilibrium as equilibrium
+from .contraction import fiber_state as fiber_state
+from .contraction import rigid_tendon as rigid_tendon
+from .contraction import shortest_fiber as shortest_fiber
+from .contraction import tendon_state as tendon_state
+from .curves import DeGrooteFreglyCurves as DeGrooteFreglyCurves
+from .curves import MillardCurves as MillardCurves
+from .curves import MixedCurves as MixedCurves
+from .curves import MuscleCurves as MuscleCurves
+from .curves import RigidTendonCurves as RigidTendonCurves
+from .curves import SchutteCurves as SchutteCurves
+from .curves import ThelenCurves as ThelenCurves
+from .energetics import Bhargava2004 as Bhargava2004
+from .energetics import Margaria1968 as Margaria1968
+from .energetics import MuscleEnergetics as MuscleEnergetics
+from .energetics import Uchida2016 as Uchida2016
+from .energetics import Umberger2003 as Umberger2003
+from .energetics import Umberger2010 as Umberger2010
+from .energetics import body_rate as body_rate
+from .energetics import muscle_mass as muscle_mass
+from .hill_muscles import HillMuscles as HillMuscles
