@@ -17,7 +17,7 @@ WATCH = ctypes.CFUNCTYPE(None, *(3 * [_number]), INTEGERS, INTEGERS, DOUBLES, _n
 BLOCK_LDL = NativeLibrary(
     "block_ldl",
     {
-        "block_ldl_begin": (_number, (_number, _number, *(5 * (INTEGERS,)), _number)),
+        "block_ldl_begin": (_number, (_number, _number, _number, *(5 * (INTEGERS,)), _number)),
         "block_ldl_use": (_number, (_number,)),
         "block_ldl_end": (None, (_number,)),
         "block_ldl_stats": (None, (_number, DOUBLES)),

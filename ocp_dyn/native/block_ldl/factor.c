@@ -226,10 +226,6 @@ static void factor_front(worker *w, int number)
     }
     g->eliminated = (int)e;
     w->negative += (int)negative + (g->tiles ? g->tiles->rank : 0);
-    if (e < own && last) {
-        w->failure = SINGULAR;
-        return;
-    }
     w->failure = reorder(w, g, first);
     count(w, g);
 }
@@ -306,7 +302,8 @@ int block_ldl_factor(instance *s, const layout *l, int *negative)
         if (w->largest > figures->largest_front) figures->largest_front = w->largest;
     }
     figures->threads = l->work <= WORTH_THREADS ? 1 : s->plan->threads < subtrees ? s->plan->threads : subtrees;
-    return s->workers[subtrees].failure;
+    failure = s->workers[subtrees].failure;
+    return failure ? failure : block_ldl_judge_zeros(s, l, negative);
 }
 
 /* Frees all factors of an instance. */

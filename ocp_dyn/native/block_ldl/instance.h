@@ -22,8 +22,9 @@ typedef struct {
 
 typedef struct instance instance;
 
+/* The tree of fronts, as it was given; primal: number of the first rows that are variables, not multipliers. */
 typedef struct plan {
-    int id, n, fronts, subtrees, threads, *front, *role, *tile, *parent, *thread;
+    int id, n, primal, fronts, subtrees, threads, *front, *role, *tile, *parent, *thread;
     statistics figures;
     instance *instances;
     struct plan *next;
@@ -134,6 +135,7 @@ void block_ldl_forget(layout *l);
 int block_ldl_scale(instance *s);
 int block_ldl_many_late(const instance *s);
 int block_ldl_factor(instance *s, const layout *l, int *negative);
+int block_ldl_judge_zeros(instance *s, const layout *l, int *negative);
 void block_ldl_solve(instance *s, const layout *l, double *x);
 void block_ldl_release(instance *s);
 double block_ldl_clock(void);

@@ -1,7 +1,7 @@
 """The law of moved worlds: a problem turned about the vertical and moved has the turned and moved motion.
 
-Gravity and the model are as before, and so are the number of iterations and the cost: first guesses, costs and bounds
-refer to the feet and the ground under them, to no direction and no origin of the world.
+Gravity and the model are as before, and so are the iterates and the cost: first guesses, costs and bounds refer to the
+feet and the ground under them, to no direction and no origin of the world.
 """
 
 import math
@@ -93,12 +93,9 @@ def stand(world: World, root: str, guess: str) -> ocp.Problem:
     return ocp.Problem(leg(ROOTS[root]), phases, guess=GUESSES[guess])
 
 
-def solved(problem: ocp.Problem) -> ocp.Solution:
-    found = problem.solve(
-        progress=False, tolerance=1e-8, max_iterations=120, linear_solver="mumps"
-    )  # its pivots hang on the axes least
-    assert found.converged
-    return found
+def iterate(problem: ocp.Problem, iterations: int) -> ocp.Solution:
+    """The motion after so many iterations, or the solution."""
+    return problem.solve(progress=False, tolerance=1e-8, max_iterations=iterations)
 
 
 def places(model: od.Model, states: Iterable[np.ndarray]) -> np.ndarray:
@@ -146,15 +143,22 @@ def test_first_guesses_move_with_the_world(make, root, guess):
 SOLVED = list(zip(("quaternion", "euler", "quaternion"), GUESSES, MOVES, strict=True))
 
 
+SAME_PATH = 10
+"""Iterations that are compared: far from a solution rounding errors grow, by 1e9 in twenty iterations, until line
+searches decide differently."""
+
+
 @pytest.mark.parametrize(("root", "guess", "move"), SOLVED)
 @pytest.mark.slow
-def test_a_moved_problem_has_the_moved_motion(root, guess, move):
+def test_a_moved_problem_takes_the_moved_path_to_the_moved_motion(root, guess, move):
     world = World(*move)
-    still, moved = (solved(hop(where, root, guess)) for where in (STILL, world))
-    assert abs(moved.stats["iterations"] - still.stats["iterations"]) <= 4
-    assert moved.objective == pytest.approx(still.objective, rel=1e-8)
-    wanted = moved_places(world, places(still.model, still.q))
-    assert np.abs(places(moved.model, moved.q) - wanted).max() < 1e-6
+    problems = [hop(where, root, guess) for where in (STILL, world)]
+    for iterations, accuracy, digits in ((SAME_PATH, 1e-4, 1e-5), (120, 1e-6, 1e-8)):
+        still, moved = (iterate(problem, iterations) for problem in problems)
+        assert still.converged == moved.converged == (iterations > SAME_PATH)
+        assert moved.objective == pytest.approx(still.objective, rel=digits)
+        wanted = moved_places(world, places(still.model, still.q))
+        assert np.abs(places(moved.model, moved.q) - wanted).max() < accuracy
 
 
 def test_a_posture_stands_over_its_foothold_and_as_it_is_turned():

@@ -107,7 +107,9 @@ class BlockLDL:
         if any(a.shape != sizes[:1] for a in arrays) or any(a.shape != sizes[1:] for a in fronts):
             raise ValueError(f"a plan has front, role and tile of one size, parent and thread of another, got {sizes}")
         outer = self._c.block_ldl_use(0)
-        number = self._c.block_ldl_begin(*sizes, *map(_integers, (*arrays, *fronts)), plan.threads)
+        number = self._c.block_ldl_begin(
+            sizes[0], plan.primal, sizes[1], *map(_integers, (*arrays, *fronts)), plan.threads
+        )
         try:
             if number <= 0:
                 raise RuntimeError(

@@ -65,6 +65,11 @@ class LdlPlan:
     boundary: Indices
 
     @property
+    def primal(self) -> int:
+        """Number of the rows that are variables or slacks; they come first, and all others are multipliers."""
+        return self.nx_free + self.ns
+
+    @property
     def work(self) -> float:
         """Multiply-adds of the dense fronts, n^3/3 + n^2 m + n m^2 each."""
         return float(np.sum(work(self.own, self.boundary)))

@@ -87,7 +87,7 @@ def structure(rng) -> tuple[LdlPlan, Seen]:
     ij = ij[rng.permutation(len(ij))]
     ij[::2] = ij[::2, ::-1]
     arrays = (np.array(a, dtype=np.int32) for a in (*rows, parent, thread))
-    plan = LdlPlan(*arrays, n, 0, 0, 0, 1, np.zeros(parent.size), np.zeros(parent.size))
+    plan = LdlPlan(*arrays, 0, 0, n, 0, 1, np.zeros(parent.size), np.zeros(parent.size))
     return plan, Seen(len(rows.role), ij[:, 0].copy(), ij[:, 1].copy(), np.zeros(len(ij)), 0, None, None)
 
 

@@ -12,8 +12,9 @@ from ocp_dyn.ocp.solvers.block_ldl import library
 
 EMPTY = """#define API __attribute__((visibility("default")))
 static int ended, current;
-API int block_ldl_begin(int n, int fronts, const int *f, const int *r, const int *t, const int *p, const int *h, int k)
-{ return n + 10 * fronts + 100 * f[0] + 1000 * r[1] + 10000 * t[1] + 100000 * p[0] + 1000000 * h[0] - k; }
+API int block_ldl_begin(int n, int x, int fronts, const int *f, const int *r, const int *t, const int *p, const int *h,
+                        int k)
+{ return n + 3 * x + 10 * fronts + 100 * f[0] + 1000 * r[1] + 10000 * t[1] + 100000 * p[0] + 1000000 * h[0] - k; }
 API int block_ldl_use(int id) { int before = current; current = id; return before; }
 API void block_ldl_end(int id) { ended = id; }
 API void block_ldl_stats(int id, double *out) { for (int k = 0; k < 16; k++) out[k] = id + k + ended + 0.25; }
@@ -27,7 +28,7 @@ API void ma27cd_(void) {}
 
 class Plan:
     front, role, tile = np.array([3, 0]), np.array([0, 2]), np.array([-1, 1])
-    parent, thread, threads = np.array([2]), np.array([1]), 7
+    parent, thread, threads, primal = np.array([2]), np.array([1]), 7, 2
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -37,7 +38,7 @@ def test_plans_and_figures_pass_unchanged(tmp_path, monkeypatch):
     loaded, reason = NativeLibrary("empty", BLOCK_LDL.signatures, tmp_path).obtain(wait=True)
     assert reason == ""
     made = library.BlockLDL(loaded)
-    number = 2 + 10 + 300 + 2000 + 10000 + 200000 + 1000000 - 7
+    number = 2 + 3 * 2 + 10 + 300 + 2000 + 10000 + 200000 + 1000000 - 7
     with made.planned(Plan()) as figures:
         assert figures() == library.Figures(
             *(type(zero)(number + k + 0.25) for k, zero in enumerate(library.Figures()))

@@ -339,7 +339,7 @@ def test_processes_forked_while_another_thread_holds_the_lock(made):
     ended, zero, none = threading.Event(), np.zeros(1, np.int32), np.full(1, -1, np.int32)
     parts = [library._integers(part) for part in (zero, zero, zero, none, none)]
     outer = made._c.block_ldl_use(0)
-    plans = [made._c.block_ldl_begin(1, 1, *parts, 1) for _ in range(20_000)]
+    plans = [made._c.block_ldl_begin(1, 1, 1, *parts, 1) for _ in range(20_000)]
     assert min(plans) > 0
 
     def look():

@@ -196,6 +196,30 @@ def test_singular_matrices_are_told(library, name, rng):
             assert backward_error(structure.of(values), direct.solve(b), b) < ENOUGH
 
 
+@mostly_slow("name", PROBLEMS, ("two phases",))
+def test_flat_directions_count_as_negative_eigenvalues(library, name, rng):
+    """A matrix without curvature along a direction of variables is one that is to be made convex, whatever the sign of
+    the pivot that rounding leaves; the direction is one variable, or the difference of two with the same entries."""
+    structure = Structure(library, name)
+    seen, duals, checked = structure.seen, structure.plan.primal, 0
+    with solver(library, structure.plan, seen) as (direct, _):
+        for k in range(8):
+            values = structure.random(rng, spread=1)
+            K = structure.of(values)
+            x = int(rng.integers(structure.plan.nx_free))
+            alike = [z for z in range(structure.plan.nx_free) if z != x and np.array_equal(K[z] != 0, K[x] != 0)]
+            y = alike[0] if k % 2 and alike else x
+            for i, (a, b) in enumerate(zip(seen.rows, seen.columns, strict=True)):
+                if a in (x, y) or b in (x, y):
+                    other = b if a in (x, y) else a
+                    values[i] = 0.0 if x == y else 0.7 if other in (x, y) else np.sin(1.0 + other)
+            exact = inertia(structure.of(values))
+            if exact.most == exact.least + 1 and exact.least >= direct.n - duals:  # else rows depend on each other, too
+                assert direct.factor(values) == exact.most
+                checked += 1
+    assert checked
+
+
 def test_numbers_that_are_not_finite_are_told(library, rng):
     structure = Structure(library, "hopper")
     for kind in ("W", "S", "J", "corner"):

@@ -56,7 +56,7 @@ def slide(h: float) -> tuple[LdlPlan, Seen]:
     arrays = (np.asarray(a, dtype=np.int32) for a in (front, role, role - 1, parent, 0 * parent))
     nothing = np.zeros(INTERVALS)
     seen = Seen(front.size, row, column, value, 0, None, None)
-    return LdlPlan(*arrays, front.size, 0, 0, 0, 1, nothing, nothing), seen
+    return LdlPlan(*arrays, 0, 0, front.size, 0, 1, nothing, nothing), seen
 
 
 @pytest.mark.parametrize(("h", "most"), [(0.1, 0), (0.03, 0), (0.003, INTERVALS), (0.001, 3 * INTERVALS)])
