@@ -27,8 +27,8 @@ NICENESS = 10
 
 
 _starting = threading.Lock()
-"""Held while a program starts: a process that is forked meanwhile would hold its pipes, and nobody would see their
-ends."""
+"""Held while a program starts, the watching shell too: a process that is forked meanwhile would hold its pipes, and
+nobody would see their ends."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_starting.release)
@@ -88,12 +88,13 @@ def _watch() -> subprocess.Popen[bytes] | None:
     if os.name != "posix":
         return None
     try:
-        return subprocess.Popen(
-            ["/bin/sh", "-c", WATCH],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            process_group=0,
-        )
+        with _starting:
+            return subprocess.Popen(
+                ["/bin/sh", "-c", WATCH],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                process_group=0,
+            )
     except OSError:  # no shell
         return None

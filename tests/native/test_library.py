@@ -18,7 +18,7 @@ import pytest
 
 from ocp_dyn._base import cache
 from ocp_dyn.native import library as loader
-from ocp_dyn.native import variants
+from ocp_dyn.native import processes, variants
 from ocp_dyn.native.library import MAKING, NO_COMPILER, NativeLibrary
 from ocp_dyn.native.processes import NICENESS
 from ocp_dyn.native.toolchain import find_compiler
@@ -245,3 +245,16 @@ def test_the_end_of_a_process_ends_its_compilers(small, place, tmp_path, monkeyp
     assert ran.stderr == ""
     assert time.monotonic() - begin < 30
     assert list(place.iterdir()) == []
+
+
+def test_no_process_is_forked_while_a_program_starts(monkeypatch):
+    """Its pipes would be held twice: the start waits for the other process, which waits for the lock of this one."""
+    held, start = [], subprocess.Popen
+    monkeypatch.setattr(
+        subprocess,
+        "Popen",
+        lambda *words, **options: held.append(processes._starting.locked()) or start(*words, **options),
+    )
+    with processes.group() as programs:
+        assert programs.run(["true"]) == (0, "")
+    assert held == [True, True]
