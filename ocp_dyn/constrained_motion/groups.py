@@ -18,6 +18,8 @@ from .._base.types import Array, Expr
 from ..constraints import Baumgarte, Constraint, Contact, Loop, RollingContact
 from ..dynamics.kinematics import resolve
 from ..mechanism import Model
+from ..spatial_algebra.linalg import ancestors
+from ..spatial_algebra.semidefinite import sharing
 
 APART = 1e-3
 """Least singular value of the rows of a contact, relative to the largest, at which its own dofs move it in general."""
@@ -76,7 +78,8 @@ def groups_of(model: Model, members: Sequence[Constraint], G: Expr) -> tuple[Row
 
     Constraints that act on common dofs belong to one group. Contacts and loops on different branches do not, if each
     branch has at least as many dofs to itself as independent rows: they depend on each other in single postures only,
-    and the factorization of G H^-1 G' sees that. Hands of a crowd that carries one beam are such loops.
+    and the factorization of G H^-1 G' sees that. Hands of a crowd that carries one beam are such loops. Groups stand in
+    the order of their first rows; where they share few dofs, person by person, so that the factor is one of blocks.
     """
     parts: list[RowGroup] = []
     supports, start = _supports(G), 0
@@ -85,7 +88,8 @@ def groups_of(model: Model, members: Sequence[Constraint], G: Expr) -> tuple[Row
         parts.append(_part(model, member, rows, frozenset().union(*(supports[i] for i in rows))))
     parts = _merged(parts, lambda a, b: a.contacts and b.contacts and (a.dofs <= b.dofs or b.dofs <= a.dofs))
     apart = _apart(model, members, parts)
-    return tuple(_merged(parts, lambda a, b: bool(a.dofs & b.dofs) and not (a in apart and b in apart)))
+    merged = _merged(parts, lambda a, b: bool(a.dofs & b.dofs) and not (a in apart and b in apart))
+    return tuple(_by_blocks(model, merged, supports))
 
 
 def groups_by_pattern(G: Expr) -> tuple[RowGroup, ...]:
@@ -134,6 +138,17 @@ def _apart(model: Model, members: Sequence[Constraint], parts: Sequence[RowGroup
         if moved == found:
             break
     return moved
+
+
+def _by_blocks(model: Model, groups: list[RowGroup], supports: Sequence[frozenset[int]]) -> list[RowGroup]:
+    """Groups in the order in which a factor by blocks eliminates their rows."""
+    rows = [row for group in groups for row in group.rows]
+    tree = model.dof_parent
+    found = sharing([frozenset(k for i in supports[row] for k in (i, *ancestors(tree, i))) for row in rows])
+    if found is None:
+        return groups
+    block_of = {rows[k]: number for number, block in enumerate(found[1]) for k in block}
+    return sorted(groups, key=lambda group: block_of[group.rows[0]])
 
 
 def _held_by_root(contact: Contact | RollingContact, slides: Array, root: tuple[int, ...]) -> bool:

@@ -12,7 +12,8 @@
 | proximal | as range; the least of all lam that give x, rows of one unit having one weight | shared |
 
 With loads.armature the diagonal of H holds the joints' armatures too. All give the same x, and the same lam where
-it is unique. Rows that may depend on each other are replaced by independent ones first, see `independent_rows`: all
+it is unique. "range" takes loops that meet in few dofs, as hands on one beam do, in blocks, so that its work grows with
+their number. Rows that may depend on each other are replaced by independent ones first, see `independent_rows`: all
 solvers leave out the same rows. Contacts on different branches may depend on each other in single postures, such as on
 four straight legs. There rows are left out in their order, below 1e-6 of their terms.
 """
@@ -32,7 +33,8 @@ from ..dynamics.joint_space import articulated_answers
 from ..dynamics.rnea_crba_aba import mass_matrix
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.linalg import LTDL, Semidefinite, chain, ltdl, solve_spd, symmetric
+from ..spatial_algebra.linalg import LTDL, chain, ltdl, solve_spd, symmetric
+from ..spatial_algebra.semidefinite import BlockSemidefinite, Semidefinite, factor_of
 from .independent_rows import DEPENDENT, ConstraintRows, IndependentRows
 from .reflections import Reflections, solve_upper, solve_upper_transposed
 
@@ -48,7 +50,7 @@ class RangeSpace(NamedTuple):
     rows: IndependentRows
     factor: LTDL
     W: Expr
-    pivots: Semidefinite
+    pivots: Semidefinite | BlockSemidefinite
 
     @staticmethod
     def of(model: Model, rows: ConstraintRows, q: Expr, loads: Loads) -> RangeSpace:
@@ -60,7 +62,7 @@ class RangeSpace(NamedTuple):
         independent = rows if isinstance(rows, IndependentRows) else IndependentRows.of(rows, ca.diag(H))
         f = ltdl(H, tree)
         W = f.solve_Lt(independent.G.T)
-        return RangeSpace(independent, f, W, Semidefinite.of(symmetric(W.T @ f.scale(W))))
+        return RangeSpace(independent, f, W, factor_of(W, f.d))
 
     def raise_back(self, y: Expr) -> Expr:
         """L^-1 D^-1 y: from the factor's coordinates to joint space."""
@@ -82,7 +84,9 @@ class RangeSpace(NamedTuple):
         return x, self.rows.forces(mu)
 
 
-def _multipliers(factor: Semidefinite, b: Expr, product: Callable[[Expr], Expr], rows: IndependentRows) -> Expr:
+def _multipliers(
+    factor: Semidefinite | BlockSemidefinite, b: Expr, product: Callable[[Expr], Expr], rows: IndependentRows
+) -> Expr:
     """mu with A mu = b, refined once: the residual b - product(mu), by the factors of A, is solved for and added.
 
     A has the square of the condition of the rows in the metric of H. The second solve brings the error down to the

@@ -30,6 +30,10 @@ from .static_arguments import rows_of_constraints, with_values
 LARGEST_COLUMN_COUNT = 10_000
 """Largest number of columns of tau in one Function: every column adds the same number of operations."""
 
+LARGEST_MERGED = 500_000
+"""Most operations of a Function whose equal subexpressions are merged. CasADi takes 7 us an operation for it; of H of a
+chain of 400 links it would merge 6 % in 11 s, after 3 s for the rest, and less of derivatives of FD."""
+
 
 def function(
     algorithm: Algorithm,
@@ -190,9 +194,7 @@ def _build(model: Model, request: _Request) -> CheckedFunction:
         model, static = with_values(model, static, inputs.parameters)
     if request.reduce and spec.joint_space and not request.loads.external and not request.parameters:
         model = cheapest_equivalent(model, static, velocities="qd" in spec.input_names(), split=not spec.joint_names)
-    found: dict[str, Any] = {"cse": True}
-    if request.order:
-        found |= _derivatives(request, model, inputs)
+    options = _derivatives(request, model, inputs) if request.order else {}
     names, symbols = list(inputs.symbols), list(inputs.symbols.values())
     _check_arguments(request.algorithm, (model, *static, *inputs.positional), inputs)
     labels = _labels(request, outputs, [*names, *(output.name for output in outputs)], given)
@@ -201,13 +203,20 @@ def _build(model: Model, request: _Request) -> CheckedFunction:
         result = route(model, *static, *inputs.positional, **inputs.options)
         values = _results(spec, outputs, labels, result)
         _check_symbols(spec, symbols, values)
-        candidates.append(ca.Function(spec.name, symbols, values, names, [output.name for output in outputs], found))
+        candidates.append(_merged(spec.name, symbols, values, names, [output.name for output in outputs], options))
     shortest, inputs_named = min(candidates, key=ca.Function.n_instructions), {name: labels.get(name) for name in names}
     own = {_parameter_label(name): name for name in request.parameters}
     f = CheckedFunction(shortest, rows=rows_of((*spec.inputs, *spec.optional_inputs), inputs_named, own))
     described = request.static, request.loads, request.parameters, request.options
     f.description = Description(replace(given), spec, labels, *described)
     return f
+
+
+def _merged(name: str, symbols: list[ca.SX], values: list[ca.SX], inputs: list[str], outputs: list[str],
+            options: dict[str, Any]) -> ca.Function:  # fmt: skip
+    """The Function, its equal subexpressions merged unless it is larger than `LARGEST_MERGED`."""
+    merging = ca.Function(name, symbols, values).n_instructions() <= LARGEST_MERGED
+    return ca.Function(name, symbols, values, inputs, outputs, {**options, "cse": merging})
 
 
 def _results(spec: Signature, outputs: tuple[Quantity, ...], labels: dict[str, Label], result: Any) -> list[ca.SX]:

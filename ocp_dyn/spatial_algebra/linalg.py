@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from .._base.types import ROUNDING, Expr
+from .._base.types import Expr
 
 
 @dataclass(frozen=True, repr=False)
@@ -299,59 +299,3 @@ def elimination_tree(A: Expr) -> list[int]:
             if j != i:
                 parent[j] = top[j] = i
     return parent
-
-
-class Semidefinite(NamedTuple):
-    """A = L D L' of a symmetric positive semidefinite A, where rows that depend on those before them are left out.
-
-    The pivot of such a row is not zero, but as small as rounding makes it. The size e_i of the terms that a pivot was
-    computed from follows from the earlier ones,
-
-        e_i = A_ii + sum_k l_ik^2 e_k,
-
-    and a pivot below `tolerance` times e_i is skipped: the remainder of the row is then below the root of `tolerance`.
-    Rows of L are without the diagonal, by column, zeros left out; d_inverse is 0 for rows left out. With full rank this
-    is the plain LDL' factor. The operations are those of the entries: separate mechanisms cost the sum of their own.
-    """
-
-    L: list[dict[int, Expr]]
-    d_inverse: list[Expr]
-
-    @staticmethod
-    def of(A: Expr, tolerance: float = ROUNDING) -> Semidefinite:
-        """The factor of A."""
-        L: list[dict[int, Expr]] = []
-        d_inverse: list[Expr] = []
-        growth: list[Expr] = []  # e_k / d_k
-        for i in range(A.shape[0]):
-            row: dict[int, Expr] = {}  # row i of L D, turned into L once the pivot is known
-            for j in range(i):
-                common = [k for k in L[j] if k in row]
-                entry = A[i, j]
-                if common or entry.nnz():
-                    row[j] = entry - sum((row[k] * L[j][k] for k in common), start=type(A)(0))
-            l = {k: x * d_inverse[k] for k, x in row.items()}
-            taken = {k: x * l[k] for k, x in row.items()}
-            pivot = A[i, i] - sum(taken.values(), start=type(A)(0))
-            error = A[i, i] + sum((t * growth[k] for k, t in taken.items()), start=type(A)(0))
-            keep = pivot > tolerance * error
-            d_inverse.append(keep / (ca.if_else(keep, pivot, 0) + ca.logic_not(keep)))
-            growth.append(error * d_inverse[i])
-            L.append(l)
-        return Semidefinite(L, d_inverse)
-
-    def solve(self, b: Expr) -> Expr:
-        """A solution of A x = b: zero for rows left out; their equations hold if A x = b is consistent."""
-        x = ca.vertsplit(b)
-        for i, row in enumerate(self.L):
-            for k, l in row.items():
-                x[i] = x[i] - l * x[k]
-        x = [y * d for y, d in zip(x, self.d_inverse, strict=True)]
-        below: list[list[int]] = [[] for _ in x]
-        for i, row in enumerate(self.L):
-            for k in row:
-                below[k].append(i)
-        for i in reversed(range(len(x))):
-            for k in below[i]:
-                x[i] = x[i] - self.L[k][i] * x[k]
-        return ca.vertcat(*x)

@@ -15,7 +15,7 @@ from ocp_dyn.constrained_motion.groups import groups_of
 from ocp_dyn.constrained_motion.independent_rows import DEPENDENT, OrthogonalRows
 from ocp_dyn.constrained_motion.reflections import Reflections
 from ocp_dyn.constraints import constraint_magnitudes
-from ocp_dyn.spatial_algebra.linalg import Semidefinite
+from ocp_dyn.spatial_algebra.semidefinite import Semidefinite
 from scripts.checks.redundant.comparison import TOLERANCE, Reference, column, compare, number
 from scripts.checks.redundant.sets import FAMILIES, along_the_axis, closed_chain, standing
 from tests.helpers import close, mostly_slow

@@ -17,6 +17,7 @@ from casadi import DM, MX, SX
 
 import ocp_dyn as od
 from ocp_dyn.functions import conventions
+from ocp_dyn.functions import function as function_module
 from ocp_dyn.functions.cheapest_equivalent import cheapest_equivalent
 from ocp_dyn.functions.description import describe
 from ocp_dyn.functions.quantities import QUANTITIES
@@ -512,6 +513,17 @@ def test_what_a_users_algorithm_returns_is_checked(result, error, message):
     force = od.Quantity("A", "N", 2, 1)
     with pytest.raises(error, match=message):
         od.function(od.algorithm("f: q -> A", force)(lambda model, q: result), od.models.pendulum(2))
+
+
+def test_large_functions_are_not_searched_for_equal_subexpressions(monkeypatch):
+    def counted(name):
+        twice = od.Signature.parse(f"{name}: q -> A")
+        return od.function(lambda model, q: ca.sin(q[0]) + ca.cos(ca.sin(q[0])), od.models.pendulum(1), signature=twice)
+
+    merged = counted("f")
+    monkeypatch.setattr(function_module, "LARGEST_MERGED", 5)
+    assert counted("g").n_instructions() == merged.n_instructions() + 1
+    assert counted("g")(0.3) == merged(0.3)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from casadi import DM, MX, SX
 
 from ocp_dyn.spatial_algebra.linalg import (
     LU,
-    Semidefinite,
     ancestors,
     chain,
     elimination_tree,
@@ -20,6 +19,7 @@ from ocp_dyn.spatial_algebra.linalg import (
     symmetric,
     symmetric_part,
 )
+from ocp_dyn.spatial_algebra.semidefinite import Semidefinite
 from tests.helpers import close
 
 TREE = [-1, 0, 1, 0, 3, 3, -1, 6]

@@ -36,6 +36,7 @@ CASES: dict[str, tuple[Callable[[int], Any], tuple[int, ...]]] = {
         f"{name}, {kind}": (lambda n, a=a, b=b: od.function(a, od.models.chain(n, b)), (50, 100, 200, 400))
         for kind, b in (("chain", 1.0), ("tree", 2.0)) for name, a in ALGORITHMS.items()
     },
+    "dFD, chain": (lambda n: od.function(od.forward_dynamics_derivatives, od.models.chain(n)), (25, 50, 100, 200)),
     "FDc, people": (lambda n: od.function(od.constrained_dynamics, *carriers(n)[:2]), (1, 2, 5, 13)),
     "FDc, trucks": (lambda n: od.function(od.constrained_dynamics, *truck_fleet(n)), (1, 2, 4, 8)),
 }  # fmt: skip
