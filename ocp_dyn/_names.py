@@ -185,6 +185,10 @@ from .mechanism.parameters import with_parameters as with_parameters
 from .mechanism.reduction import reduce as reduce
 from .models import robots as robots
 from .models.strength_curves import StrengthCurve as StrengthCurve
+from .muscles import moment_arms as moment_arms
+from .muscles import muscle_lengths as muscle_lengths
+from .muscles import muscle_speeds as muscle_speeds
+from .muscles import muscle_torques as muscle_torques
 from .spatial_algebra.rotations import exp3 as exp3
 from .spatial_algebra.rotations import exp6 as exp6
 from .spatial_algebra.rotations import log3 as log3

@@ -288,3 +288,14 @@ class InlineCrew(ExecutorCrew):
 
     def __exit__(self, *_):
         pass
+
+
+def with_straight_muscles(model: od.Model, count: int = 2) -> od.Model:
+    """The model with muscles of three points each, between its bodies."""
+    rng, names = np.random.default_rng(5), model.body_names
+    muscles = []
+    for k in range(count):
+        ends = (names[-1], names[-1 - k % len(names)], names[k % len(names)])
+        path = [od.PathPoint(f"P{j}", body, tuple(rng.uniform(-0.3, 0.3, 3))) for j, body in enumerate(ends)]
+        muscles.append(od.Muscle(f"m{k}", "PathSpring", tuple(path)))
+    return model.with_muscles(muscles)

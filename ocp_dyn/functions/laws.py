@@ -25,13 +25,15 @@ INDICES = {
     "condition": "natural constraints",
     "closing": "closing conditions",
     "independent": "independent dofs",
+    "muscle": "muscles",
     **dict.fromkeys(("vector", "point", "motion", "twist", "axes", "body_axes", "body_motion", "potential")),
 }
 """Indices of laws, with the kind of rows that each runs over (one of `quantities.AXES`) if they have names.
 
 dof: a step along every dof, rad or m; each_dof: one value per dof, which is no vector. row: phi, m or rad. inertia: ten
 parameters per body. x, condition, closing: natural coordinates, their conditions, those of an opened chain
-[units of their entries]. vector: world axes; point: a place in the world, which moves with its origin. motion:
+[units of their entries]. muscle: one value per muscle, which is no vector. vector: world axes; point: a place in the
+world, which moves with its origin. motion:
 [rotation; translation] of a point, world axes; twist: the same of the body's point at the world's origin. axes,
 body_axes: of a frame, of the bodies one after the other. body_motion: [translation of the center of gravity; rotation]
 body by body, world

@@ -36,10 +36,11 @@ AXES: dict[str, Callable[[Model, Static, Frames], Names]] = {
     "natural constraints": lambda model, static, frames: natural_of(static).constraint_names,
     "closing conditions": lambda model, static, frames: opened_of(static).conditions,
     "independent dofs": lambda model, static, frames: independent_of(static).names,
+    "muscles": lambda model, static, frames: model.muscle_names,
 }
 """Kinds of rows and columns, each with their names: entries of q, dofs, rows of the constraints, inertial parameters of
 the bodies, moving bodies, frames that external wrenches act on, entries of natural coordinates x, their conditions,
-conditions that close an opened chain, independent dofs of closed chains."""
+conditions that close an opened chain, independent dofs of closed chains, muscles."""
 
 SYMBOLS = {"coordinates": "nq", "dofs": "nv"}
 """Symbols of the numbers of rows or columns, by kind."""
@@ -89,10 +90,10 @@ class Quantity:
 
     name: as in signatures. units: units or meaning, for headers and reports. rows, columns: their kind, one of
     "coordinates", "dofs", "constraints", "parameters", "bodies", "frames", "natural coordinates", "natural
-    constraints", "closing conditions", "independent dofs"; or a name for each; or their number. An input needs rows;
-    None leaves an output's size to the algorithm. per_row: as an option it may also be "rows", one entry per row of the
-    constraints. law: how the quantity changes with units and axes, such as "E/dof" for a torque, see `laws`; "": not
-    known.
+    constraints", "closing conditions", "independent dofs", "muscles"; or a name for each; or their number. An input
+    needs rows; None leaves an output's size to the algorithm. per_row: as an option it may also be "rows", one entry
+    per row of the constraints. law: how the quantity changes with units and axes, such as "E/dof" for a torque, see
+    `laws`; "": not known.
 
     >>> od.Quantity("E", "J").units
     'J'

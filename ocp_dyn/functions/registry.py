@@ -21,6 +21,7 @@ from ..dynamics import coriolis, frames, joint_space, kinematics, manifold, mome
 from ..dynamics import rnea_crba_aba as dynamics
 from ..mechanism import Model
 from ..mechanism.near import near
+from ..muscles import path_algorithms
 from .attached_derivatives import AttachedDerivatives
 from .constrained_second_order import jacobian_of_adjoint
 from .signature import Algorithm, Alternative, Options, Signature, always, registered
@@ -171,6 +172,11 @@ REGISTRY: dict[Algorithm, Signature] = {
     momentum.centroidal_momentum_bias: _entry("h_bias: q qd -> h_bias", BODIES),
     momentum.zero_moment_point: _entry("zmp: q qd qdd -> zmp", BODIES),
     momentum.joint_power: _entry("P: qd tau -> P", BODIES),
+
+    path_algorithms.muscle_lengths: _entry("l_mt: q -> l_mt", BODIES),
+    path_algorithms.moment_arms: _entry("r_mt: q -> r_mt", BODIES),
+    path_algorithms.muscle_speeds: _entry("l_mt_dot: q qd -> l_mt_dot", BODIES),
+    path_algorithms.muscle_torques: _entry("tau_mt: q F_mt -> tau_mt", BODIES),
 
     formulations.natural_mass_matrix: _entry("NC_M: x -> M", BODIES),
     formulations.natural_constraints: _entry("NC_Phi: x -> Phi", BODIES),

@@ -27,6 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ROW_COUNTS: dict[str, Callable[[Model], int]] = {
     "q": lambda model: model.nq,
     **dict.fromkeys(("qd", "qdd", "tau", "v", "mu"), lambda model: model.nv),
+    "F_mt": lambda model: len(model.muscles),
 }
 """Number of rows of the matrices that algorithms take, by name."""
 OTHER_EXPRESSIONS = ("e", "t", "point", "normal")

@@ -93,6 +93,15 @@ def kept_per_model(find: Callable[Concatenate[M, P], R]) -> Callable[Concatenate
     return kept
 
 
+def content_of(part: Any) -> str | None:
+    """A text of all data of a part of a model, the same for equal parts in every process; None where the data are not
+    known, as those of a user's function."""
+    try:
+        return repr(_data(part))
+    except (TypeError, RecursionError):
+        return None
+
+
 def _data(part: Any) -> Hashable:
     """Data of a part of a model as nested tuples; TypeError for symbols, functions and objects without attributes."""
     if part is None or isinstance(part, (str, bytes, int, float, type)):

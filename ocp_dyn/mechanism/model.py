@@ -54,6 +54,11 @@ class Model(Tree, Displayed):
         return self.annotations.muscles
 
     @property
+    def muscle_names(self) -> tuple[str, ...]:
+        """Names of `muscles`, in the order of lengths, moment arms and tensions."""
+        return tuple(muscle.name for muscle in self.muscles)
+
+    @property
     def wraps(self) -> tuple[WrapObject, ...]:
         """The surfaces around which paths of muscles bend."""
         return self.annotations.wraps

@@ -5,6 +5,9 @@ They are algorithms for the data `model.muscles`: plain functions on SX, MX and 
 
 | module | contents |
 |---|---|
+| `path_algorithms` | lengths, moment arms and speeds of paths, torques of tensions, on numbers and expressions |
+| `path_geometry`, `path_report` | exact paths in numbers; how good the polynomials fitted to them are, and what is wrong |
+| `paths` | the geometry itself, and the fits |
 | `hill_muscles` | `HillMuscles`, the numbers of the muscles as columns |
 | `curves` | force over length and speed, by De Groote & Fregly, Thelen, Millard, Schutte, or a file's splines |
 | `activation` | how activation follows excitation |
@@ -36,3 +39,14 @@ from .energetics import Umberger2010 as Umberger2010
 from .energetics import body_rate as body_rate
 from .energetics import muscle_mass as muscle_mass
 from .hill_muscles import HillMuscles as HillMuscles
+from .path_algorithms import moment_arms as moment_arms
+from .path_algorithms import muscle_lengths as muscle_lengths
+from .path_algorithms import muscle_speeds as muscle_speeds
+from .path_algorithms import muscle_torques as muscle_torques
+from .path_geometry import PathGeometry as PathGeometry
+from .path_geometry import path_geometry as path_geometry
+from .path_report import PathFault as PathFault
+from .path_report import coupled_coordinates as coupled_coordinates
+from .path_report import path_faults as path_faults
+from .path_report import path_report as path_report
+from .paths.smooth import SmoothPath as SmoothPath

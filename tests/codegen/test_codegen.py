@@ -23,7 +23,7 @@ from ocp_dyn.codegen.text.names import macro_stems, parameters, prefix_of, print
 from ocp_dyn.functions.description import describe
 from ocp_dyn.functions.quantities import QUANTITIES
 from ocp_dyn.functions.registry import REGISTRY
-from tests.helpers import OF_CLOSED_CHAINS, State, close, closed_chain_function
+from tests.helpers import OF_CLOSED_CHAINS, State, close, closed_chain_function, with_straight_muscles
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 needs_cc = pytest.mark.skipif(CC is None, reason="no C compiler")
@@ -35,7 +35,7 @@ HOSTILE = 'knee*/ int x; /*\nleft\\\r\n??/ "quoted" %s <b> Hüfte\\'
 @cache
 def random_model(bodies: int = 6) -> od.Model:
     joints = (od.FloatingBase(), od.Spherical(), od.Revolute("z"), od.Revolute((1, 2, 3)), od.Prismatic("y"))
-    return od.random_tree(bodies, 2, joints, np.random.default_rng(11))
+    return with_straight_muscles(od.random_tree(bodies, 2, joints, np.random.default_rng(11)))
 
 
 MODEL = random_model()

@@ -22,7 +22,7 @@ from ocp_dyn.functions.cheapest_equivalent import cheapest_equivalent
 from ocp_dyn.functions.description import describe
 from ocp_dyn.functions.quantities import QUANTITIES
 from ocp_dyn.functions.registry import REGISTRY
-from tests.helpers import CLOSED, State, add_random, close, closed_chain_function, flat, tree
+from tests.helpers import CLOSED, State, add_random, close, closed_chain_function, flat, tree, with_straight_muscles
 
 CONTACTS = (od.Contact("b2"), od.Contact("b3", point=(0.1, 0, 0.2), axes="xz"))
 CONSTRAINED = ("phi", "G", "gamma", "FDc", "impact", "EoMc", "IDc", "phi_dot", "dFDc", "dimpact")
@@ -48,7 +48,7 @@ def mixed_model() -> od.Model:
     add_random(builder, "b4", od.Planar(), "b2", rng)
     add_random(builder, "b5", od.Revolute((1, 2, 3)), "b3", rng)
     add_random(builder, "b6", od.Prismatic("y"), "b3", rng)
-    return builder.build()
+    return with_straight_muscles(builder.build())
 
 
 MODEL = mixed_model()
@@ -76,6 +76,7 @@ def inputs(function: ca.Function, rng: np.random.Generator, at_rest: bool = Fals
         "q0": s.q,
         "q1": other,
         "s": np.full(1, 0.3),
+        "F_mt": np.array([0.7, 1.3]),
     }
     if at_rest:
         values |= {"q": MODEL.neutral(), "qd": 0 * s.qd, "v": 0 * s.qd, "q0": MODEL.neutral(), "q1": MODEL.neutral()}

@@ -231,6 +231,7 @@ class Pair:
             "x": self._x,
             "condition": lambda: self._conditions(lambda case: range(case.natural.m)),
             "closing": lambda: self._conditions(lambda case: case.chain.rows),
+            "muscle": lambda: np.eye(len(world.old.muscles)),
             "independent": lambda: world.A[np.ix_(self.new.independent.independent, self.old.independent.independent)],
         }  # fmt: skip
 

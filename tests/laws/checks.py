@@ -14,7 +14,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn.functions.laws import Law
 from ocp_dyn.functions.registry import REGISTRY
-from tests.helpers import JOINTS, add_random
+from tests.helpers import JOINTS, add_random, with_straight_muscles
 from tests.laws import constraints
 from tests.laws.cases import Case, Pair, there
 from tests.laws.worlds import Change, World
@@ -46,7 +46,7 @@ def mechanism(kinds: tuple[str, ...], rng: np.random.Generator) -> od.Model:
         add_random(builder, f"b{k}", JOINTS[kind], parent, rng)
     builder.add_frame("tool", f"b{len(kinds) - 1}", rng.uniform(-0.3, 0.3, 3), od.rpy_matrix(rng.uniform(-1, 1, 3)))
     builder.add_frame("ground", "world", rng.uniform(-0.3, 0.3, 3), od.rpy_matrix(rng.uniform(-1, 1, 3)))
-    return builder.build()
+    return with_straight_muscles(builder.build())
 
 
 @cache

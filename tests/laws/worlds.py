@@ -155,7 +155,14 @@ def _described(world: World) -> od.Model:
             R = world.frame(frame.body).P @ np.array(frame.X.E.full()).T @ own_axes(world).T
             body = old.body_names[frame.body - 1] if frame.body else "world"
             builder.add_frame(name, body, world.point(frame.body, flat(frame.X.r)), R)
-    return builder.build()
+    return builder.build().with_muscles([_moved_muscle(world, muscle) for muscle in old.muscles])
+
+
+def _moved_muscle(world: World, muscle: od.Muscle) -> od.Muscle:
+    """A straight muscle between bodies, in the new description."""
+    numbers = {name: k + 1 for k, name in enumerate(world.old.body_names)}
+    path = tuple(replace(p, point=tuple(world.point(numbers[p.body], p.point))) for p in muscle.path)
+    return replace(muscle, path=path)
 
 
 def own_axes(world: World) -> Array:

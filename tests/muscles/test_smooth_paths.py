@@ -1,0 +1,140 @@
+"""Smooth forms of paths: right to the tolerance, consistent with each other, the same every time, told where wrong."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM, SX
+
+import ocp_dyn as od
+from ocp_dyn._base import cache
+from ocp_dyn.muscles.paths import smooth
+from tests.helpers import close
+from tests.muscles import bodies
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A muscle over the knee, a straight one, and one over hip and knee."""
+    knee = bodies.extensor("one half")
+    straight = (bodies.point("P1", "ground", -0.03, 0.02, 0.1), bodies.point("P2", "shank", 0.01, 0.02, -0.1))
+    long = (bodies.point("P1", "ground", 0.05, 0.02, 0.1), bodies.point("P2", "thigh", 0.05, 0.01, -0.2),
+            bodies.point("P3", "shank", 0.02, -0.02, -0.15))  # fmt: skip
+    return knee.with_muscles(
+        [
+            od.Muscle("straight", "PathSpring", straight),
+            od.Muscle("long", "PathSpring", long, (od.PathWrap("W", first=2, last=3),)),
+        ]
+    )
+
+
+def test_fits_are_as_good_as_they_say(model):
+    """At configurations of another sequence."""
+    q = bodies.states(model, 200)
+    exact = od.muscles.path_geometry(model, q)
+    l, r = (
+        np.array([f(one).full() for one in q])
+        for f in (od.function(od.muscle_lengths, model), od.function(od.moment_arms, model))
+    )
+    reports = od.muscles.path_report(model)
+    assert [one.straight for one in reports] == [False, True, False]
+    close(l[:, 1, 0], exact.lengths[:, 1], 1e-12)
+    close(r[:, 1], exact.moment_arms[:, 1], 1e-12)
+    for k in (0, 2):
+        off = r[:, k] - exact.moment_arms[:, k]
+        rms = np.sqrt(np.mean(off**2, axis=0)).max()
+        assert rms < 1.4 * reports[k].arm_rms + 1e-5
+        assert reports[k].arm_rms <= 1e-3
+        assert np.sqrt(np.mean((l[:, k, 0] - exact.lengths[:, k]) ** 2)) <= 1e-3
+    rough = od.muscles.path_report(bodies.extensor("one half"), tolerance=5e-3)[0]
+    assert rough.terms < reports[0].terms
+
+
+def test_lengths_arms_speeds_and_torques_belong_together(model):
+    q, rng = bodies.states(model, 1)[0], np.random.default_rng(0)
+    qd, F = rng.normal(size=4), rng.uniform(1, 2, 3)
+    x = SX.sym("q", 4)
+    l = od.muscle_lengths(model, x)
+    r = od.moment_arms(model, q)
+    close(-ca.Function("J", [x], [ca.jacobian(l, x)])(q), r, 1e-12)
+    close(od.muscle_speeds(model, q, qd), -(r @ qd), 1e-12)
+    close(od.muscle_torques(model, q, F), r.T @ F, 1e-12)
+    assert od.moment_arms(model, q).sparsity().nnz() == 1 + 4 + 4
+
+
+def test_fits_are_found_in_the_cache_and_never_stale(model, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    fresh = smooth._fitted
+    calls = []
+    monkeypatch.setattr(smooth, "_fitted", lambda *args: calls.append(1) or fresh(*args))
+    find = smooth.smooth_paths.__wrapped__
+    small = bodies.extensor("one half")
+    first = find(small, 1e-3)
+    assert find(small, 1e-3) == first
+    assert len(calls) == 1
+    moved = od.WrapObject("W", "cylinder", "thigh", (0.031, 0.3), (0.0, 0.01, -0.41), bodies.TURN, "x")
+    other = bodies.leg().with_muscles(small.muscles, [moved])
+    assert find(other, 1e-3) != first
+    assert find(small.with_limits(upper={"knee": 1.5}), 1e-3) != first
+    assert find(small, 5e-3) != first
+    assert len(calls) == 4
+    find(small.with_inertia("shank", mass=9.0), 1e-3)  # masses do not matter
+    assert len(calls) == 4
+    for path in cache.directory().glob("*.paths"):
+        path.write_text("{")
+    assert find(small, 1e-3) == first
+
+
+def test_coordinates_that_follow_others():
+    """Right on the coupling, in both coordinates of the tree."""
+    builder = od.ModelBuilder("knee")
+    builder.add_body("shank", od.Revolute("y"), joint_name="knee", mass=1)
+    builder.add_body("patella", od.Revolute("y"), joint_name="beta", mass=1)
+    builder.add_frame("femur", "world")
+    coupling = od.CoordinateCoupling("beta", ("knee",), od.PolynomialFunction((0.1, 0.6, 0.0)))
+    model = builder.build().with_limits(lower={"knee": -1.0}, upper={"knee": 1.0}).with_constraints([coupling])
+    path = (bodies.point("P1", "femur", 0.05, 0, 0.3), bodies.point("P2", "patella", 0.06, 0, 0.02),
+            bodies.point("P3", "shank", 0.05, 0, -0.2))  # fmt: skip
+    ball = od.WrapObject("ball", "sphere", "femur", (0.045,))
+    model = model.with_muscles([od.Muscle("vastus", "PathSpring", path, (od.PathWrap("ball"),))], [ball])
+    knee = np.linspace(-0.9, 0.9, 7)
+    q = np.column_stack([knee, 0.1 * knee**2 + 0.6 * knee])
+    exact = od.muscles.path_geometry(model, q)
+    for k, one in enumerate(q):
+        close(od.muscle_lengths(model, one), exact.lengths[k], 1e-3)
+        assert np.max(np.abs(od.moment_arms(model, one).full() - exact.moment_arms[k])) < 3e-3
+    qd = np.array([0.7, -0.4])
+    close(od.muscle_speeds(model, q[2], qd), -(od.moment_arms(model, q[2]) @ qd), 1e-12)
+    close(od.muscle_torques(model, q[2], [3.0]), 3 * od.moment_arms(model, q[2]).T, 1e-12)
+    assert od.muscles.coupled_coordinates(model) == {"vastus": ("beta",)}
+
+
+def test_faults_are_told_by_name():
+    model = bodies.extensor("one half")
+    path = (bodies.point("P1", "thigh", 0.045, 0.01, -0.1), bodies.point("P2", "thigh", 0.01, 0.01, -0.41),
+            bodies.point("P3", "shank", 0.02, -0.02, -0.15))  # fmt: skip
+    deep = model.with_muscles([od.Muscle("deep", "PathSpring", path, (od.PathWrap("W"),))])
+    told = [str(fault) for fault in od.muscles.path_faults(deep)]
+    assert any("'deep': its point 'P2' lies inside the wrap object 'W' at 100%" in one for one in told)
+    assert not any("'extensor'" in one for one in told)
+
+    jumping = bodies.all_points()
+    assert any("jumps by" in str(fault) and "'points'" in str(fault) for fault in od.muscles.path_faults(jumping))
+
+    rough = od.muscles.path_faults(bodies.extensor("one half"), tolerance=1e-7)
+    assert any("off by" in fault.what and "narrower ranges" in fault.remedy for fault in rough)
+
+    free = model.with_limits(upper={"knee": np.inf})
+    assert "crosses 'knee', whose range [-0.2, inf]" in od.muscles.path_faults(free)[0].what
+    with pytest.raises(od.ModelError, match=r"'extensor' crosses 'knee'.*model.with_limits"):
+        od.muscle_lengths(free, np.zeros(4))
+    assert od.muscles.path_faults(model.lock_joints({"knee": 0.5})) is not None
+
+
+def test_no_muscles():
+    model = bodies.leg()
+    assert od.muscle_lengths(model, np.zeros(4)).shape == (0, 1)
+    assert od.moment_arms(model, np.zeros(4)).shape == (0, 4)
+    assert od.muscles.path_report(model) == ()
+    assert DM(od.muscle_torques(model, np.zeros(4), np.zeros(0))).nnz() == 0
