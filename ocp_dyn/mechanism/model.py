@@ -50,7 +50,7 @@ class Model(Tree, Displayed):
 
     @property
     def muscles(self) -> tuple[Muscle, ...]:
-        """The muscles, ligaments and other forces along paths, as data; no equation of motion has them."""
+        """The muscles, ligaments and other forces along paths, as data; see `od.muscle_lengths` and `od.muscles`."""
         return self.annotations.muscles
 
     @property

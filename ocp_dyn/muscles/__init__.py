@@ -6,7 +6,7 @@ They are algorithms for the data `model.muscles`: plain functions on SX, MX and 
 | module | contents |
 |---|---|
 | `path_algorithms` | lengths, moment arms and speeds of paths, torques of tensions, on numbers and expressions |
-| `path_geometry`, `path_report` | exact paths in numbers; how good the polynomials fitted to them are, and what is wrong |
+| `path_geometry`, `path_report` | exact paths in numbers; how good polynomials are, and what is wrong |
 | `paths` | the geometry itself, and the fits |
 | `hill_muscles` | `HillMuscles`, the numbers of the muscles as columns |
 | `curves` | force over length and speed, by De Groote & Fregly, Thelen, Millard, Schutte, or a file's splines |

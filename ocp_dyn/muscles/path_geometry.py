@@ -22,6 +22,9 @@ class PathGeometry:
 
     names: of the muscles. lengths (muscles) [m], or (n, muscles). moment_arms (muscles, nv) [m, for dofs that are
     lengths 1], or (n, muscles, nv).
+
+    >>> od.muscles.path_geometry(od.models.elbow(), [0.5]).names
+    ('biceps', 'triceps')
     """
 
     names: tuple[str, ...]

@@ -21,7 +21,11 @@ JUMP = 1e-3
 
 
 class PathFault(NamedTuple):
-    """Something wrong with the path of a muscle: what, and what to do about it."""
+    """Something wrong with the path of a muscle: what, and what to do about it.
+
+    >>> print(od.muscles.PathFault("soleus", "its path has no length", "place its points apart"))
+    muscle 'soleus': its path has no length; place its points apart
+    """
 
     muscle: str
     what: str

@@ -11,7 +11,7 @@ from ocp_dyn import ocp
 from ocp_dyn.functions.registry import REGISTRY
 from ocp_dyn.mechanism.boundary import checks_arguments
 from ocp_dyn.models import pendulum
-from tests.helpers import OF_CLOSED_CHAINS, add_random, close
+from tests.helpers import OF_CLOSED_CHAINS, add_random, close, with_straight_muscles
 
 MODEL = pendulum(2)
 Q, V = ca.DM([0.1, 0.2]), ca.DM([0.3, 0.4])
@@ -118,7 +118,7 @@ def floating_arm():
     return builder.build()
 
 
-ARRAYS = floating_arm()
+ARRAYS = with_straight_muscles(floating_arm())
 NATURAL = od.formulations.natural(ARRAYS)
 FEET = tuple(c.at(ARRAYS, ARRAYS.neutral()) for c in (od.Contact("b2"), od.Contact("b3", axes="xz")))
 OTHERS = {"frame": "b3", "constraints": FEET, "natural": NATURAL, "t": [0.0], "values": {}, "s": 0.3, "h": 1e-3,
@@ -134,6 +134,7 @@ def arguments(function):
     model, rng = ARRAYS, np.random.default_rng(3)
     state = {"q": model.random_q(rng), **{name: rng.normal(size=model.nv) for name in ("qd", "qdd", "tau", "mu", "v")}}
     state |= {"q0": model.random_q(rng), "q1": model.random_q(rng), "lam": rng.normal(size=8)}
+    state["F_mt"] = rng.normal(size=len(model.muscles))
     needed = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty][1:]
     if "natural" in needed:
         at = od.formulations.natural_from_q(model, NATURAL, state["q"])

@@ -205,7 +205,7 @@ AnyPathPoint = PathPoint | ConditionalPathPoint | MovingPathPoint
 
 @dataclass(frozen=True)
 class Muscle:
-    """A muscle, a ligament or another force along a path, as data: nothing of the equations of motion uses it yet.
+    """A muscle, a ligament or another force along a path, as data; `od.muscle_lengths` and `od.muscles` use it.
 
     kind: the class of its file, such as "Millard2012EquilibriumMuscle". path: its points, from origin to insertion.
     wraps: the surfaces on its path, in their order. max_isometric_force [N], optimal_fiber_length and

@@ -48,6 +48,9 @@ class SmoothPath:
     arm_worst: errors at samples that were not fitted [m]; of a moment arm about a coordinate that is a length in units
     of 0.1 m. jump: the largest jump of the length where a conditional point comes or goes [m]. coupled: coordinates
     that follow others by a coupling of the model, on which the fit holds; off it, the length is linear in them.
+
+    >>> od.muscles.path_report(od.models.elbow())[0].coordinates
+    ('elbow',)
     """
 
     name: str

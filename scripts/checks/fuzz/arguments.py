@@ -25,7 +25,8 @@ def valid() -> dict[str, Any]:
     rod = {"mass": 1, "com": (0, 0, -0.5), "inertia": (0.1, 0.1, 0.1)}
     builder.add_body("rod", od.FloatingBase(), **rod)
     builder.add_body("tip", od.Revolute("x"), "rod", origin=(0, 0, -1), **rod)
-    model = builder.build()
+    ends = od.PathPoint("P1", "rod", (0.1, 0, -0.9)), od.PathPoint("P2", "tip", (0.1, 0, -0.1))
+    model = builder.build().with_muscles([od.Muscle("string", "PathSpring", ends)])
     q, v = ca.DM(model.neutral()), ca.DM.ones(model.nv)
     contact = od.Contact("tip", axes="xyz").at(model, q)
     return {
@@ -36,6 +37,7 @@ def valid() -> dict[str, Any]:
         "model": model, "other": model, "constraints": (contact,), "constraint": contact,
         **dict.fromkeys(("q", "q0", "q1"), q), **dict.fromkeys(("qd", "qdd", "tau", "mu", "qd0", "v", "theta"), v),
         "radius": 0.1, "axis": "y", "axes": [(0, 0, 1, 0, 0, 0)], "kind": "pinocchio", "phi": lambda q: q[0],
+        "F_mt": ca.DM.ones(1),
         "wrench": ca.DM.ones(6), "lam": ca.DM.ones(3), "twist": [0.1] * 6, "quat": ca.DM([0, 0, 0, 1]),
         "R": np.eye(3), "rotation": np.eye(3), "targets": [od.PointTarget("tip", (0, 0, -1.5))],
         "spheres": (od.HuntCrossleySphere("tip"),), "elements": [od.OneSidedSpring("tip_joint", 2.0, 0.1)],
