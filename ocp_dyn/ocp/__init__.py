@@ -53,6 +53,10 @@ from .analysis.summary import Summary as Summary
 from .motion.contact_shapes import contact_shapes as contact_shapes
 from .motion.motion import PhaseMotion as PhaseMotion
 from .problem import Problem as Problem
+from .recorded import MeasurementErrors as MeasurementErrors
+from .recorded import TrackingErrors as TrackingErrors
+from .recorded import track as track
+from .recorded import tracking_errors as tracking_errors
 from .solution import Solution as Solution
 from .solvers.by_name import add_solver as add_solver
 from .solvers.interface import SolverResult as SolverResult
@@ -79,7 +83,6 @@ from .statement.custom_costs import Rate as Rate
 from .statement.custom_costs import Soft as Soft
 from .statement.custom_costs import Terminal as Terminal
 from .statement.custom_costs import TerminalCost as TerminalCost
-from .statement.footholds import CompliantFoothold as CompliantFoothold
 from .statement.footholds import Foothold as Foothold
 from .statement.grids import Intervals as Intervals
 from .statement.ground.planes import Plane as Plane
@@ -88,6 +91,8 @@ from .statement.ground.terrain import Terrain as Terrain
 from .statement.ground.terrain import ramp as ramp
 from .statement.ground.terrain import stairs as stairs
 from .statement.ground.terrain import stepping_stones as stepping_stones
+from .statement.ground.wrench_footholds import CompliantFoothold as CompliantFoothold
+from .statement.ground.wrench_footholds import LoadedFoothold as LoadedFoothold
 from .statement.guesses import FootPlan as FootPlan
 from .statement.guesses import Postures as Postures
 from .statement.instant import Instant as Instant
@@ -124,6 +129,7 @@ from .statement.state.dependent import DependentJoints as DependentJoints
 from .statement.tracking import TrackForces as TrackForces
 from .statement.tracking import TrackJoints as TrackJoints
 from .statement.tracking import TrackMarkers as TrackMarkers
+from .statement.tracking import TrackWrenches as TrackWrenches
 from .statement.tracking import recording as recording
 from .torque_sources.activation import Activation as Activation
 from .torque_sources.activation import ExcitationSquared as ExcitationSquared

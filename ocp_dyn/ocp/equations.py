@@ -42,12 +42,12 @@ from ..mechanism.equal_models import kept_per_model
 from ..mechanism.loads import JOINT_LOADS, Loads
 from ..mechanism.reduction import reduce
 from .nlp.block_rows import BlockRows
-from .statement.footholds import CompliantFoothold
+from .statement.ground.wrench_footholds import CompliantFoothold, LoadedFoothold, WrenchFoothold
 from .statement.statement import Statement
 
 Constraints = tuple[Constraint, ...]
 
-Contacts = tuple[Constraint | CompliantFoothold, ...]
+Contacts = tuple[Constraint | WrenchFoothold, ...]
 """The contacts of a phase: constraints and compliant footholds."""
 
 
@@ -222,11 +222,18 @@ SLOPES = "q qd -> dtau_dq dtau_dqd"
 
 def constraints_of(contacts: Contacts) -> Constraints:
     """The constraints among the contacts."""
-    return tuple(c for c in contacts if not isinstance(c, CompliantFoothold))
+    return tuple(c for c in contacts if not isinstance(c, WrenchFoothold))
 
 
 def compliant_of(contacts: Contacts) -> Feet:
-    """The compliant footholds among the contacts."""
+    """The compliant footholds among the contacts; ValueError for one whose wrench no law determines."""
+    loaded = [c.name for c in contacts if isinstance(c, LoadedFoothold)]
+    if loaded:
+        raise ValueError(
+            "forward dynamics, and all that integrates them, need forces that follow from the state, and the wrench of "
+            f"the loaded foothold {loaded[0]!r} is a variable: take accelerations and forces from the solution, or "
+            "solve on ocp.Foothold or ocp.CompliantFoothold"
+        )
     return tuple(c for c in contacts if isinstance(c, CompliantFoothold))
 
 

@@ -13,7 +13,7 @@ from ..constraints import Contact
 from ..dynamics.frames import frame_jacobian
 from ..dynamics.kinematics import point_position
 from ..mechanism import Model
-from ..ocp import CompliantFoothold, PhaseMotion, Solution
+from ..ocp import CompliantFoothold, LoadedFoothold, PhaseMotion, Solution
 from .motors import actuated, passive_law
 from .simulator import SimulatedBody, load, mujoco
 from .stages import flat, stages
@@ -103,7 +103,7 @@ class _ContactWrenches:
 
 def _contact_point(model: Model, contact: Any, q: SX) -> Any:
     """The point of a contact [m] at which its wrench acts."""
-    if isinstance(contact, CompliantFoothold):
+    if isinstance(contact, (CompliantFoothold, LoadedFoothold)):
         return point_position(model, contact.name, q)
     if isinstance(contact, Contact):
         return point_position(model, contact.name, q, contact.point)

@@ -14,7 +14,7 @@ from .._base.types import names_in_message
 from ..constraints import JointCoupling, LockedJoint, Loop
 from ..io import mjcf_text
 from ..io.layouts import Layout
-from ..ocp import CompliantFoothold, Component, Solution, contact_shapes
+from ..ocp import CompliantFoothold, Component, LoadedFoothold, Solution, contact_shapes
 
 INSTALL = "replay needs MuJoCo, which is not installed: pip install mujoco, or pip install '.[robots]' in a checkout"
 
@@ -105,10 +105,11 @@ def check_ground(solution: Solution) -> Solution:
                 f"replay has the ground z = 0, and the foothold {next(iter(phase.planes))!r} of phase {phase.name!r} "
                 "lies on another plane: replay a walk on level ground"
             )
-        soft = [c.name for c in phase.contacts if isinstance(c, CompliantFoothold)]
+        soft = [c.name for c in phase.contacts if isinstance(c, (CompliantFoothold, LoadedFoothold))]
         if soft:
             raise ValueError(
-                f"replay has hard ground, and the foothold {soft[0]!r} is compliant: replay a motion with Foothold"
+                f"replay has hard ground, and the foothold {soft[0]!r} is compliant or loaded: replay a "
+                "motion with Foothold"
             )
     contact_shapes(solution)  # raises an error if sizes are missing
     return solution

@@ -20,7 +20,7 @@ from ...mechanism import Model
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Slot, Variable
 from ..solution import Solution
-from ..statement.footholds import CompliantFoothold
+from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..transcription.collect import rows_with_impulse
 from ..transcription.variables import Transcription, number, state_of
 from .channel_guesses import Moment, carry_channels
@@ -148,7 +148,7 @@ def _carry_controls(transcription: Transcription, p: int, shared: Shared, guess:
     held = problem.phases[p].held
     rows, loads = (
         sum(f.size for f in held),
-        _FootLoads(guess, [f.name for f in held if isinstance(f, CompliantFoothold)]),
+        _FootLoads(guess, [f.name for f in held if isinstance(f, WrenchFoothold)]),
     )
     for k, variable in enumerate(x["lam"]):
         phase, j, _ = moment(grid.at(k, 0.5))

@@ -17,7 +17,8 @@ from ...mechanism import Model
 from ...symmetry.advance import Advance, obstacle
 from ..equations import equations_of
 from ..nlp.program import Variable
-from ..statement.footholds import CompliantFoothold, Foothold, Held, yaw_rotation
+from ..statement.footholds import Foothold, Held, yaw_rotation
+from ..statement.ground.wrench_footholds import CompliantFoothold, WrenchFoothold
 from ..statement.guesses import FootPlan, Postures
 from ..statement.statement import Statement
 from ..transcription.variables import Transcription, advance_value, contacts, model_of, number, place_value, state_of
@@ -172,15 +173,15 @@ def _standing_guess(transcription: Transcription, speed: float, total: float) ->
 
 def _weight_rows(held: tuple[Held, ...], weight: float) -> Array:
     """Contact rows with which the feet carry the weight in equal shares; zero for other constraints."""
-    feet = (Foothold, CompliantFoothold)
+    feet = (Foothold, WrenchFoothold)
     share = weight / max(1, sum(isinstance(f, feet) for f in held))
     parts = [_share_rows(f, share) if isinstance(f, feet) else np.zeros(f.size) for f in held]
     return np.concatenate([np.zeros(0), *parts])
 
 
-def _share_rows(f: Foothold | CompliantFoothold, share: float) -> Array:
+def _share_rows(f: Foothold | WrenchFoothold, share: float) -> Array:
     """Contact rows of one foot under a vertical force [N]."""
-    if isinstance(f, CompliantFoothold):
+    if isinstance(f, WrenchFoothold):
         return np.array([0, 0, 0, *share * np.asarray(f.plane.normal)])
     if isinstance(f.contact, RollingContact):
         return np.array([*share * np.array(f.contact.sides.full())[:, 2], 0, 0])
@@ -202,7 +203,7 @@ def standing(transcription: Transcription) -> Array:
     placed = [f for f in feet if isinstance(f, Foothold)]
     if not placed:
         soft = [f for f in feet if isinstance(f, CompliantFoothold)]
-        return _moved(model, q, rise=-_height_above_rest(model, soft, q))
+        return _moved(model, q, rise=-_height_above_rest(model, soft, q)) if soft else q
     q = _over(transcription, q)
     ground = float(placed[0].origin(DM(placed[0].bounds.mean(axis=1)))[2])
     return _moved(model, q, rise=ground - positions(model, q, [(f.name, f.point) for f in placed])[:, 2].min())

@@ -15,8 +15,9 @@ from ...dynamics.kinematics import resolve
 from ...io.simulators.shapes import Ball, Box, Cylinder, Shape, shape_pose
 from ...mechanism import Model
 from ...symmetry.mirror import MirrorMap
-from ..statement.footholds import CompliantFoothold, Foothold
+from ..statement.footholds import Foothold
 from ..statement.ground.planes import GROUND
+from ..statement.ground.wrench_footholds import CompliantFoothold, WrenchFoothold
 from ..statement.statement import Statement
 from .motion import Motion
 
@@ -60,15 +61,15 @@ def contact_shapes(motion: Any) -> tuple[Shape, ...]:
     return (*found.values(), *alone)
 
 
-def _footholds(motion: Statement | Motion) -> Iterator[Foothold | CompliantFoothold]:
-    """All footholds, compliant ones too; those of a solution with the sizes that it keeps."""
+def _footholds(motion: Statement | Motion) -> Iterator[Foothold | WrenchFoothold]:
+    """All footholds, those without a place too; those of a solution with the sizes that it keeps."""
     if isinstance(motion, Statement):
         for stated in motion.phases:
             yield from stated.footholds
         return
     for phase in motion.phases:
         for contact in phase.contacts:
-            if isinstance(contact, CompliantFoothold):
+            if isinstance(contact, WrenchFoothold):
                 yield contact
             elif isinstance(contact, (Contact, RollingContact)) and contact.name in phase.places:
                 if contact.name not in phase.soles:
@@ -80,14 +81,16 @@ def _footholds(motion: Statement | Motion) -> Iterator[Foothold | CompliantFooth
                 yield replace(phase.foothold(contact), plane=GROUND, half_length=length, half_width=width)
 
 
-def _is_sharp(foot: Foothold | CompliantFoothold) -> bool:
+def _is_sharp(foot: Foothold | WrenchFoothold) -> bool:
     return isinstance(foot, Foothold) and isinstance(foot.contact, RollingContact) and not foot.contact.radius
 
 
-def _shapes(foot: Foothold | CompliantFoothold) -> Iterator[Shape]:
+def _shapes(foot: Foothold | WrenchFoothold) -> Iterator[Shape]:
     if isinstance(foot, CompliantFoothold):
         for sphere in foot.spheres:
             yield Ball(sphere.name, sphere.radius, sphere.center)
+    elif isinstance(foot, WrenchFoothold):
+        return  # a loaded foothold has a frame and no shape
     elif isinstance(foot.contact, RollingContact):
         yield _edge(foot, foot.contact)
     elif foot.kind == "point":

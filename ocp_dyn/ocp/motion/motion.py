@@ -18,10 +18,11 @@ from ...mechanism.loads import JOINT_LOADS, Loads
 from ...symmetry.advance import Advance, Repetition
 from ...symmetry.mirror import MirrorMap, mirror_map
 from ..equations import Contacts, Equations
-from ..statement.footholds import CompliantFoothold, Foothold
+from ..statement.footholds import Foothold
 from ..statement.grids import Intervals
 from ..statement.ground.planes import GROUND, Plane
 from ..statement.ground.terrain import Terrain
+from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..statement.state.channels import MECHANICS, Channel
 from ..statement.state.components import Component
 from .motion_checks import check_motion, check_phase
@@ -87,7 +88,7 @@ class PhaseMotion:
         check_phase(self)
 
     def __repr__(self) -> str:
-        names = [*self.places, *(c.name for c in self.contacts if isinstance(c, CompliantFoothold))]
+        names = [*self.places, *(c.name for c in self.contacts if isinstance(c, WrenchFoothold))]
         feet = f"on {', '.join(names)}" if names else "on no foot"
         return f"PhaseMotion {self.name!r}: {len(self.tau)} intervals, {self.duration:.4g} s, {feet}"
 
@@ -115,7 +116,7 @@ class PhaseMotion:
             m = len(contact.rows)
             rows = self.lam[:, k : k + m]
             k += m
-            if isinstance(contact, CompliantFoothold):
+            if isinstance(contact, WrenchFoothold):
                 found[contact.name] = rows.copy()
             if isinstance(contact, (Contact, RollingContact)) and contact.name in self.places:
                 foothold, place = self.foothold(contact), DM(self.places[contact.name])

@@ -15,9 +15,9 @@ from ..._base.types import repr_in_message, sequence, truth
 from ...constraints import Constraint
 from ...mechanism import Model
 from ...mechanism.loads import check_loads
-from ..statement.footholds import CompliantFoothold
 from ..statement.ground.planes import Plane
 from ..statement.ground.terrain import Terrain
+from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..statement.state.channels import Channel, distinct
 from ..statement.state.components import Component
 from .program_table import ProgramTable
@@ -38,9 +38,10 @@ def check_phase(phase: Any) -> None:
     """Puts arrays and tuples into a `PhaseMotion`; TypeError or ValueError for fields of another kind or shape."""
     here = f"PhaseMotion {repr_in_message(label(phase.name, 'PhaseMotion name'))}"
     contacts = tuple(sequence(phase.contacts, f"{here}: contacts must be a list of contacts"))
-    if not all(isinstance(contact, (Constraint, CompliantFoothold)) for contact in contacts):
+    if not all(isinstance(contact, (Constraint, WrenchFoothold)) for contact in contacts):
         raise TypeError(
-            f"{here}: contacts must be constraints and compliant footholds, got {repr_in_message(phase.contacts)}"
+            f"{here}: contacts must be constraints and compliant or loaded footholds, got "
+            f"{repr_in_message(phase.contacts)}"
         )
     _put(phase, "contacts", contacts)
     for key, size in PLACES.items():

@@ -14,24 +14,27 @@ from ...dynamics.compliant import HuntCrossleySphere
 from ...io._classes import as_data, from_data
 from ...io.constraints import constraint_from_dict, constraint_to_dict, finite
 from ...mechanism import Model
-from ..statement.footholds import CompliantFoothold
 from ..statement.ground.planes import Plane
 from ..statement.ground.room import Patch
 from ..statement.ground.terrain import HeightTable, Terrain
+from ..statement.ground.wrench_footholds import CompliantFoothold, LoadedFoothold, WrenchFoothold
 from ..statement.phases import TERMS
 from ..statement.state.channels import Channel, channel_of_dict
 from ..statement.state.components import Component
 from . import schema
 from .motion import Motion
 
-KIND = CompliantFoothold.__name__
+KIND, LOADED = CompliantFoothold.__name__, LoadedFoothold.__name__
 
-Contact = Constraint | CompliantFoothold
+Contact = Constraint | WrenchFoothold
 
 
 def contact_to_dict(contact: Contact) -> dict[str, Any]:
     """The kind and the fields of a contact, with frames by name; ValueError for a constraint that holds a function."""
+    if isinstance(contact, LoadedFoothold):
+        return {"kind": LOADED, "frame": contact.name}
     if not isinstance(contact, CompliantFoothold):
+        assert isinstance(contact, Constraint)
         return constraint_to_dict(contact)
     spheres = [
         {f.name: as_data(getattr(sphere, f.name)) for f in fields(sphere) if f.name != "frame"} | {"frame": sphere.name}
@@ -46,16 +49,21 @@ def contact_from_dict(saved: Any, model: Model, kinds: Mapping[str, Any]) -> Con
 
     kinds: the classes of constraints that it may name, see `ocp_dyn.io.constraints.known_constraints`.
     """
-    if not isinstance(saved, Mapping) or saved.get("kind") != KIND:
+    kind = saved.get("kind") if isinstance(saved, Mapping) else None
+    if kind not in (KIND, LOADED):
         return constraint_from_dict(saved, model, kinds)
     if not finite(saved):
-        raise ModelError(f"the {KIND} holds numbers that are not finite")
+        raise ModelError(f"the {kind} holds numbers that are not finite")
     try:
+        if kind == LOADED:
+            loaded = LoadedFoothold(saved["frame"])
+            loaded.check(model)
+            return loaded
         spheres = [HuntCrossleySphere(**{key: from_data(x) for key, x in s.items()}) for s in saved["spheres"]]
         foot = CompliantFoothold(saved["frame"], spheres, Plane(*map(from_data, saved["plane"])))
         foot.check(model)
     except Exception as error:  # noqa: BLE001, whatever a constructor says to values of any kind
-        raise ModelError(f"the {KIND} cannot be made or does not fit the model: {str(error)[:200]}") from None
+        raise ModelError(f"the {kind} cannot be made or does not fit the model: {str(error)[:200]}") from None
     return foot
 
 

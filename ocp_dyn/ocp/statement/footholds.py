@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,10 +14,9 @@ from ..._base.checks import as_bounds, not_negative
 from ..._base.extensible import Extensible
 from ..._base.types import Expr, repr_in_message, sparse
 from ...constraints import Constraint, Contact, RollingContact
-from ...dynamics.compliant import HuntCrossleySphere, as_spheres, center_in, sphere_wrench
 from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
 from ...joints import Revolute
-from ...mechanism import Frame, Model
+from ...mechanism import Model
 from .ground.planes import GROUND, LATERAL, LEVEL, PLACED, Plane, check_edge, check_point
 from .ground.room import narrowed
 
@@ -286,86 +285,6 @@ class Foothold(Held):
         return ca.vertcat(type(lam)(3, 1), sparse(self.contact.axes).T @ lam)
 
 
-@dataclass(frozen=True, eq=False)
-class CompliantFoothold(Held):
-    """A foot that stands on compliant spheres: its force is a law of positions and velocities, not a constraint.
-
-    The second way of standing, in the list of a phase's footholds like the first, `Foothold`. The foot may slide, roll,
-    leave the ground and come back within a phase: the solver finds when. There is no place on the ground to choose, no
-    impact, and no friction cone: the law (`ocp_dyn.dynamics.compliant`) implies that the ground pushes and where.
-    Costs, pictures, reports and files get the force as that of any foothold: `wrenches` is about the origin of the
-    frame.
-
-    frame: a frame of the foot, or its name. spheres: `od.HuntCrossleySphere`s on the same body, perhaps in other frames
-    of it. A foot with a joint at the toes has two such footholds, one for each body. plane: the ground z = 0, or any
-    `Plane`.
-
-    In the implicit form the wrench is a variable at every stage, which rows set equal to the law; in the explicit form
-    it enters forward dynamics.
-
-    >>> ball = ocp.CompliantFoothold("block", [od.HuntCrossleySphere("block", radius=0.1)])
-    >>> above = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[2] - 0.2, start.qd), 0, 0))
-    >>> fall = ocp.Phase("fall", 30, 0.3, [ball])
-    >>> fallen = ocp.Problem(block, [fall], boundary=[above]).solve(progress=False)
-    >>> bool(fallen.phases[0].wrenches["block"][:, 5].max() > 100)  # it hits the ground, and bounces
-    True
-    """
-
-    frame: Frame | str
-    spheres: Sequence[HuntCrossleySphere]
-    plane: Plane = GROUND
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.frame, (Frame, str)):
-            raise TypeError(
-                f"CompliantFoothold needs a frame (model.frame(name)) or a name, got {repr_in_message(self.frame)}"
-            )
-        object.__setattr__(self, "spheres", as_spheres(self.spheres))
-        if not isinstance(self.plane, Plane):
-            raise TypeError(
-                f"CompliantFoothold plane must be an ocp.Plane(point, normal), got {repr_in_message(self.plane)}"
-            )
-
-    @property
-    def name(self) -> str:
-        """The name of the frame."""
-        return self.frame if isinstance(self.frame, str) else self.frame.name
-
-    @property
-    def contact(self) -> CompliantFoothold:
-        """The object that a solved phase keeps among its contacts: the foothold itself."""
-        return self
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """Names of the six force variables: moments about the origin of the frame, then forces, world axes."""
-        return Contact(self.frame).rows
-
-    def check(self, model: Model) -> None:
-        """Raises KeyError for frames that the model does not have, ValueError for spheres on another body."""
-        for sphere in self.spheres:
-            center_in(model, sphere, resolve(model, self.frame))
-
-    def jacobian(self, model: Model, q: Expr) -> Expr:
-        """G (6 x nv): the generalized force of the foot is G' lam."""
-        return point_jacobian_6d(model, resolve(model, self.frame), q)
-
-    def law(self, model: Model, q: Expr, qd: Expr) -> Expr:
-        """The wrench on the foot [moment about the origin of the frame; force] (6), world axes."""
-        return sphere_wrench(model, self.spheres, self.frame, q, qd, self.plane.point, self.plane.normal)
-
-    def wrench(self, lam: Expr, place: Expr = None) -> Expr:
-        """[moment; force] on the foot about the origin of the frame, world axes: lam itself."""
-        return lam
-
-    def depth(self, model: Model, q: Expr) -> Expr:
-        """Depths of the lowest points of the spheres below the plane (one entry each) [m]."""
-        R, p = self.plane.pose(*pose(model, resolve(model, self.frame), q))
-        frame = resolve(model, self.frame)
-        heights = (p[2] + R[2, :] @ center_in(model, sphere, frame) - sphere.radius for sphere in self.spheres)
-        return -ca.vertcat(*heights)
-
-
 @dataclass(frozen=True)
 class PhaseConstraint(Held):
     """A constraint that a phase holds in addition to its footholds; like a Foothold, but without a place."""
@@ -392,7 +311,8 @@ Rigid = Foothold | PhaseConstraint
 
 
 def rigid(held: Iterable[Held]) -> tuple[Rigid, ...]:
-    """The members that are held by constraint rows: all but compliant footholds."""
+    """The members that are held by constraint rows: all but those with a wrench of their own, see
+    `wrench_footholds`."""
     return tuple(h for h in held if isinstance(h, (Foothold, PhaseConstraint)))
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..._base.types import Expr, repr_in_message, suggestion
 from ...mechanism import Model
-from .footholds import CompliantFoothold, Foothold
+from .footholds import Foothold
+from .ground.wrench_footholds import WrenchFoothold
 from .state.channels import MECHANICS
 
 
@@ -28,7 +29,7 @@ class Instant:
 
     q (nq), qd, qdd, tau (nv; tau is zero for unactuated joints). tau_rate (nv) [N m/s, N/s]: d(tau)/dt within an
     interval, (tau1 - tau) / h over its length h; None for `torque="constant"`, whose steps have no rate. wrenches:
-    [moment; force] (6) at every foothold, world axes [N m; N]; places: (x, y, yaw) of every foothold but compliant ones
+    [moment; force] (6) at every foothold, world axes [N m; N]; places: (x, y, yaw) of every foothold that has one
     in the coordinates of its plane. lam: forces of all rows of contacts and constraints of the phase. s: fraction of
     the phase that has passed, 0 to 1. values: variables and parameters of the problem by name, such as `step_length`
     [m] and `time` [s] of the whole motion; in a Boundary also the durations `T0`, `T1`, ... [s] of the phases. slacks,
@@ -50,7 +51,7 @@ class Instant:
     s: Expr = 0.0
     qdd: Expr = None
     tau: Expr = None
-    wrenches: dict[Foothold | CompliantFoothold, Expr] = field(default_factory=dict)
+    wrenches: dict[Foothold | WrenchFoothold, Expr] = field(default_factory=dict)
     places: dict[Foothold, Expr] = field(default_factory=dict)
     values: dict[str, Expr] = field(default_factory=dict)
     slacks: dict[Any, Expr] = field(default_factory=dict)

@@ -45,6 +45,7 @@ from ..._base.types import Expr, Vector, repr_in_message, sequence, sparse
 from ...dynamics.kinematics import point_position, pose
 from ...mechanism import Model
 from .footholds import Foothold
+from .ground.wrench_footholds import LoadedFoothold
 from .instant import Instant
 from .objectives import Term
 
@@ -149,7 +150,7 @@ class FrictionCone(PathConstraint):
                 rows.append(((self.mu * w[5]) ** 2 - w[3] ** 2 - w[4] ** 2) / weight)
             else:
                 rows += [limit - w[3], limit + w[3], limit - w[4], limit + w[4]]
-            if foothold.kind != "point":
+            if foothold.kind in ("flat", "edge"):
                 rows += [self.mu_yaw * w[5] - w[2], self.mu_yaw * w[5] + w[2]]
         return _stack(rows, 0.0, np.inf)
 
@@ -171,7 +172,7 @@ class CenterOfPressure(PathConstraint):
     def rows(self, instant: Instant) -> Bounded:
         rows = []
         for foothold, w in _on_planes(instant):
-            if foothold.kind == "point":
+            if not isinstance(foothold, Foothold) or foothold.kind == "point":
                 continue
             halves = (foothold.half_width,) if foothold.kind == "edge" else (foothold.half_width, foothold.half_length)
             if min(halves) <= self.margin:
@@ -331,10 +332,10 @@ class Path(PathConstraint):
         return expression(value, f"Path: the function, at a {self.where!r},", hint), self.lower, self.upper
 
 
-def _on_planes(instant: Instant) -> list[tuple[Foothold, Expr]]:
+def _on_planes(instant: Instant) -> list[tuple[Foothold | LoadedFoothold, Expr]]:
     """Every foothold, with its wrench in the axes of its plane; compliant ones are left out, because their law implies
     what these constraints demand."""
-    standing = ((f, w) for f, w in instant.wrenches.items() if isinstance(f, Foothold))
+    standing = ((f, w) for f, w in instant.wrenches.items() if isinstance(f, (Foothold, LoadedFoothold)))
     return [(foothold, foothold.plane.components(w)) for foothold, w in standing]
 
 

@@ -17,8 +17,9 @@ from ..._base.types import repr_in_message
 from ...constraints import Constraint, as_set
 from ...mechanism.parameters import check_bounds, check_value
 from .custom_costs import Peak, TerminalCost
-from .footholds import CompliantFoothold, Foothold, Held, PhaseConstraint
+from .footholds import Foothold, Held, PhaseConstraint
 from .grids import MOST_INTERVALS, Intervals
+from .ground.wrench_footholds import WrenchFoothold
 from .instant import Instant
 from .objectives import Cost, RateCost
 from .path_constraints import Bounded, PathConstraint
@@ -78,6 +79,7 @@ RESERVED_NAMES = frozenset(
         "qd_before",
     ]
 )
+
 """Names of variables in the blocks of a program; parameters cannot have them."""
 
 
@@ -160,7 +162,7 @@ class Phase:
     | name | a text, for messages and results |
     | intervals | their number, or `Intervals` of different lengths |
     | duration | [s] a number, (lower, upper) if it is free, or a `Parameter` |
-    | footholds | the contacts: `Foothold` or `CompliantFoothold` |
+    | footholds | the contacts: `Foothold`, `CompliantFoothold` or `LoadedFoothold` |
     | path | constraints that hold throughout the phase, see `PathConstraint` |
     | objective | costs, which are summed, see `Cost` |
     | constraints | constraints of the robot itself, such as `od.Loop`; they are enforced as the contacts are |
@@ -172,7 +174,7 @@ class Phase:
     name: str
     intervals: int | Intervals
     duration: Any
-    footholds: Sequence[Foothold | CompliantFoothold] = ()
+    footholds: Sequence[Foothold | WrenchFoothold] = ()
     path: Sequence[PathConstraint] = ()
     objective: Sequence[Cost | RateCost | Peak] = ()
     constraints: Sequence[Constraint] = ()
@@ -193,7 +195,7 @@ class Phase:
             )
         if self.duration_bounds[0] <= 0 or np.isinf(self.duration_bounds[1]):
             raise ValueError(f"{here}: duration must be positive and finite, got {self.duration_bounds}")
-        kinds = {"footholds": (Foothold, CompliantFoothold), "path": (PathConstraint,), "objective": OBJECTIVES}
+        kinds = {"footholds": (Foothold, WrenchFoothold), "path": (PathConstraint,), "objective": OBJECTIVES}
         for key, kind in kinds.items():
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
         for term in (*self.path, *self.objective):

@@ -19,7 +19,8 @@ from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
 from ...symmetry.advance import obstacle
 from ...symmetry.mirror import MirrorMap, mirror_map
 from .custom_costs import Peak, TerminalCost
-from .footholds import CompliantFoothold, Foothold, rigid
+from .footholds import Foothold, rigid
+from .ground.wrench_footholds import LoadedFoothold, WrenchFoothold
 from .guesses import FootPlan, Postures
 from .objectives import MAXIMIZED, Cost, RateCost
 from .path_constraints import PathConstraint
@@ -202,10 +203,10 @@ class Statement:
                 f"ocp.Postures(...), got {repr_in_message(self.guess)}: a Solution goes to solve(guess=...), one "
                 "posture to Problem(posture=...)"
             )
-        soft = [f.name for f in self.footholds if isinstance(f, CompliantFoothold)]
+        soft = [f.name for f in self.footholds if isinstance(f, WrenchFoothold)]
         if planned and soft:
             raise ValueError(
-                f"guess={type(self.guess).__name__}(...) plans places of footholds, and the compliant foothold "
+                f"guess={type(self.guess).__name__}(...) plans places of footholds, and the foothold "
                 f"{repr_in_message(soft[0])} has none: give the solution of a problem with ocp.Foothold to "
                 "solve(guess=...), or a function s -> (q, qd) as guess"
             )
@@ -272,6 +273,12 @@ class Statement:
             raise ValueError(
                 f"a problem has no external wrenches, got {repr_in_message(self.loads)}: leave external out; forces at "
                 "contacts are variables, other external wrenches are not supported yet"
+            )
+        loaded = [f.name for f in self.footholds if isinstance(f, LoadedFoothold)]
+        if self.form != "implicit" and loaded:
+            raise ValueError(
+                f"the wrench of the loaded foothold {repr_in_message(loaded[0])} is a variable of the implicit form, "
+                f"and form={repr_in_message(self.form)} computes forces from the state: leave form out"
             )
         if self.form != "implicit" or not any(rigid(phase.held) for phase in self.phases):
             return
@@ -362,7 +369,7 @@ class Statement:
             )
 
     @property
-    def footholds(self) -> list[Foothold | CompliantFoothold]:
+    def footholds(self) -> list[Foothold | WrenchFoothold]:
         """The footholds of all phases, each of them once."""
         return list(dict.fromkeys(f for phase in self.phases for f in phase.footholds))
 

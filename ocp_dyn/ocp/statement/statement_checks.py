@@ -19,7 +19,8 @@ from ...constraints import Baumgarte, Contact, JointCoupling, LockedJoint, Loop,
 from ...dynamics.kinematics import resolve
 from ...mechanism import Model
 from ...mechanism.parameters import MODEL_PARAMETERS
-from .footholds import CompliantFoothold, Foothold
+from .footholds import Foothold
+from .ground.wrench_footholds import WrenchFoothold
 from .instant import Instant
 from .objectives import RateCost
 from .phases import Parameter, Phase
@@ -107,9 +108,9 @@ def _checks(
     for phase in phases:
         here = f"phase {repr_in_message(phase.name)}"
         for foothold in phase.footholds:
-            if isinstance(foothold, CompliantFoothold):
-                for frame in (foothold.frame, *(sphere.frame for sphere in foothold.spheres)):
-                    yield here, partial(_check_frame, model, frame, "CompliantFoothold")
+            if isinstance(foothold, WrenchFoothold):
+                for frame in foothold.frames:
+                    yield here, partial(_check_frame, model, frame, type(foothold).__name__)
                 yield here, partial(foothold.check, model)
             else:
                 yield here, partial(_check_frame, model, foothold.contact.body, "Foothold")
@@ -137,11 +138,11 @@ def _check_frame(model: Model, frame: Any, what: str) -> None:
 
 
 def _check_places(phase: Phase, term: Any) -> None:
-    """Refuses a term that needs the places of the feet, in a phase with a compliant foothold."""
-    soft = [f.name for f in phase.footholds if isinstance(f, CompliantFoothold)]
+    """Refuses a term that needs the places of the feet, in a phase with a foothold that has none."""
+    soft = [f.name for f in phase.footholds if isinstance(f, WrenchFoothold)]
     if soft:
         raise ValueError(
-            f"{type(term).__name__} is about the middle of the places on which feet stand, and the compliant foothold "
+            f"{type(term).__name__} is about the middle of the places on which feet stand, and the foothold "
             f"{repr_in_message(soft[0])} has no place: use ocp.Foothold, or a term about instant.wrenches"
         )
 
@@ -242,7 +243,7 @@ def free_instant(model: Model, phase: Phase, parameters: Sequence[Parameter]) ->
     """An instant of a phase whose quantities are symbols, to try the functions of a user."""
     q, qd, s = SX.sym("q", model.nq), SX.sym("qd", model.nv), SX.sym("s")
     qdd, tau, lam = SX.sym("qdd", model.nv), SX.sym("tau", model.nv), SX.sym("lam", sum(f.size for f in phase.held))
-    feet = [f for f in phase.held if isinstance(f, (Foothold, CompliantFoothold))]
+    feet = [f for f in phase.held if isinstance(f, (Foothold, WrenchFoothold))]
     places = {f: SX.sym("place", 3) for f in feet if isinstance(f, Foothold)}
     forces = dict(zip(phase.held, split(lam, *(f.size for f in phase.held)) if phase.held else (), strict=True))
     wrenches = {f: f.wrench(forces[f], places[f] if isinstance(f, Foothold) else None) for f in feet}

@@ -1,4 +1,4 @@
-"""Objectives that follow recordings: joint angles, markers, ground reaction forces.
+"""Objectives that follow recordings: joint angles, markers, forces and wrenches of the ground.
 
 A recording is a function of s, the fraction of the phase that has passed (0 to 1); `recording` makes one from samples.
 Its values are data of the intervals, not constants in the expression graph: the size of the graph does not depend on
@@ -15,10 +15,12 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import all_known, call_user, framed_points, function, listed_names, numbers
-from ..._base.types import Array, Expr, Vector, repr_in_message
+from ..._base.checks import all_known, call_user, framed_points, function, listed_names, not_negative, numbers
+from ..._base.types import Array, Expr, Vector, repr_in_message, sequence
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
+from .footholds import Foothold
+from .ground.wrench_footholds import WrenchFoothold
 from .instant import Instant
 from .objectives import TrackingCost, per_dof
 
@@ -85,9 +87,10 @@ class TrackJoints(TrackingCost):
 
 @dataclass(frozen=True, eq=False)
 class TrackMarkers(TrackingCost):
-    """sum of |p - p_ref|^2 over points of the body [m^2].
+    """sum of w |p - p_ref|^2 over points of the body [m^2].
 
     points: pairs (frame, point in frame coordinates [m]); reference: s -> (x, y, z) of all k points, world axes (3 k).
+    weights: w, one for each point; None: 1 for each.
 
     >>> measured = ocp.recording([0, 1], [[1.0, 0.0, 0.0], [0.54, 0.84, 0.0]])
     >>> marker = ocp.TrackMarkers([("rim", (1, 0, 0))], measured)
@@ -98,11 +101,19 @@ class TrackMarkers(TrackingCost):
     points: Sequence[tuple[str, Vector]]
     reference: Recording
     weight: float = 1.0
+    weights: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", framed_points(self.points, "TrackMarkers points"))
         super().__post_init__()
         _check_reference(self)
+        if self.weights is not None:
+            found = [not_negative(w, "TrackMarkers weights") for w in numbers(self.weights, "TrackMarkers weights")]
+            if len(found) != len(self.points):
+                raise ValueError(
+                    f"TrackMarkers weights: give one for each of {len(self.points)} points, got {len(found)}"
+                )
+            object.__setattr__(self, "weights", tuple(found))
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
         all_known((frame for frame, _ in self.points), model.frame_names, "TrackMarkers points", "frame")
@@ -112,7 +123,8 @@ class TrackMarkers(TrackingCost):
 
     def residual(self, instant: Instant) -> Expr:
         found = [point_position(instant.model, frame, instant.q, point) for frame, point in self.points]
-        return ca.vertcat(*found) - instant.references[self]
+        gap = ca.vertcat(*found) - instant.references[self]
+        return gap if self.weights is None else gap * ca.DM(np.repeat(np.sqrt(self.weights), 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +165,68 @@ class TrackForces(TrackingCost):
         return ca.vertcat(ca.SX(0, 1), *gaps) / self.scale
 
 
-def _check_reference(term: TrackJoints | TrackMarkers | TrackForces) -> None:
+@dataclass(frozen=True, eq=False)
+class TrackWrenches(TrackingCost):
+    """sum of |f - f_ref|^2 / force_scale^2 + |n - n_ref|^2 / moment_scale^2 over the feet, with the moments n about the
+    points at which the measured forces act.
+
+    feet: names of the k contact frames, in the order of the reference; several names in a tuple are footholds that
+    bear one measured wrench together. Feet that the phase does not hold are left out. reference: s -> (p, f, n) on
+    each of the feet, world axes (9 k): a point [m], the force [N] and the moment about the point [N m]. At a center of
+    pressure n is vertical, and moment_scale over the force is the scale of its distance from the measured one.
+
+    >>> measured = ocp.recording([0, 1], [[0.1, 0, 0, 30, 0, 100, 0, 0, 0]] * 2)
+    >>> track = ocp.TrackWrenches(["tip"], measured, moment_scale=4.0)
+    >>> instant.references[track] = ca.DM(measured(0.5))
+    >>> track.integrand(instant)  # 100 N at the origin, not at 0.1 m, and 2 N m: (12 N m / 4 N m)^2
+    SX(9)
+    """
+
+    feet: Sequence[str | Sequence[str]]
+    reference: Recording
+    weight: float = 1.0
+    force_scale: float = 1.0
+    moment_scale: float = 1.0
+    of_one: ClassVar[tuple[str, ...]] = ("force_scale", "moment_scale")
+
+    def __post_init__(self) -> None:
+        what = "TrackWrenches feet"
+        given = sequence(self.feet, f"{what} must be a list of names")
+        object.__setattr__(self, "feet", tuple(listed_names((x,) if isinstance(x, str) else x, what) for x in given))
+        super().__post_init__()
+        _check_reference(self)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        all_known(
+            (name for names in self.feet for name in names),
+            feet,
+            "TrackWrenches feet",
+            "foothold in any phase of the problem",
+        )
+
+    def reference_size(self, model: Model) -> int:
+        return 9 * len(self.feet)
+
+    def residual(self, instant: Instant) -> Expr:
+        gaps: list[Expr] = [ca.SX(0, 1)]
+        parts: Any = ca.vertsplit(instant.references[self], 9)
+        for names, part in zip(self.feet, parts, strict=True):
+            p, f, n = ca.vertsplit(part, 3)
+            bearing = [(foothold, w) for foothold, w in instant.wrenches.items() if foothold.name in names]
+            for foothold, w in bearing:
+                f, n = f - w[3:], n - w[:3] - ca.cross(origin_of(instant, foothold) - p, w[3:])
+            gaps += [f / self.force_scale, n / self.moment_scale] if bearing else []
+        return ca.vertcat(*gaps)
+
+
+def origin_of(instant: Instant, foothold: Foothold | WrenchFoothold) -> Expr:
+    """The point about which the wrench of a foothold is given (3) [m], world axes."""
+    if isinstance(foothold, Foothold):
+        return foothold.origin(instant.places[foothold])
+    return point_position(instant.model, foothold.name, instant.q)
+
+
+def _check_reference(term: TrackingCost) -> None:
     what = type(term).__name__
     function(term.reference, f"{what} reference", ": ocp.recording(times, values) makes a function of s from samples")
 

@@ -18,9 +18,10 @@ from ..equations import Contacts, equations_of
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Assembled, Slot
 from ..solution import Solution
-from ..statement.footholds import CompliantFoothold, Foothold
+from ..statement.footholds import Foothold
 from ..statement.ground.planes import GROUND
 from ..statement.ground.terrain import Terrain
+from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..statement.instant import Instant
 from ..statement.path_constraints import Clearance
 from ..statement.phases import JumpCondition, Transition
@@ -253,8 +254,8 @@ def _impulses(transcription: Transcription, model: Model, phases: list[PhaseMoti
 
 
 def rows_with_impulse(contacts: Contacts) -> Array:
-    """For every row of the contacts, whether an impact acts on it: false for those of compliant footholds."""
-    return np.array([not isinstance(c, CompliantFoothold) for c in contacts for _ in c.rows], dtype=bool)
+    """For every row of the contacts, whether an impact acts on it: false for those of footholds that hold no rows."""
+    return np.array([not isinstance(c, WrenchFoothold) for c in contacts for _ in c.rows], dtype=bool)
 
 
 def _terrain(problem: Statement) -> Terrain | None:

@@ -33,7 +33,8 @@ from ...integrators import Scheme
 from ...mechanism import Model
 from ..equations import Equations
 from ..nlp.program import BlockRows
-from ..statement.footholds import CompliantFoothold, Held, Rigid, rigid
+from ..statement.footholds import Held, Rigid, rigid
+from ..statement.ground.wrench_footholds import CompliantFoothold
 from ..statement.state.dependent import Coordinates
 from ..statement.statement import free_stages
 from .tracks import FORCE_SCALE

@@ -19,8 +19,9 @@ from ...symmetry.advance import Advance
 from ...symmetry.mirror import REFLECTION, MirrorMap
 from ..equations import Equations, equations_of
 from ..nlp.program import Program, Slot, Variable
-from ..statement.footholds import CompliantFoothold, Foothold, Held, PhaseConstraint, rigid, yaw_rotation
+from ..statement.footholds import Foothold, Held, PhaseConstraint, rigid, yaw_rotation
 from ..statement.ground.planes import SAME_PLANE
+from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..statement.periodic import ENTRIES, height_range
 from ..statement.phases import Impact, Phase
 from ..statement.statement import Statement
@@ -339,14 +340,12 @@ def places(transcription: Transcription, feet: tuple[Held, ...], z: dict[str, SX
     }
 
 
-def wrenches(
-    feet: tuple[Held, ...], lam: Expr, where: dict[Foothold, Expr]
-) -> dict[Foothold | CompliantFoothold, Expr]:
+def wrenches(feet: tuple[Held, ...], lam: Expr, where: dict[Foothold, Expr]) -> dict[Foothold | WrenchFoothold, Expr]:
     """The contact forces lam of a phase as a wrench [moment; force] on every foot; where: the places of the feet.
 
     The rows of the feet are the first ones of lam.
     """
-    standing = [f for f in feet if isinstance(f, (Foothold, CompliantFoothold))]
+    standing = [f for f in feet if isinstance(f, (Foothold, WrenchFoothold))]
     sizes = [f.size for f in standing]
     parts = split(lam[: sum(sizes)], *sizes) if standing else []
     pairs = zip(standing, parts, strict=True)
@@ -361,5 +360,5 @@ def full_tau(problem: Statement, tau: Expr) -> Expr:
 
 
 def contacts(feet: tuple[Held, ...]) -> tuple[Constraint, ...]:
-    """The constraint set of a phase: that of all but compliant footholds."""
+    """The constraint set of a phase: that of all that constraint rows hold."""
     return tuple(f.contact for f in rigid(feet))

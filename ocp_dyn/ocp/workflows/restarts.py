@@ -27,7 +27,7 @@ from ..._base.types import repr_in_message
 from ..guess.standing_guess import initial_guess, standing
 from ..nlp.program import Variable
 from ..solution import Solution
-from ..statement.footholds import CompliantFoothold
+from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..statement.guesses import FootPlan
 from ..statement.statement import Statement
 from ..transcription.transcribe import transcribe
@@ -70,7 +70,7 @@ def _other(attempt: Attempt, announce: Announce, **changes: Any) -> Solution:
 
 def _plannable(problem: Statement) -> bool:
     feet = problem.footholds
-    return bool(feet) and not any(isinstance(f, CompliantFoothold) for f in feet)
+    return bool(feet) and not any(isinstance(f, WrenchFoothold) for f in feet)
 
 
 def _crouched(attempt: Attempt, announce: Announce) -> Solution | None:
