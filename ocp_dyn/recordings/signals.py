@@ -19,6 +19,10 @@ UNEVEN = 0.1
 """Deviation of a time from an even grid, in intervals, up to which it counts as rounded in its file."""
 
 
+SLOWEST = 1e-6
+"""Least cutoff of a filter, as a fraction of the rate: below it its states are determined by rounding."""
+
+
 def sampling_rate(times: Array) -> float:
     """Samples per second of evenly spaced times; ValueError for others, and for a single time."""
     if times.size < 2:
@@ -141,8 +145,11 @@ def butterworth(flat: Array, rate: float, cutoff: float, order: int) -> Array:
     `Recording.filter`."""
     cutoff = checks.positive(cutoff, "filter: cutoff")
     order = checks.whole(order, "filter: order", 1, 8)
-    if not cutoff < rate / 2:
-        raise ValueError(f"filter: cutoff must be less than half the rate, {rate / 2:g} Hz, got {cutoff:g}")
+    if not SLOWEST * rate <= cutoff < rate / 2:
+        raise ValueError(
+            f"filter: cutoff must be less than half the rate, {rate / 2:g} Hz, and at least {SLOWEST * rate:.3g} Hz, "
+            f"got {cutoff:g}"
+        )
     sections = _sections(cutoff / rate, order)
     out = np.full(flat.shape, np.nan)
     for columns, a, b in runs(flat):

@@ -78,6 +78,11 @@ def tracking_errors(problem: Problem, solution: Solution) -> TrackingErrors:
     >>> ocp.tracking_errors(problem, problem.solve(progress=False)).angles.shape
     (21, 1)
     """
+    if not isinstance(problem, Problem) or not isinstance(solution, Solution):
+        raise TypeError(
+            "tracking_errors needs a Problem and its Solution, got "
+            f"{repr_in_message(problem)} and {repr_in_message(solution)}"
+        )
     if [phase.name for phase in problem.phases] != [phase.name for phase in solution.phases]:
         raise ValueError(f"tracking_errors: {repr_in_message(solution)} is no solution of this problem")
     found: dict[str, list[Array]] = {"markers": [], "angles": [], "forces": [], "moments": []}

@@ -62,7 +62,8 @@ def track(
     window = _window(between)
     motion, markers = fitted(model, recording, places, weights, cutoff, window)
     forces = without_fast_changes(checked_forces(model, forces), rate)
-    root = tuple(unactuated) if unactuated is not None else free_root(model)
+    root = free_root(model) if unactuated is None else checks.listed_names(unactuated, "track: unactuated")
+    checks.all_known(root, model.joint_names, "track: unactuated", "joint")
     if not root:
         raise ValueError(_NO_ROOT.format(repr_in_message(model.name)))
     begin, end = window or whole_stride(motion, forces, root)

@@ -89,7 +89,7 @@ def _solver(name: str) -> Solver:
 
 def check_solver(name: str) -> None:
     """Raises ValueError if no solver of this name is installed, or if it does not solve these programs."""
-    if name in UNFIT:
+    if isinstance(name, str) and name in UNFIT:
         raise ValueError(f"the solver {name!r} cannot be used here: {UNFIT[name]}")
     if not isinstance(name, str) or (_solver(name).plugin and not ca.has_nlpsol(name)):
         raise ValueError(

@@ -45,6 +45,22 @@ OWN_VALUES: dict[str, dict[str, Any]] = {
 _model = cache(monopod)
 
 
+def _followed(model: Any, recording: Any, forces: Any, **options: Any) -> ocp.Problem:
+    """`track` with a good time, which recordings of a few frames have no stride for."""
+    return ocp.track(model, recording, forces, **{"between": (0.04, 0.14), "unactuated": ["root"]} | options)
+
+
+def _following() -> Call:
+    """A call of `track` for a recording in which the monopod stands."""
+    model, times = _model(), np.arange(20) / 100
+    rest = np.tile(np.array(model.neutral(), dtype=float), (times.size, 1))
+    load = [[[0.0, 0.0, 0.0, 0.0, 0.0, float(model.weight)]]] * times.size
+    seen = od.recordings.Recording(model.q_names, times, rest, "rad")
+    good = {"model": model, "recording": seen, "forces": od.recordings.Recording("foot", times, load, "N m, N")}
+    options = ["places", "weights", "between", "feet", "rate", "cutoff", "errors", "unactuated", "limits"]
+    return Call("track", _followed, good, (*good, *options))
+
+
 def _stand(path: Any = (), objective: Any = (), **options: Any) -> ocp.Problem:
     foot = ocp.Foothold(od.Contact("foot", axes="xyz"))
     phase = ocp.Phase("stance", 3, 1.0, foot, path, objective)
@@ -94,7 +110,8 @@ def calls() -> tuple[Call, ...]:
     made = {
         n: getattr(ocp, n) for n in dir(ocp) if n[0] != "_" and n not in SKIPPED["ocp"] and callable(getattr(ocp, n))
     }
-    found = [call_of(name, make, good | OWN_VALUES.get(name, {})) for name, make in made.items()]
+    found = [call_of(name, make, good | OWN_VALUES.get(name, {})) for name, make in made.items() if name != "track"]
+    found.append(_following())
     found = [call for call in found if call.changed]
     found += [call._replace(run=_placed(call.run, call.name)) for call in found if _is_term(call)]
     found.append(Call("grid", lambda speed: ocp.grid(speed=speed), {"speed": [1.0, 1.2]}, ("speed",)))
