@@ -84,8 +84,8 @@ class Evaluator:
     @cached_property
     def jacobian_entries(self) -> tuple[Indices, Indices]:
         """Row and column of every nonzero of the Jacobian."""
-        row, column = self.jacobian_pattern.get_triplet()
-        return np.array(row, dtype=int), np.array(column, dtype=int)
+        pattern = self.jacobian_pattern
+        return np.array(pattern.row()), np.repeat(np.arange(self.n), np.diff(pattern.colind()))
 
     def use(self, tapes: Tapes | None) -> None:
         """Evaluates the functions of these tapes by their tables from now on, and all others by CasADi's virtual

@@ -19,6 +19,7 @@ from ...constraints import RollingContact
 from ...dynamics.kinematics import pose, resolve
 from ...joints import Joint
 from ...mechanism import Model
+from ...mechanism.equal_models import kept_per_model
 from ..statement.footholds import Foothold
 from ..statement.path_constraints import FrictionCone
 from ..transcription.variables import Transcription, place_corners
@@ -148,6 +149,7 @@ def reach_of(model: Model, a: tuple[int, float], b: tuple[int, float], limits: b
     return total
 
 
+@kept_per_model
 def _slide(model: Model, body: int, limits: bool) -> float:
     """Largest distance by which a joint moves the origin of its body [m]; infinite if it slides without limits."""
     joint, rng = model.joints[body], np.random.default_rng(0)
