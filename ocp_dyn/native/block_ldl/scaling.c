@@ -24,35 +24,52 @@ static const double LARGEST = 0x1p120; /* square of a scale */
 /* Whether the last factorization delayed so many rows that scales and threshold should change. */
 int block_ldl_many_late(const instance *s) { return s->late > MANY * s->n; }
 
-/* The square of an entry that is not zero, and its row and column. */
+/* The squares of the entries that are not zero, column by column, and their rows. */
 typedef struct {
-    int i, j;
-    double square;
-} entry;
+    int *begin, *row;
+    double *square;
+} columns;
 
-/* Lists the entries; returns their number. Numbers that are not finite are left out: the elimination finds them. */
-static int list_entries(const instance *s, entry *list)
+/* Lists the entries. Numbers that are not finite are left out: the elimination finds them. Returns a `failure`. */
+static int list_entries(const instance *s, columns *c)
 {
-    int count = 0;
+    c->square = malloc(((size_t)s->nz + 1) * sizeof(double)), c->row = malloc(((size_t)s->nz + 1) * sizeof(int));
+    c->begin = calloc((size_t)s->n + 2, sizeof(int));
+    if (!c->square || !c->row || !c->begin) return NO_MEMORY;
+    int *next = c->begin + 1; /* where the next entry of every column goes; at the end, where the column ends */
+    for (int k = 0; k < s->nz; k++) next[s->icn[k] + 1] += s->values[k] != 0;
+    for (int j = 0; j < s->n; j++) next[j + 1] += next[j];
     for (int k = 0; k < s->nz; k++) {
+        if (s->values[k] == 0) continue;
         double square = s->values[k] * s->values[k];
-        if (square > 0 && square < HUGE_VAL) list[count++] = (entry){s->irn[k], s->icn[k], square};
+        int at = next[s->icn[k]]++;
+        c->row[at] = s->irn[k], c->square[at] = square < HUGE_VAL ? square : 0;
     }
-    return count;
+    return NO_FAILURE;
 }
 
-/* Improves the squares z of the scales by `sweeps` sweeps; sum: work space. */
-static void improve(int n, const entry *list, int count, int sweeps, double *z, double *sum)
+/* Improves the squares z of the scales by `sweeps` sweeps; sum: work space. An entry beside the diagonal counts in its
+   row and in its column; the sum of a column is collected in registers, so that no addition waits for a store. */
+static void improve(int n, const columns *c, int sweeps, double *restrict z, double *restrict sum)
 {
+    const int *restrict row = c->row;
+    const double *restrict square = c->square;
     for (int t = 0; t < sweeps; t++) {
         for (int i = 0; i < n; i++) sum[i] = 0;
-        for (int k = 0; k < count; k++) {
-            const entry *e = list + k;
-            sum[e->i] += e->square * z[e->j];
-            if (e->i != e->j) sum[e->j] += e->square * z[e->i];
+        for (int j = 0; j < n; j++) {
+            double of_column = 0, zj = z[j];
+            for (int k = c->begin[j]; k < c->begin[j + 1]; k++) {
+                int i = row[k];
+                of_column += square[k] * z[i];
+                if (i != j) sum[i] += square[k] * zj;
+            }
+            sum[j] += of_column;
         }
-        for (int i = 0; i < n; i++)
-            if (sum[i] > 0) z[i] = fmin(fmax(sqrt(z[i] / sum[i]), 1 / LARGEST), LARGEST);
+        for (int i = 0; i < n; i++) {
+            double next = sqrt(z[i] / sum[i]); /* not finite in a row without entries, whose scale stays */
+            next = next < 1 / LARGEST ? 1 / LARGEST : next > LARGEST ? LARGEST : next;
+            z[i] = sum[i] > 0 ? next : z[i];
+        }
     }
 }
 
@@ -75,11 +92,12 @@ int block_ldl_scale(instance *s)
         for (int i = 0; i < s->n; i++) s->scale[s->n + i] = 1;
     }
     if (sweeps) {
-        entry *list = malloc(((size_t)s->nz + 1) * sizeof(entry));
-        if (!list) return NO_MEMORY;
+        columns c;
         double *z = s->scale + s->n;
-        improve(s->n, list, list_entries(s, list), sweeps, z, z + s->n);
-        free(list);
+        int failure = list_entries(s, &c);
+        if (!failure) improve(s->n, &c, sweeps, z, z + s->n);
+        free(c.begin), free(c.row), free(c.square);
+        if (failure) return failure;
         for (int i = 0; i < s->n; i++) s->scale[i] = power_of_two(z[i]);
         for (int k = 0; k < s->nz; k++) s->weight[k] = s->scale[s->irn[k]] * s->scale[s->icn[k]];
         s->swept += sweeps;
