@@ -24,12 +24,13 @@ def content(part: Any) -> str:
 
     Objects count by the fields with which they are made, functions by their name and by what they hold; both only if
     this library defines them: TypeError for those of users, whose code may change, for symbols, and for objects without
-    fields.
+    fields. Objects that equal only themselves differ from a copy: where one stands twice, the text says so.
     """
-    return "\0".join(_texts(part))
+    return "\0".join(_texts(part, {}))
 
 
-def _texts(part: Any) -> Iterator[str]:
+def _texts(part: Any, known: dict[int, int]) -> Iterator[str]:
+    """The texts of a part; known: numbers of the objects that equal only themselves, by their id."""
     if part is None or isinstance(part, (bool, int, float, str, bytes)):
         yield f"{type(part).__name__} {part!r}"
     elif isinstance(part, ca.DM):
@@ -38,34 +39,39 @@ def _texts(part: Any) -> Iterator[str]:
         if part.dtype.hasobject:
             raise TypeError("an array of objects has no plain content")
         yield f"array {part.dtype.str} {part.shape} {part.tobytes().hex()}"
-    elif isinstance(part, Mapping):
-        yield f"mapping {len(part)}"
-        for name, value in part.items():
-            yield from _texts(name)
-            yield from _texts(value)
-    elif isinstance(part, (tuple, list)):
-        yield f"{_name(type(part))} {len(part)}"
-        for value in part:
-            yield from _texts(value)
-    elif isinstance(part, functools.partial):
-        yield "partial"
-        yield from _texts((part.func, part.args, part.keywords))
-    elif isinstance(part, types.MethodType):
-        yield "method"
-        yield from _texts((part.__func__, part.__self__))
-    elif isinstance(part, types.FunctionType):
-        yield _name(part)
-        cells = tuple(cell.cell_contents for cell in part.__closure__ or ())
-        yield from _texts((part.__defaults__, part.__kwdefaults__, cells))
     elif isinstance(part, type):
         yield _name(part)
     elif is_dataclass(part):
         yield _name(type(part))
+        if type(part).__eq__ is object.__eq__:
+            again = id(part) in known
+            yield f"object {known.setdefault(id(part), len(known))}"
+            if again:
+                return
         for field in fields(part):
             if field.init:
-                yield from _texts(getattr(part, field.name))
+                yield from _texts(getattr(part, field.name), known)
     else:
-        raise TypeError(f"the content of {type(part).__name__} is not known")
+        kind, parts = _parts(part)
+        yield f"{kind} {len(parts)}"
+        for each in parts:
+            yield from _texts(each, known)
+
+
+def _parts(part: Any) -> tuple[str, tuple[Any, ...]]:
+    """Kind and parts of a collection or a function."""
+    if isinstance(part, Mapping):
+        return "mapping", tuple(x for item in part.items() for x in item)
+    if isinstance(part, (tuple, list)):
+        return _name(type(part)), tuple(part)
+    if isinstance(part, functools.partial):
+        return "partial", (part.func, part.args, part.keywords)
+    if isinstance(part, types.MethodType):
+        return "method", (part.__func__, part.__self__)
+    if isinstance(part, types.FunctionType):
+        held = tuple(cell.cell_contents for cell in part.__closure__ or ())
+        return _name(part), (part.__defaults__, part.__kwdefaults__, held)
+    raise TypeError(f"the content of {type(part).__name__} is not known")
 
 
 def _name(defined: Any) -> str:

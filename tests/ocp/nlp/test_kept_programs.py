@@ -126,6 +126,15 @@ def test_contents_differ_with_the_data():
     assert content({"a": [1, (2.0, od.Revolute("x"))]}) == content({"a": [1, (2.0, od.Revolute("x"))]})
 
 
+def test_an_object_that_stands_twice_differs_from_its_copy():
+    """A foothold of two phases has one place, two equal footholds have two."""
+    one, same = (ocp.Foothold(od.Contact("foot")) for _ in range(2))
+    assert content([one, one]) != content([one, same])
+    assert content([one, same, one]) != content([one, same, same])
+    assert content([one, same]) == content([same, one])
+    assert content([one, one, 1]) != content([one, one, 2])
+
+
 @dataclass(frozen=True)
 class Own:
     weight: float = 1.0
