@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import warnings
+from pathlib import Path
 
-from ..io import Fault, file_faults
+from ..io import Fault, file_faults, load
+from ..muscles import path_faults
 from .inputs import UsageError
 from .streams import as_json
 
@@ -16,6 +19,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"no file {str(options.file)!r}; expected a file of a model, not a name")
     found = file_faults(options.file)
     faults = [fault for fault in found if fault.severe]
+    if not faults:
+        found += _of_muscles(options.file)
     if options.json:
         entries = [{"line": f.line, "text": f.text, "kind": "fault" if f.severe else "note"} for f in found]
         print(as_json({"file": str(options.file), "faults": len(faults), "found": entries}))
@@ -25,6 +30,14 @@ def run(options: argparse.Namespace) -> int:
     notes = len(found) - len(faults)
     print(f"{options.file}: {_count(len(faults), 'fault')}" + (f", {_count(notes, 'note')}" if notes else ""))
     return 1 if faults else 0
+
+
+def _of_muscles(file: Path) -> list[Fault]:
+    """Notes on the paths of the muscles of a model that loads."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = load(file)
+    return [Fault(None, str(fault), severe=False) for fault in path_faults(model)] if model.muscles else []
 
 
 def _line(name: str, fault: Fault) -> str:

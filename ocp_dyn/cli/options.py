@@ -110,7 +110,8 @@ def _check(commands: Any) -> None:
         "for file in robots/*.urdf; do ocp-dyn check $file || exit 1; done",
         "Faults are what the library refuses: wrong numbers, unknown names, loops, inertias that no body can have. "
         "Notes\n"
-        "are what it takes, but what is rarely meant: joints that mimic others, moving bodies without mass.",
+        "are what it takes, but what is rarely meant: joints that mimic others, moving bodies without mass, paths of\n"
+        "muscles without a length, through their wrap objects, or that no polynomial follows.",
     )  # fmt: skip
     command.add_argument("file", metavar="FILE", type=_path, help="a URDF, MJCF, OpenSim, SDF or JSON file")
     _json(command)

@@ -45,6 +45,7 @@ from .path_algorithms import muscle_speeds as muscle_speeds
 from .path_algorithms import muscle_torques as muscle_torques
 from .path_geometry import PathGeometry as PathGeometry
 from .path_geometry import path_geometry as path_geometry
+from .path_geometry import path_lines as path_lines
 from .path_report import PathFault as PathFault
 from .path_report import coupled_coordinates as coupled_coordinates
 from .path_report import path_faults as path_faults

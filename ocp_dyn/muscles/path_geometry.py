@@ -11,9 +11,11 @@ from casadi import DM
 
 from .._base.checks import choice
 from .._base.types import Array, ModelError, names_in_message, repr_in_message, suggestion
+from ..dynamics.kinematics import body_transforms
 from ..mechanism import Model, Muscle
 from ..mechanism.boundary import checks_arguments
 from .paths.geometry import LINES, Path, path_values
+from .paths.lines import path_line
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,26 @@ def path_geometry(
     arms = np.stack([one.moment_arms for one in found], axis=1) if found else np.zeros((n, 0, model.nv))
     names = tuple(muscle.name for muscle in chosen)
     return PathGeometry(names, lengths, arms) if table.ndim == 2 else PathGeometry(names, lengths[0], arms[0])
+
+
+@checks_arguments(own=("q",))
+def path_lines(model: Model, q: Any, muscles: Sequence[str] | str | None = None) -> dict[str, Array]:
+    """Points (n x 3) [m], world axes, of the lines of paths at a configuration q (nq), by the names of the muscles:
+    those of the path, and some along its arcs over wrap objects. To draw them.
+
+    >>> od.muscles.path_lines(od.models.elbow(), [0.0], "biceps")["biceps"].shape
+    (2, 3)
+    """
+    table = _configurations(model, q)
+    if table.ndim != 1:
+        raise ValueError(f"q must be one configuration, {model.nq} numbers, got {len(table)} rows")
+    found = {}
+    for muscle in chosen_muscles(model, muscles):
+        path = Path(model, muscle)
+        X = body_transforms(model, DM(table))[path.bodies.base]
+        R, p = X.E.full().T, X.r.full().ravel()
+        found[muscle.name] = path_line(path, table) @ R.T + p
+    return found
 
 
 def _configurations(model: Model, q: Any) -> Array:

@@ -42,7 +42,7 @@ from .drawing import (
 )
 from .player import Scene, page
 from .shown.path import AnimationPath
-from .skeleton import Segment, skeleton
+from .skeleton import Segment, muscle_lines, skeleton
 from .terrain.side import FrontGround, Ground, SideGround
 from .terrain.slabs import risers
 
@@ -218,7 +218,7 @@ def _film(motion: MotionLike, steps: int, pace: float, speed: float, view: str |
     count = max(2, round(total / pace))
     # the last frame of a loop comes one before its first; a single motion includes its end
     times = np.linspace(0.0, total, count + (not repeats), endpoint=not repeats)
-    segments = skeleton(model)
+    segments = skeleton(model) + muscle_lines(model)
     points = locate(model, used_points(segments), motion.sample(times))
     points = np.array([straight(p, float(time)) for p, time in zip(points, times, strict=True)])
     camera = np.zeros(len(times))

@@ -26,7 +26,7 @@ Plane = Literal["side", "front"]
 COLORS: dict[Side, str] = {"left": "#0072B2", "right": "#D55E00", "middle": "#7C8692"}
 """Blue and vermilion of Okabe and Ito's palette, which color-blind people can distinguish."""
 
-FORCE, INK, FAINT, SHADE = "#00896B", "#30363D", "#9AA3AD", "#ECEEF1"
+FORCE, INK, FAINT, SHADE, MUSCLE = "#00896B", "#30363D", "#9AA3AD", "#ECEEF1", "#B5304A"
 PICTURES = (".png", ".pdf", ".svg")
 
 FORCE_HEIGHT = 0.4
@@ -89,13 +89,15 @@ def mix_with_white(color: str, strength: float) -> tuple[float, float, float]:
 
 
 def color_of(segment: Segment) -> str:
-    """The color of a shape: of its side, pale for parts of joints."""
+    """The color of a shape: of its side, pale for parts of joints, red for muscles."""
+    if segment.kind == "muscle":
+        return MUSCLE
     return FAINT if segment.of_joint else COLORS[segment.side]
 
 
 def rank_of(segment: Segment) -> int:
     """The place of a shape among those of the same depth: parts of joints are drawn first, the right side last."""
-    return {"left": 0, "middle": 1, "right": 2}[segment.side] - 3 * segment.of_joint
+    return {"left": 0, "middle": 1, "right": 2}[segment.side] - 3 * segment.of_joint + 3 * (segment.kind == "muscle")
 
 
 def flat(points: Array, plane: Plane) -> Array:

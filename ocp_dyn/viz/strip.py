@@ -12,7 +12,7 @@ from .._base.types import truth
 from ..gait.bodies import locate, side_words, size
 from ..gait.unrolled import MotionLike, Straight, check_finite, check_motion, climb_words, unroll
 from .drawing import INK, Arrows, Puppet, bare, figure, force_arrows, legend, picture_format, save, used_points
-from .skeleton import skeleton
+from .skeleton import muscle_lines, skeleton
 from .terrain.side import Ground, SideGround
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class _Strip:
         self.motion, self.model = motion, motion.model
         self.steps = 2 if motion.repeats and motion.mirror() is not None else 1
         self.total, self.reach, self.segments = motion.duration * self.steps, size(self.model), skeleton(self.model)
+        self.segments += muscle_lines(self.model)
         self.radius = max((max(s.radii) for s in self.segments), default=0.0)
         count = (poses - 1) * (ghosts + 1) + 1
         self.times = np.linspace(0.0, self.total, count)

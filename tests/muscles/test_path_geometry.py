@@ -10,6 +10,8 @@ import ocp_dyn as od
 from ocp_dyn.muscles.paths.ellipsoids import section
 from ocp_dyn.muscles.paths.geodesics import geodesic
 from ocp_dyn.muscles.paths.wrapping import INSIDE, MANDATORY, STRAIGHT, WRAPPED, cylinder, side_of, sphere, torus
+from ocp_dyn.viz.drawing import MUSCLE
+from ocp_dyn.viz.skeleton import muscle_lines
 from tests.muscles import bodies
 
 ALL = side_of("all")
@@ -218,3 +220,27 @@ def symbolic(model):
     import casadi as ca
 
     return od.with_parameters(model, {"mass:shank": ca.SX.sym("m")})
+
+
+@pytest.mark.parametrize("kind", [*bodies.WRAPS, "two joints"])
+def test_lines_run_along_the_paths(kind):
+    """Chords of the arcs are a little shorter than the path, and begin and end where it does."""
+    model = MODELS[kind](kind) if kind in bodies.WRAPS else MODELS[kind]()
+    q = np.array([0.1, 0.2, -0.1, 0.4])
+    line = od.muscles.path_lines(model, q)[model.muscle_names[0]]
+    length = od.muscles.path_geometry(model, q).lengths[0]
+    assert length - 1e-4 < np.sum(np.linalg.norm(np.diff(line, axis=0), axis=1)) <= length + 1e-6
+    for end, point in ((line[0], model.muscles[0].path[0]), (line[-1], model.muscles[0].path[-1])):
+        place = od.point_position(model, point.body, q, point.point).full().ravel()
+        np.testing.assert_allclose(end, place, atol=1e-12)
+    if kind == "cylinder":
+        assert len(line) > 10
+
+
+def test_pictures_show_muscles(tmp_path):
+    model = bodies.extensor("one half")
+    picture = od.viz.plot_model(model, np.array([0.1, 0.2, -0.1, 0.4]), path=tmp_path / "leg.png", view="side")
+    assert any(line.get_color() == MUSCLE and len(line.get_xdata()) > 10 for line in picture.axes[0].lines)
+    shapes = muscle_lines(model)
+    assert [shape.name for shape in shapes] == ["extensor"]
+    np.testing.assert_allclose(shapes[0].points[0][1:], model.muscles[0].path[0].point)

@@ -138,3 +138,12 @@ def test_no_muscles():
     assert od.moment_arms(model, np.zeros(4)).shape == (0, 4)
     assert od.muscles.path_report(model) == ()
     assert DM(od.muscle_torques(model, np.zeros(4), np.zeros(0))).nnz() == 0
+
+
+def test_the_command_tells_what_is_wrong_with_paths(tmp_path, capsys):
+    from ocp_dyn.cli.main import main
+
+    path = (bodies.point("P1", "thigh", 0.045, 0.01, -0.1), bodies.point("P2", "thigh", 0.045, 0.01, -0.1))
+    od.save_model(bodies.leg().with_muscles([od.Muscle("none", "PathSpring", path)]), tmp_path / "leg.json")
+    assert main(["check", str(tmp_path / "leg.json")]) == 0
+    assert "note: muscle 'none': its path has no length" in capsys.readouterr().out

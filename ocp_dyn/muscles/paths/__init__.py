@@ -8,6 +8,8 @@
 | `geodesics` | shortest lines over ellipsoids |
 | `routes` | the way of a path over several wrap objects |
 | `geometry` | length and moment arms of a path |
+| `lines` | points of a path, to draw it |
+| `trials` | configurations at which paths are tried, and points inside wrap objects |
 | `polynomials` | products of Chebyshev polynomials, on numbers and expressions |
 | `fits` | polynomials of fewest terms that are right to a tolerance |
 | `smooth` | the smooth forms of all paths of a model, and their cache |

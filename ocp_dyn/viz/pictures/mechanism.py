@@ -18,9 +18,11 @@ from ...gait.unrolled import check_quaternions
 from ...mechanism import Model
 from ...mechanism.boundary import checks_arguments
 from ...models import ClosedChain
+from ...muscles import path_lines
 from ..drawing import (
     FAINT,
     INK,
+    MUSCLE,
     SHADE,
     Puppet,
     arrow,
@@ -180,6 +182,8 @@ class _Pose:
     segments: Sequence[Segment]
     points: Array
     reach: float
+    muscles: Sequence[Array] = ()
+    """Lines (n, 3) of the muscles [m]."""
 
     @staticmethod
     def of(model: Model, q: Array) -> _Pose:
@@ -187,7 +191,8 @@ class _Pose:
         grounded = [f for f in model.frames.values() if not f.body and f.name.startswith(CUT)]
         pins = [Point(0, *np.array(f.X.r.full()).ravel().tolist()) for f in grounded]
         segments += [Segment("world", "pivot", "middle", (p,), (0.018 * size(model),)) for p in pins]
-        return _Pose(model, segments, locate(model, used_points(segments), q[None])[0], size(model))
+        muscles = tuple(path_lines(model, q).values())
+        return _Pose(model, segments, locate(model, used_points(segments), q[None])[0], size(model), muscles)
 
     @property
     def radii(self) -> Array:
@@ -238,6 +243,8 @@ class _Pose:
         elif view in ("side", "front") and floor is not None:
             axes.axhline(floor, color=INK, linewidth=1.2, zorder=2)
         Puppet(axes, self.segments, "side").draw(self.points @ turn.T)
+        for line in self.muscles:
+            axes.plot(*flat(line @ turn.T, "side").T, color=MUSCLE, linewidth=1.3, solid_capstyle="round", zorder=4)
         _directions(axes, turn)
 
     def _ground(self, axes: Axes, turn: Array, floor: float) -> None:

@@ -1,5 +1,5 @@
-"""`python -m scripts.checks.formats DIR [--part osim|muscles]`: every model file of a folder, read by the library and
-by the program to which its format belongs; a table of counts per folder, and every refusal."""
+"""`python -m scripts.checks.formats DIR [--part osim|muscles|paths]`: every model file of a folder, read by the library
+and by the program to which its format belongs; a table of counts per folder, and every refusal."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from . import mjcf, muscles, osim
+from . import mjcf, muscles, osim, paths
 
-PARTS = {"mjcf": mjcf, "osim": osim, "muscles": muscles}
+PARTS = {"mjcf": mjcf, "osim": osim, "muscles": muscles, "paths": paths}
 COLUMNS = ("agree", "refused", "differ", "no joints", "not a model")
 
 
