@@ -50,8 +50,9 @@ class Summary(Displayed):
     speed [m/s], horizontally; cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque
     [N m], the largest mean over an interval; peak_vertical_force [N], the largest on one foot, and
     peak_vertical_force_in_body_weights, the same as a multiple of the model's weight. defects: see `Defects`.
-    iterations of the solver. infeasibility: the largest violation of a row, in its scale. build_seconds, solve_seconds:
-    time taken to make the program and to solve it. worst_fault: the constraint that is violated most, "" if none is.
+    iterations of the solver, on the last grid; ladder: all grids, if there were several, see `ocp.solve`.
+    infeasibility: the largest violation of a row, in its scale. build_seconds, solve_seconds: time taken to make the
+    program and to solve it. worst_fault: the constraint that is violated most, "" if none is.
     bounds: those that decide the result, see `DecidingBounds`; none if the solver did not converge, or without a record
     of the program. channels: least and largest value of each channel of the components. driving:
     the components with a force of their own: work, cost of transport and peak torque are those of tau alone.
@@ -94,6 +95,7 @@ class Summary(Displayed):
     turn: float | None = None
     channels: Mapping[Channel, tuple[float, float]] = field(default_factory=dict, repr=False)
     driving: tuple[str, ...] = field(default=(), repr=False)
+    ladder: str | None = field(default=None, repr=False)
 
     def figures(self) -> list[Figure]:
         """All figures that apply, in the order of the table, except the status and the costs."""
@@ -124,6 +126,7 @@ class Summary(Displayed):
             yield Figure("open loop defect", self.defects.open_loop_angle, "rad")
             yield Figure("open loop defect", self.defects.open_loop_length, "m")
         yield Figure("iterations", self.iterations)
+        yield Figure("ladder", self.ladder)
         yield Figure("infeasibility", self.infeasibility)
         yield Figure("build seconds", self.build_seconds)
         yield Figure("solve seconds", self.solve_seconds)
@@ -196,7 +199,14 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         turn=float(np.degrees(solution.turn)) or None,
         channels={c: (float(solution[c.name].min()), float(solution[c.name].max())) for c in solution.channels},
         driving=solution.driving,
+        ladder=_told(stats["ladder"]) if stats.get("ladder") else None,
     )
+
+
+def _told(ladder: Iterable[Mapping[str, Any]]) -> str:
+    """The grids of a ladder, in words."""
+    grids = (f"{sum(one['intervals'])} intervals in {one['iterations']} iterations" for one in ladder)
+    return ", then ".join(grids)
 
 
 def bounds_of(solution: Motion) -> DecidingBounds:

@@ -210,6 +210,18 @@ def _refinement(value: Any) -> dict[str, Any]:
     return found
 
 
+def _ladder(value: Any) -> list[Any]:
+    """The grids by way of which a motion was found."""
+    if not isinstance(value, list):
+        raise wrong("a list of grids", value)
+    for one in value:
+        text(mapping(one).get("status"))
+        for key in ("iterations", "seconds", "objective"):
+            number(one.get(key))
+        numbers(one.get("intervals"), len(one.get("intervals") or []))
+    return value
+
+
 NEEDED = {"converged": boolean, "status": text}
 """Figures that every solved motion has."""
 
@@ -219,6 +231,7 @@ FIGURES: dict[str, Callable[[Any], Any]] = NEEDED | {
     **dict.fromkeys(("faults", "repetitions", "transitions", "driving"), texts),
     **dict.fromkeys(("solver", "linear_solver", "worst_row", "evaluation", "form", "torque", "contact_level"), text),
     "integrator": _integrator,
+    "ladder": _ladder,
     "refinement": _refinement,
 }
 """Checks of the figures of a run that the library reads; others are kept as they are."""

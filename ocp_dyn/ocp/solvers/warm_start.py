@@ -217,9 +217,9 @@ class CentralPath:
         return min(seen[-PATIENCE:]) > max(FEASIBLE, PROGRESS * seen[-PATIENCE - 1])
 
 
-def carried(program: Assembled, start: Start, found: Iterate) -> Iterate | None:
+def carried(program: Assembled, start: Start, found: Iterate, share: float = 1.0) -> Iterate | None:
     """A central iterate for a solution that a warm start has found: the central iterate of the start, moved by what
-    lies between the two solutions, and then back to the central path at LEVEL.
+    lies between the two solutions, and then back to the central path; share: as for `recentered`.
 
     A warm start passes the path too fast to leave one. None if the start has none.
     """
@@ -227,23 +227,33 @@ def carried(program: Assembled, start: Start, found: Iterate) -> Iterate | None:
         return None
     before = Iterate(start.x, start.lam_x, start.lam_g)
     return recentered(
-        program, start, Iterate(*(c + new - old for c, new, old in zip(start.central, found, before, strict=True)))
+        program,
+        start,
+        Iterate(*(c + n - old for c, n, old in zip(start.central, found, before, strict=True))),
+        share=share,
     )
 
 
-def recentered(program: Assembled, start: Start, iterate: Iterate) -> Iterate:
-    """An iterate near the central path, moved to the central path at LEVEL; start: its bounds and parameters."""
+def recentered(program: Assembled, start: Start, iterate: Iterate, level: float = LEVEL, share: float = 1.0) -> Iterate:
+    """An iterate near the central path, moved to the central path at a level; start: its bounds and parameters.
+
+    share: length of an interval beside that for which LEVEL and STIFFNESS are made. Multipliers are integrals over an
+    interval, so both are multiplied by it.
+    """
     x, lam_x, lam_g = iterate
-    x, lam_x = _centered(x, start.lower, start.upper, lam_x)
+    scales = level * share, STIFFNESS * share
+    x, lam_x = _centered(x, start.lower, start.upper, lam_x, *scales)
     g = program.evaluator.constraints(x, start.p)
-    _, inside = _centered(g, program.row_lower, program.row_upper, lam_g)
+    _, inside = _centered(g, program.row_lower, program.row_upper, lam_g, *scales)
     return Iterate(x, lam_x, np.where(program.row_lower == program.row_upper, lam_g, inside))
 
 
-def _centered(value: Array, lower: Array, upper: Array, lam: Array) -> tuple[Array, Array]:
-    """Values and net multipliers with gap times multiplier equal to LEVEL at the nearer bound.
+def _centered(
+    value: Array, lower: Array, upper: Array, lam: Array, level: float, stiffness: float
+) -> tuple[Array, Array]:
+    """Values and net multipliers with gap times multiplier equal to the level at the nearer bound.
 
-    gap - lam / STIFFNESS stays as it is: gap = t/2 + sqrt(t^2/4 + LEVEL / STIFFNESS), which smooths max(t, 0) [C. Chen
+    gap - lam / stiffness stays as it is: gap = t/2 + sqrt(t^2/4 + level / stiffness), which smooths max(t, 0) [C. Chen
     & O. Mangasarian, A class of smoothing functions for nonlinear and mixed complementarity problems, Comput. Optim.
     Appl. 5, 1996]. Fixed values, and multipliers of values without bounds, stay too.
     """
@@ -252,8 +262,8 @@ def _centered(value: Array, lower: Array, upper: Array, lam: Array) -> tuple[Arr
     at_lower = (value - lower) <= (upper - value)
     for sign, bound, chosen in ((-1.0, lower, at_lower), (1.0, upper, ~at_lower)):
         k = chosen & np.isfinite(bound) & (lower < upper)
-        t = sign * (bound[k] - value[k]) - sign * lam[k] / STIFFNESS
-        gap = t / 2 + np.sqrt(t * t / 4 + LEVEL / STIFFNESS)
+        t = sign * (bound[k] - value[k]) - sign * lam[k] / stiffness
+        gap = t / 2 + np.sqrt(t * t / 4 + level / stiffness)
         gap = np.clip(gap, TINY, width[k] / 2)
-        value[k], lam[k] = bound[k] - sign * gap, sign * LEVEL / gap
+        value[k], lam[k] = bound[k] - sign * gap, sign * level / gap
     return value, lam

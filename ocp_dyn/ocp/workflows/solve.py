@@ -18,6 +18,7 @@ from ..statement.statement import Statement
 from .attempt import LINEAR_SOLVER_OPTIONS, SUSPICION, Attempt, check_problem, prepare, starting_point
 from .diagnosis import check as findings
 from .parameter_values import by_name
+from .refinement.ladder import check_ladder
 from .refinement.refine import check_aim, refined
 from .restarts import check_restarts
 from .verdict import verdict_of_bounds
@@ -40,6 +41,7 @@ def solve(
     values: Mapping[str, Any] | None = None,
     accuracy: float | None = None,
     refine: str = "auto",
+    ladder: bool | str = "auto",
     early_verdict: bool | str = True,
     restarts: int | str | Sequence[str] = 0,
     seed: int = 0,
@@ -63,7 +65,8 @@ def solve(
 
     accuracy: largest error of an interval [rad, m]; where it is larger the grid is refined and the solve goes on, see
     `ocp_dyn.ocp.workflows.refinement.refine`. refine: "split", "order" or "auto", the cheaper one; ValueError where the
-    integrator cannot. A `start` begins on its own grid. `solution.refinement` tells what was done.
+    integrator cannot. A `start` begins on its own grid. `solution.refinement` tells what was done. ladder: whether
+    coarser grids come first, see `ocp_dyn.ocp.workflows.refinement.ladder`; "auto": from 56 intervals on.
 
     early_verdict: a problem that is proved to be infeasible is told early, with the status "Infeasible" and a sentence
     in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
@@ -83,7 +86,8 @@ def solve(
         problem, solver=solver, start=start, tolerance=tolerance, max_iterations=max_iterations, progress=progress,
         threads=threads, values=values, early_verdict=early_verdict, seed=seed, **options,
     )  # fmt: skip
-    return refined(attempt, check_aim(problem, accuracy, refine), guess, start, check_restarts(restarts, seed))
+    ways = check_restarts(restarts, seed), check_ladder(ladder, start)
+    return refined(attempt, check_aim(problem, accuracy, refine), guess, start, *ways)
 
 
 def attempt_of(

@@ -43,16 +43,23 @@ CASES: dict[str, Make] = {
 an interval."""
 
 
-def measure(name: str, factor: int, threads: int = 1, limit: int = 1000) -> Row:
+def measure(name: str, factor: int, threads: int = 1, limit: int = 1000, ladder: bool | str = "auto") -> Row:
     """The row of a case with `factor` times its usual number of intervals; a second solve of a solved problem would
-    find its tables ready, so the building of the problem is not in the times."""
+    find its tables ready, so the building of the problem is not in the times, but that of coarser grids of a ladder is.
+
+    work: iterations on all grids of the ladder, each counted by its share of the intervals."""
     problem = CASES[name](factor)
-    problem.solve(progress=False, threads=threads, max_iterations=0)
+    problem.solve(progress=False, threads=threads, max_iterations=0, ladder=False)
     begin = time.process_time()
-    solution = problem.solve(progress=False, threads=threads, max_iterations=limit)
+    solution = problem.solve(progress=False, threads=threads, max_iterations=limit, ladder=ladder)
     seconds = time.process_time() - begin
     stats, count = solution.stats, max(solution.stats["iterations"], 1)
-    figures = {"iterations": count, "ms per iteration": 1e3 * seconds / count, "s": seconds, "cost": solution.objective}
+    figures = {"iterations": count, "work": count, "s": seconds, "cost": solution.objective}
+    if "ladder" in stats:
+        finest = sum(stats["ladder"][-1]["intervals"])
+        figures["work"] = sum(one["iterations"] * sum(one["intervals"]) for one in stats["ladder"]) / finest
+    else:
+        figures["ms per iteration"] = 1e3 * seconds / count
     linear = stats["linear_solver_figures"]
     if linear:
         pivots = linear["factorizations"] * (stats["variables"] + stats["constraints"])
@@ -73,7 +80,7 @@ def _rows(options: argparse.Namespace) -> Iterator[Row]:
             print(f"{name} is left out: it needs pip install example-robot-data")
             continue
         for factor in options.factors:
-            yield measure(name, factor, options.threads, options.limit)
+            yield measure(name, factor, options.threads, options.limit, "auto" if options.ladder else False)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,15 +89,16 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--factors", type=int, nargs="+", default=[1, 2, 4, 8], help="multiples of the usual intervals")
     group.add_argument("--threads", type=int, default=1, help="of the solver (default 1)")
     group.add_argument("--limit", type=int, default=1000, help="of iterations (default 1000)")
+    group.add_argument("--no-ladder", dest="ladder", action="store_false", help="no coarser grids before the fine ones")
 
 
 SECTION = Section(
     title="Finer grids",
     size="intervals",
-    columns={"iterations": ".0f", "factorizations": ".0f", "delayed pivots": ".0f", "% of pivots": ".2f",
+    columns={"iterations": ".0f", "work": ".1f", "factorizations": ".0f", "delayed pivots": ".0f", "% of pivots": ".2f",
              "1e6 multiply-adds": ".0f", "residual": ".0e",
              "ms per iteration": ".1f", "s": ".2f", "cost": ".4f"},
-    plotted=("iterations", "ms per iteration", "s"),
+    plotted=("work", "ms per iteration", "s"),
     rows=_rows,
     arguments=_arguments,
 )  # fmt: skip

@@ -93,7 +93,7 @@ def test_figures_that_a_motion_lacks_are_none(hop: ocp.Solution) -> None:
     found = swung().summary()
     absent = {name for name in (f.name for f in fields(found)) if getattr(found, name) is None}
     assert absent == {
-        "step_length", "sideways", "rise", "turn", "speed", "cost_of_transport", "peak_vertical_force",
+        "step_length", "sideways", "rise", "turn", "ladder", "speed", "cost_of_transport", "peak_vertical_force",
         "peak_vertical_force_in_body_weights"
     }  # fmt: skip
     assert not absent & found.numbers().keys()

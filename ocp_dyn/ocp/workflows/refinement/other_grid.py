@@ -46,6 +46,20 @@ class Side:
     def grids(self) -> list[Intervals]:
         return [phase.grid for phase in self.transcription.problem.phases]
 
+    @property
+    def share(self) -> float:
+        """Length of an interval beside that of the usual grid."""
+        return USUAL_INTERVALS / sum(grid.count for grid in self.grids)
+
+
+USUAL_INTERVALS = 31
+"""Number of intervals of the walk on which the central level of starts was measured."""
+
+CLOSE = 2e-5
+"""Level of the central path from which a solution on another grid is gone on with. To 62 and 124 intervals from half as
+many a walk takes 12 and 14 iterations, 13 and 17 from the solution itself, and 12 and 14 from the central iterate of a
+cold run; a run of 62 intervals 24, and more than 30, which is given up, from the others."""
+
 
 def start_on(old: Side, new: Side, solution: Solution) -> Start:
     """The solution of the old program as a start of the new one, with its multipliers and its central iterate.
@@ -62,8 +76,16 @@ def start_on(old: Side, new: Side, solution: Solution) -> Start:
     if solution.central:
         c = Iterate(**solution.central)
         moved = Iterate(x + carry.point(c.x - at.x), carry.bounds(c.lam_x), carry.rows(c.lam_g))
-        start = replace(start, central=recentered(new.program, start, moved))
+        start = replace(start, central=recentered(new.program, start, moved, share=new.share))
     return start
+
+
+def close_to(new: Side, start: Start) -> Start:
+    """The start with a central iterate that is close to its solution."""
+    assert start.lam_x is not None
+    assert start.lam_g is not None
+    solution = Iterate(start.x, start.lam_x, start.lam_g)
+    return replace(start, central=recentered(new.program, start, solution, CLOSE, new.share))
 
 
 class _Carry:

@@ -28,16 +28,13 @@ from ...._base.types import Array, Indices
 from ....integrators import ALIASES, FAMILIES, LARGEST_STAGE_COUNT, Scheme, scheme
 from ...analysis.interval_errors import IntervalErrors, interval_errors
 from ...analysis.refinement import Refinement, Round
-from ...nlp.program import Assembled
 from ...solution import Solution
-from ...solvers.interface import Iterate, Start
-from ...solvers.warm_start import carried
 from ...statement.grids import Intervals
 from ...statement.statement import Statement
-from ...transcription.variables import Transcription
-from ..attempt import LINEAR_SOLVER_OPTIONS, Attempt, prepare
-from ..restarts import STOPPED, solve_with_restarts
-from .other_grid import Side, start_on
+from ..attempt import Attempt
+from ..restarts import solve_with_restarts
+from .carried_solve import for_starts, on_grids, solved_on
+from .ladder import climbed
 
 WAYS = ("auto", "split", "order")
 """Ways to refine a grid: "auto" takes the cheaper one."""
@@ -50,9 +47,6 @@ MOST_PARTS = 6
 
 MOST_GROWTH = 40
 """Largest number of intervals, as a multiple of those of the problem."""
-
-FEW_ITERATIONS = 60
-"""Iterations after which the iterate of another grid is given up; those that succeed take 1 to 27."""
 
 SHORTEST = 1e-4
 """Smallest share of an interval in its phase that a split leaves."""
@@ -95,7 +89,7 @@ def on_grid_of(problem: Statement, solution: Solution) -> Statement:
             f"{', '.join(names[1])}"
         )
     grids = tuple(phase.grid for phase in solution.phases)
-    return _on(problem, grids, solution.stats.get("integrator", problem.resolved.integrator))
+    return on_grids(problem, grids, solution.stats.get("integrator", problem.resolved.integrator))
 
 
 Aim = tuple[float, str]
@@ -122,19 +116,19 @@ def refined(
     guess: Solution | None,
     start: Solution | None,
     restarts: tuple[tuple[str, ...], int],
+    ladder: bool | str,
 ) -> Solution:
     """A solution all of whose intervals err by no more than the accuracy [rad, m], or the last that was found; without
-    an aim that on the grid of the problem. restarts: of the solve on the first grid."""
+    an aim that on the grid of the problem. restarts, ladder: of the solve on the first
+    grid."""
     given = attempt.problem
     if aim is None:
-        return solve_with_restarts(attempt.solved(guess, start), *restarts, attempt)
+        return solve_with_restarts(climbed(attempt, guess, start, ladder), *restarts, attempt)
     accuracy, way = aim
-    first = _on(given, tuple(phase.grid for phase in given.phases), given.resolved.integrator)
+    first = on_grids(given, tuple(phase.grid for phase in given.phases), given.resolved.integrator)
     attempt = replace(attempt, problem=first if start is None else on_grid_of(given, start))
-    solution = solve_with_restarts(attempt.solved(guess, start), *restarts, attempt)
-    kept = {k: x for k, x in attempt.settings.options.items() if k not in given.options or k in LINEAR_SOLVER_OPTIONS}
-    # the others are for starts from a guess
-    attempt = replace(attempt, settings=replace(attempt.settings, options=kept))
+    solution = solve_with_restarts(climbed(attempt, guess, start, ladder), *restarts, attempt)
+    attempt = for_starts(attempt, given)
     rounds: list[Round] = []
     while solution.converged:
         errors = interval_errors(solution)
@@ -143,7 +137,7 @@ def refined(
         attempt.say(f"grid {len(rounds)}: {_told(rounds[-1])}")
         if plan is None or len(rounds) > MOST_ROUNDS:
             return _recorded(solution, accuracy, _verdict(given, errors, rounds, accuracy), rounds)
-        found, attempt = _solved_on(attempt, plan, solution)
+        found, attempt = solved_on(attempt, on_grids(attempt.problem, plan.grids, plan.integrator), solution)
         if not found.converged:
             break
         solution = found
@@ -154,38 +148,6 @@ def refined(
     return _recorded(
         solution, accuracy, f"the motion on grid {len(rounds) + 1} was not found ({status}), {told}", rounds
     )
-
-
-def _solved_on(attempt: Attempt, plan: Plan, solution: Solution) -> tuple[Solution, Attempt]:
-    """The motion on the next grid: from the iterate on this one, if that fails from its central iterate, and then from
-    the motion alone."""
-    old = Side(*prepare(attempt.problem, attempt.threads))
-    following = replace(attempt, problem=_on(attempt.problem, plan.grids, plan.integrator))
-    starts: list[tuple[Assembled, Start]] = []
-
-    def from_central(t: Transcription, program: Assembled) -> Start:
-        starts.append((program, start_on(old, Side(t, program), solution)))
-        return starts[0][1]
-
-    def from_solution(t: Transcription, program: Assembled) -> Start:
-        return replace(from_central(t, program), central=None)  # two iterations less, where it is near enough
-
-    settings = attempt.settings
-    short = replace(settings, max_iterations=min(FEW_ITERATIONS, settings.max_iterations))
-    found = replace(following, settings=short, early_verdict=False).solved(carry=from_solution)
-    if found.converged and not found.central:
-        central = carried(*starts[0], Iterate(*(found.iterate[key] for key in Iterate._fields)))
-        found = replace(found, central={} if central is None else central._asdict())
-    if _failed(found) and solution.central:
-        found = following.solved(carry=from_central)
-    if _failed(found):
-        found = following.solved(guess=solution)
-    return found, following
-
-
-def _failed(solution: Solution) -> bool:
-    """Whether a run did not converge, and the user has not stopped it."""
-    return not solution.converged and solution.status != STOPPED
 
 
 def next_grid(
@@ -297,12 +259,6 @@ def _family(integrator: str | Scheme) -> tuple[str, int] | None:
         return None
     name, _, stages = ALIASES.get(integrator, integrator).partition(":")
     return (name, int(stages)) if name in FAMILIES else None
-
-
-def _on(problem: Statement, grids: tuple[Intervals, ...], integrator: str | Scheme) -> Statement:
-    """The problem on these grids."""
-    phases = [replace(phase, intervals=grid) for phase, grid in zip(problem.phases, grids, strict=True)]
-    return replace(problem, phases=phases, integrator=integrator)
 
 
 def _round(solution: Solution, errors: IntervalErrors, change: str) -> Round:
