@@ -1,4 +1,4 @@
-"""The three libraries, with the functions that Python calls."""
+"""The four libraries, with the functions that Python calls."""
 
 from __future__ import annotations
 
@@ -51,3 +51,12 @@ TABLES = NativeLibrary(
     },
 )
 """Functions as tables of their operations: making of the tables, and their evaluation for many instances."""
+
+FITTING = NativeLibrary(
+    "fitting",
+    {
+        "fitting_steps": (None, (_whole, *(16 * (_address,)))),
+        "fitting_matrices": (None, (_whole, *(9 * (_address,)))),
+    },
+)
+"""Least squares of markers on the bodies of a model, and damped Newton steps, frame by frame."""

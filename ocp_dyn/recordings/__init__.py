@@ -6,7 +6,7 @@
 | `files`, `formats/` | .trc, .mot, .sto, .c3d, .csv |
 | `forces`, `events` | wrenches on feet, centers of pressure; strikes of feet and strides |
 | `fit_motion`, `motion` | inverse kinematics of all frames, `FittedMotion` |
-| `placed`, `least_squares`, `smooth_motion` | its costs on all frames at once, steps, smooth motions |
+| `fitting/` | its costs, steps in NumPy and in C, smooth motions |
 | `moments` | inverse dynamics with ground forces, curves over the gait cycle |
 | `setups` | setup files of OpenSim: weights, external loads |
 | `scaling/` | models scaled to a subject, markers placed; setup files of scaling |

@@ -15,10 +15,10 @@ from ..dynamics.kinematics import resolve
 from ..mechanism import Model
 from ..mechanism.boundary import column_of_numbers
 from ..spatial_algebra.rotations import quaternion_matrix
-from .least_squares import Prior, entries_with_dofs
+from .fitting.least_squares import Prior, entries_with_dofs
+from .fitting.placed import Measured
 from .motion import rotational
 from .naming import no_such_name
-from .placed import Measured
 from .recording import Recording
 
 

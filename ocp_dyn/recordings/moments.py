@@ -19,8 +19,8 @@ from ..gait.gait import Gait
 from ..gait.joint_angles import gait_coordinates
 from ..mechanism.loads import Loads
 from .events import Events, events_from_forces
+from .fitting.placed import Placed, interpreted, turning_dofs
 from .motion import FittedMotion
-from .placed import Placed, interpreted, turning_dofs
 from .recording import Recording
 
 ANGLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"}

@@ -12,8 +12,8 @@ from casadi import SX
 from .._base import checks
 from .._base.types import Array
 from ..mechanism import Model
-from .least_squares import entries_with_dofs
-from .placed import interpreted, turning_dofs
+from .fitting.least_squares import entries_with_dofs
+from .fitting.placed import interpreted, turning_dofs
 from .recording import Recording
 from .signals import Spline, butterworth, runs, sampling_rate
 

@@ -11,7 +11,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn.cli import main
 from ocp_dyn.recordings import Recording, read, write
-from ocp_dyn.recordings.placed import Placed
+from ocp_dyn.recordings.fitting.placed import Placed
 
 LENGTHS = {"femur": 0.4, "tibia": 0.4, "calcn": 0.0}
 COORDINATES = ["hip_r", "knee_r", "ankle_r", "hip_l", "knee_l", "ankle_l"]

@@ -11,8 +11,8 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.recordings import FittedMotion, Recording, fit_motion
+from ocp_dyn.recordings.fitting.placed import Measured, Placed, rotation_vectors
 from ocp_dyn.recordings.motion import velocities
-from ocp_dyn.recordings.placed import Measured, Placed, rotation_vectors
 from ocp_dyn.recordings.signals import butterworth
 
 RATE = 50.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._base.types import Array
 from ...mechanism import Model
-from ..placed import Placed
+from ..fitting.placed import Placed
 from .stretches import origin, rotation
 
 

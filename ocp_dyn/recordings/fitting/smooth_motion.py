@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._base.types import Array, ModelError
-from .block_bands import solve_block_tridiagonal
-from .least_squares import STIFF, Prior, Steps
-from .motion import velocities
+from ..._base.types import Array, ModelError
+from ..block_bands import solve_block_tridiagonal
+from ..motion import velocities
+from ..signals import Spline, sampling_rate
+from .least_squares import STIFF, Prior, Steps, total_weight
 from .placed import Measured
-from .signals import Spline, sampling_rate
 
 REACH = 3
 """Frames to either side with which a frame has third differences in common: the size of a block."""
@@ -49,7 +49,8 @@ def smoothed(
     while step < ITERATIONS:
         step += 1
         slope = g + rough @ q * weight
-        held = steps.limits.held(q, slope) | steps.fixed
+        low, high = steps.limits.reached(q)
+        held = steps.fixed | (low & (slope > 0)) | (high & (slope < 0))
         v = _solved(H, rough, weight, np.where(held, 0.0, -slope), held, mu * size.max())
         ahead = np.clip(steps.placed.moved(q, v), steps.limits.lower, steps.limits.upper)
         value_ahead, g_ahead, H_ahead = _terms(steps, ahead, measured, prior)
@@ -75,7 +76,7 @@ def _terms(steps: Steps, q: Array, measured: Measured, prior: Prior | None) -> t
     """Value of all frames, gradients (N, nv), and matrices (N, nv, nv), with the constraints as stiff springs."""
     merit, g, H, phi, G = steps.terms(q, measured, prior)
     if phi.shape[1]:
-        k = STIFF * steps.total(measured, prior)
+        k = STIFF * total_weight(measured, prior)
         k = np.maximum(k, k.max())[:, None]
         g = g + np.einsum("nci,nc->ni", G, k * phi)
         H = H + np.einsum("nci,nc,ncj->nij", G, np.broadcast_to(k, phi.shape), G)

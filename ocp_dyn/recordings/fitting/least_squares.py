@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .._base.types import Array
-from ..mechanism import Model
+from ..._base.types import Array
+from ...mechanism import Model
 from .placed import Measured, Placed
 
 START, LEAST, MOST = 1e-3, 1e-9, 1e6
 """First, least and largest damping."""
+AT_LIMIT = 1e-12
+"""Distance [rad, m] from a limit at which a dof is there."""
 STIFF = 1e3
 """Weight of constraint errors in the merit of a step, in units of the weights of all markers."""
 
@@ -43,6 +45,7 @@ class Limits:
     upper: Array
     entries: Any
     dofs: Any
+    nv: int
 
     @staticmethod
     def of(model: Model, limited: bool = True) -> Limits:
@@ -53,16 +56,24 @@ class Limits:
             for entry, _ in pairs:
                 lower[entry], upper[entry] = model.dofs.q_lower[entry], model.dofs.q_upper[entry]
         bounded = [pair for pair in pairs if np.isfinite([lower[pair[0]], upper[pair[0]]]).any()]
-        return Limits(lower, upper, *(np.array([pair[k] for pair in bounded], dtype=int) for k in (0, 1)))
+        entries, dofs = (np.array([pair[k] for pair in bounded], dtype=int) for k in (0, 1))
+        return Limits(lower, upper, entries, dofs, model.nv)
 
-    def held(self, q: Array, g: Array) -> Any:
-        """Dofs (N, nv) at a limit that a step downhill, along -g, would pass."""
-        found = np.zeros(g.shape, dtype=bool)
-        x, slope = q[:, self.entries], g[:, self.dofs]
-        found[:, self.dofs] = ((x <= self.lower[self.entries]) & (slope > 0)) | (
-            (x >= self.upper[self.entries]) & (slope < 0)
-        )
-        return found
+    def reached(self, q: Array) -> tuple[Any, Any]:
+        """Whether each dof (N, nv) is at its lower, and at its upper limit."""
+        low, high = np.zeros((2, len(q), self.nv), dtype=bool)
+        x = q[:, self.entries]
+        low[:, self.dofs] = x <= self.lower[self.entries] + AT_LIMIT
+        high[:, self.dofs] = x >= self.upper[self.entries] - AT_LIMIT
+        return low, high
+
+    def share(self, q: Array, v: Array) -> Array:
+        """Largest share (N, 1) of steps v (N, nv), at most 1, that stays within the limits: it keeps couplings, which
+        cutting single entries off would break."""
+        x, dx = q[:, self.entries], v[:, self.dofs]
+        room = np.where(dx > 0, self.upper[self.entries] - x, x - self.lower[self.entries])
+        shares = np.where(np.abs(dx) > room, room / np.maximum(np.abs(dx), 1e-300), 1.0)
+        return np.asarray(np.clip(shares.min(axis=1, initial=1.0), 0.0, 1.0)[:, None])
 
 
 def entries_with_dofs(model: Model) -> list[tuple[int, int]]:
@@ -86,14 +97,21 @@ class Fit:
     iterations: int
 
 
+def total_weight(measured: Measured, prior: Prior | None) -> Array:
+    """Sum of all weights of each frame (N)."""
+    found = measured.weights.sum(axis=1) + measured.turn_weights.sum(axis=1)
+    return np.asarray(found if prior is None else found + prior.weights.sum(axis=1))
+
+
 class Steps:
     """The least squares of a model: what `fitted` minimizes."""
 
-    def __init__(self, placed: Placed, limits: Limits, fixed: Any = ()) -> None:
+    def __init__(self, placed: Placed, limits: Limits, fixed: Any = (), native: Any = None) -> None:
         self.placed, self.limits = placed, limits
         self.fixed = np.zeros(placed.nv, dtype=bool)
         self.fixed[list(fixed)] = True
         self.entry_dofs = np.array(entries_with_dofs(placed.model), dtype=int).reshape(-1, 2)
+        self.native = native
 
     def terms(self, q: Array, measured: Measured, prior: Prior | None) -> tuple[Array, Array, Array, Array, Array]:
         """(merit, cost, gradient, matrix) and (phi, G) of the constraints."""
@@ -106,17 +124,14 @@ class Steps:
             g[:, dof] += (prior.weights * off)[:, entry]
             H[:, dof, dof] += prior.weights[:, entry]
         phi, G = self.placed.rows(q)
-        weight = STIFF * self.total(measured, prior)
+        weight = STIFF * total_weight(measured, prior)
         return cost + 0.5 * weight * np.sum(phi**2, axis=1), g, H, phi, G
-
-    @staticmethod
-    def total(measured: Measured, prior: Prior | None) -> Array:
-        """Sum of all weights of each frame (N)."""
-        found = measured.weights.sum(axis=1) + measured.turn_weights.sum(axis=1)
-        return np.asarray(found if prior is None else found + prior.weights.sum(axis=1))
 
     def fitted(self, q0: Array, measured: Measured, prior: Prior | None, tolerance: float, iterations: int) -> Fit:
         """The nearest minimum from configurations (N, nq) on. tolerance [rad, m]: length of the last step."""
+        if self.native is not None and not measured.turned.size:
+            found: Fit = self.native(self).fitted(q0, measured, prior, tolerance, iterations)
+            return found
         q = np.clip(q0, self.limits.lower, self.limits.upper)
         N = len(q)
         mu, arrived, open_ = np.full(N, START), np.zeros(N, dtype=bool), np.arange(N)
@@ -126,7 +141,7 @@ class Steps:
             step += 1
             merit, g, H, phi, G = here
             v = self._step(q[open_], g, H, phi, G, mu[open_])
-            ahead = np.clip(self.placed.moved(q[open_], v), self.limits.lower, self.limits.upper)
+            ahead = self.ahead(q[open_], v)
             there = self.terms(ahead, measured.frames(open_), None if prior is None else prior.frames(open_))
             better = there[0] <= merit * (1 + 1e-14)
             size = np.abs(v).max(axis=1, initial=0.0)
@@ -141,13 +156,32 @@ class Steps:
             open_ = open_[~done]
         return Fit(q, arrived, step)
 
+    def ahead(self, q: Array, v: Array) -> Array:
+        """Configurations (N, nq) moved by steps within the limits."""
+        if self.placed.constrained:
+            v = self.limits.share(q, v) * v
+        return np.asarray(np.clip(self.placed.moved(q, v), self.limits.lower, self.limits.upper))
+
     def _step(self, q: Array, g: Array, H: Array, phi: Array, G: Array, mu: Array) -> Array:
+        """Steps (N, nv). Dofs are held at a limit that a step would pass: without constraints those which the gradient
+        drives there, and always those which the step does."""
+        low, high = self.limits.reached(q)
+        held = np.tile(self.fixed, (len(q), 1))
+        if not phi.shape[1]:
+            held |= (low & (g > 0)) | (high & (g < 0))
+        while True:
+            v = self._held_step(held, g, H, phi, G, mu)
+            passes = ~held & ((low & (v < 0)) | (high & (v > 0)))
+            if not passes.any():
+                return v
+            held |= passes
+
+    def _held_step(self, held: Any, g: Array, H: Array, phi: Array, G: Array, mu: Array) -> Array:
         """Steps (N, nv), zero for dofs that are held."""
         nv, c = self.placed.nv, phi.shape[1]
-        held = self.limits.held(q, g) | self.fixed
         diagonal = np.einsum("nii->ni", H)
         scale = diagonal.max(axis=1, keepdims=True, initial=0.0)
-        A = np.zeros((len(q), nv + c, nv + c))
+        A = np.zeros((len(g), nv + c, nv + c))
         A[:, :nv, :nv] = np.where(held[:, :, None] | held[:, None, :], 0.0, H)
         damping = mu[:, None] * diagonal + 1e-12 * scale + (scale == 0)
         k = np.arange(nv)

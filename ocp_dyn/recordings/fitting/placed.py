@@ -19,11 +19,11 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from .._base.types import Array, ModelError
-from ..codegen import compile as machine_code
-from ..dynamics.kinematics import of_all_bodies
-from ..mechanism import Model
-from ..mechanism.equal_models import kept_per_model
+from ..._base.types import Array, ModelError
+from ...codegen import compile as machine_code
+from ...dynamics.kinematics import of_all_bodies
+from ...mechanism import Model
+from ...mechanism.equal_models import kept_per_model
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Placed:
         self.model, self.nb, self.nv = model, model.nb, model.nv
         functions = [*functions_of(model)]
         if constraints:
-            from ..constraints import constraint_jacobian, constraint_position
+            from ...constraints import constraint_jacobian, constraint_position
 
             q = SX.sym("q", model.nq)
             rows = [constraint_position(model, constraints, q), constraint_jacobian(model, constraints, q)]
@@ -97,7 +97,7 @@ class Placed:
         """(R (N, nb + 1, 3, 3), p (N, nb + 1, 3), w (N, nv, 3), s (N, nv, 3)): poses of bodies, the ground first, and
         velocities [angular; linear at the world's origin] per unit of each dof, world axes."""
         nb, nv, N = self.nb, self.nv, len(q)
-        flat = self._run["bodies"](q).reshape(N, -1)
+        flat = self.flat(q)
         X = flat[:, : 12 * nb].reshape(N, nb, 12)
         R = np.empty((N, nb + 1, 3, 3))
         p = np.zeros((N, nb + 1, 3))
@@ -106,6 +106,10 @@ class Placed:
         p[:, 1:] = X[..., 9:]
         w, v = flat[:, 15 * nb :].reshape(N, 2, nv, 3).swapaxes(0, 1)
         return R, p, w, v - cross(w, p[:, self.dof_body])
+
+    def flat(self, q: Array) -> Array:
+        """Numbers (N, 15 nb + 6 nv): R row by row and p of every body, their velocities, w and v of every dof."""
+        return np.asarray(self._run["bodies"](q).reshape(len(q), -1))
 
     def moved(self, q: Array, v: Array) -> Array:
         """Configurations (N, nq) moved by steps (N, nv)."""
@@ -117,9 +121,14 @@ class Placed:
         found._run = {name: run for name, run in self._run.items() if name != "rows"}
         return found
 
+    @property
+    def constrained(self) -> bool:
+        """Whether there are constraints."""
+        return "rows" in self._run
+
     def rows(self, q: Array) -> tuple[Array, Array]:
         """Errors (N, c) and Jacobians (N, c, nv) of the constraints; c = 0 without any."""
-        if "rows" not in self._run:
+        if not self.constrained:
             return np.zeros((len(q), 0)), np.zeros((len(q), 0, self.nv))
         phi, G = self._run["rows"](q)
         return np.asarray(phi).reshape(len(q), -1), np.asarray(G).reshape(len(q), -1, self.nv)
@@ -127,12 +136,8 @@ class Placed:
     def normal(self, q: Array, measured: Measured) -> Normal:
         """The cost and its derivatives at configurations (N, nq). Cost: O(N (m + nv) nb), without any Jacobian."""
         R, p, w, s = self.bodies(q)
-        P = self.markers(R, p, measured)
-        W = measured.weights[..., None]
-        e = np.where(W > 0, P - measured.y, 0.0)
-        t = self._turns(R, measured)
-        T = measured.turn_weights[..., None]
-        cost = 0.5 * (np.sum(W * e * e, axis=(1, 2)) + np.sum(T * t * t, axis=(1, 2)))
+        P, e, t, cost = self._misfit(R, p, measured)
+        W, T = measured.weights[..., None], measured.turn_weights[..., None]
         # moments of the weights of each subtree, at every dof: mass, first moments, second moments, and forces
         squares = P[..., [0, 1, 2, 0, 0, 1]] * P[..., [0, 1, 2, 1, 2, 2]]
         force = W * e
@@ -152,6 +157,20 @@ class Placed:
         upper = np.where(self.pairs, products, 0.0)
         matrix = np.where(self.pairs, upper, upper.swapaxes(1, 2))
         return Normal(cost, gradient, matrix, e, t)
+
+    def errors(self, q: Array, measured: Measured) -> tuple[Array, Array, Array]:
+        """(cost (N), errors of markers (N, m, 3) and of sensors (N, s, 3)) at configurations: those of `normal`."""
+        R, p, _, _ = self.bodies(q)
+        _, e, t, cost = self._misfit(R, p, measured)
+        return cost, e, t
+
+    def _misfit(self, R: Array, p: Array, measured: Measured) -> tuple[Array, Array, Array, Array]:
+        """Places of markers, errors of markers and sensors, and the cost."""
+        P = self.markers(R, p, measured)
+        W, T = measured.weights[..., None], measured.turn_weights[..., None]
+        e = np.where(W > 0, P - measured.y, 0.0)
+        t = self._turns(R, measured)
+        return P, e, t, 0.5 * (np.sum(W * e * e, axis=(1, 2)) + np.sum(T * t * t, axis=(1, 2)))
 
     @staticmethod
     def markers(R: Array, p: Array, measured: Measured) -> Array:
