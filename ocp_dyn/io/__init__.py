@@ -9,6 +9,8 @@
 | `opensim` | models of OpenSim, .osim |
 | `sdf` | SDFormat to `Model`, with loops |
 | `biomod` | models of biorbd and bioptim, .bioMod |
+| `pinocchio` | `pinocchio.Model` objects in memory |
+| `rbdl` | RBDL's Lua models, read as data |
 | `visuals` | shapes of the links of a URDF, for viewers |
 | `json` | `Model` to JSON and back, exact; `_json_parts`: its lists beside the bodies; `_json_entry`: checked access |
 | `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
@@ -42,6 +44,10 @@ from .opensim import osim_spheres as osim_spheres
 from .opensim import osim_text as osim_text
 from .opensim import parse_osim as parse_osim
 from .opensim import write_osim as write_osim
+from .pinocchio import from_pinocchio as from_pinocchio
+from .rbdl import load_rbdl as load_rbdl
+from .rbdl import parse_rbdl as parse_rbdl
+from .rbdl import rbdl_constraint_sets as rbdl_constraint_sets
 from .sdf import load_sdf as load_sdf
 from .sdf import parse_sdf as parse_sdf
 from .simulators import Ball as Ball

@@ -6,6 +6,7 @@ import copy
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +21,17 @@ from ..mechanism.builder import WORLD, ModelBuilder
 from ..mechanism.parts import Mimic, checked_mimics
 from ._json_faults import json_faults
 from ._urdf_xml import UrdfTree, read_urdf_xml
+from .biomod import load_biomod
+from .biomod.reader import biomod_faults
 from .formats import format_of
+from .mjcf import load_mjcf
+from .mjcf.reader import mjcf_faults
 from .opensim import load_osim
 from .opensim.faults import osim_faults
+from .rbdl import load_rbdl
+from .rbdl.reader import rbdl_faults
+from .sdf import load_sdf
+from .sdf.reader import sdf_faults
 from .urdf import (
     add_joint,
     add_root,
@@ -57,7 +66,7 @@ class Fault(NamedTuple):
 
 
 def file_faults(path: str | PathLike[str]) -> list[Fault]:
-    """Every fault and note of a URDF, an OpenSim or a JSON model, by line; of another format the first fault.
+    """Every fault and note of a model's file, of any format, by line.
 
     A file without severe faults loads; only `mimic=` and `inertia=` may be needed, as its notes then say. What is wrong
     is left out or replaced by its default before the reading goes on; where that is impossible, as after a tag that is
@@ -81,19 +90,16 @@ def file_faults(path: str | PathLike[str]) -> list[Fault]:
 
 def _found(file: Path, text: bytes) -> tuple[list[str], list[str]]:
     """Messages about faults of a file, and notes, by its format; of a format that is not known those of a URDF."""
-    source = str(file)
     kind = format_of(file, default="URDF")
-    if kind.read is load_osim:
-        return osim_faults(text, source)
-    if kind.read is load_urdf:
-        return urdf_faults(text, source)
+    finders: dict[Callable[..., Model], Callable[[bytes, str], tuple[list[str], list[str]]]] = {
+        load_urdf: urdf_faults, load_osim: osim_faults, load_mjcf: mjcf_faults, load_sdf: sdf_faults,
+        load_biomod: biomod_faults, load_rbdl: rbdl_faults,
+    }  # fmt: skip
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        try:
-            kind.read(file)
-        except ModelError as error:
-            return [str(error)], []
-    return [], [str(one.message) for one in told if issubclass(one.category, ModelWarning)]
+        faults, notes = finders[kind.read](text, str(file))
+    told_too = [str(one.message) for one in told if issubclass(one.category, ModelWarning) and not faults]
+    return faults, notes + told_too
 
 
 def _fault(message: str, source: str) -> Fault:
@@ -151,7 +157,7 @@ def _whole_robot(tree: UrdfTree, faults: list[str], notes: list[str]) -> None:
     if not _collect(faults, lambda: add_root(builder, links[root], TRIAL_ROOT, tree)):
         return
     for joint in joints:
-        if not _collect(faults, lambda j=joint: _added(builder, j, links[j.child], tree)):  # type: ignore[misc]
+        if not _collect(faults, partial(_added, builder, joint, links[joint.child], tree)):
             return
     model = builder.build()
     reached = [links[name] for name in links if name in model.frames]

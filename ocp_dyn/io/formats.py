@@ -15,6 +15,8 @@ from .biomod import load_biomod
 from .json import load_model
 from .mjcf import load_mjcf
 from .opensim import load_osim
+from .pinocchio import from_pinocchio, is_pinocchio
+from .rbdl import load_rbdl
 from .sdf import load_sdf
 from .urdf import load_urdf
 from .xml import root_tag
@@ -36,13 +38,14 @@ FORMATS = (
     Format("OpenSim model", (".osim",), ("OpenSimDocument",), load_osim),
     Format("SDF", (".sdf", ".world"), ("sdf",), load_sdf),
     Format("bioMod", (".biomod",), (), load_biomod),
+    Format("RBDL Lua model", (".lua",), (), load_rbdl),
     Format("model as JSON", (".json",), (), load_model),
 )
 """The formats that `load` reads."""
 
 
-def load(path: str | PathLike[str], **options: Any) -> Model:
-    """The model of a file of any format: URDF, MJCF, OpenSim, SDF, bioMod, or JSON as `save_model` writes it.
+def load(path: str | PathLike[str] | Any, **options: Any) -> Model:
+    """The model of a file: URDF, MJCF, OpenSim, SDF, bioMod, RBDL's Lua, JSON of `save_model`; or of a pinocchio.Model.
 
     The outermost element of an XML file decides what it is, whatever its name ends in; other files are known by
     their endings. options: those of the function that reads the format, such as `root=` of `load_urdf`.
@@ -56,6 +59,8 @@ def load(path: str | PathLike[str], **options: Any) -> Model:
     ...     od.load(f"{folder}/drone.xml", root=od.FloatingBase())
     <Model 'drone': nb=1, nq=7, nv=6>
     """
+    if is_pinocchio(path):
+        return from_pinocchio(path, **options)
     file = path_of(path)
     if str(file).lstrip().startswith("<"):
         raise ModelError(

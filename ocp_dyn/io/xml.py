@@ -8,7 +8,7 @@ Files that name others reach only files in the folder of the first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
@@ -203,3 +203,59 @@ def file_beside(element: XmlElement, name: str, folder: Path) -> Path:
     if not found.is_file():
         raise element.fault(f"there is no file {repr_in_message(name)} in the folder {repr_in_message(str(base))}")
     return found
+
+
+MOST_FAULTS = 100
+"""Faults of one file after which the search for more ends."""
+MISSES = re.compile(r"\b(has|holds|have) no\b|\bno body has\b|\bneeds? ")
+"""What messages about something that is not there have in common."""
+NAMES = ("name", "class", "mesh", "material")
+"""Attributes that an element keeps when its others are taken away."""
+
+
+def every_fault(root: XmlElement, read: Callable[[XmlElement], object]) -> list[str]:
+    """Messages about the faults of a document, as many as can be told apart. `read` raises the first of a tree.
+
+    An element at fault loses its attributes but for its names, or its children if it has no others; if it is at fault
+    again, it is taken out of the tree; then the tree is read again. A fault is not told where it follows from what was
+    taken out: where it is that of an element a second time, names what is gone, or misses it.
+    """
+    found: list[str] = []
+    bare: set[int] = set()
+    robbed: set[int] = set()
+    gone: list[str] = []
+    for _ in range(MOST_FAULTS):
+        try:
+            read(root)
+        except ModelError as error:
+            message = str(error)
+        else:
+            return found
+        way = _way_to_fault(root, message)
+        follows = way and (id(way[-1]) in bare or (id(way[-1]) in robbed and MISSES.search(message)))
+        if not follows and not any(name in message for name in gone):
+            found.append(message)
+        if len(way) < 2:
+            return found or [message]
+        element, extra = way[-1], set(way[-1].attributes) - set(NAMES)
+        if id(element) in bare or not (extra or element.children):
+            way[-2].children = [child for child in way[-2] if child is not element]
+            robbed |= {id(one) for one in way[:-1]}
+            gone += [repr_in_message(e.get("name")) for e in element.walk() if e.get("name")]
+        elif extra:
+            element.attributes = {key: x for key, x in element.attributes.items() if key in NAMES}
+        else:
+            element.children = []
+        bare.add(id(element))
+    return found
+
+
+def _way_to_fault(root: XmlElement, message: str) -> list[XmlElement]:
+    """The elements from the outermost one to that with whose place a message begins; none if it names no element."""
+    waiting = [[root]]
+    while waiting:
+        way = waiting.pop()
+        if message.startswith(f"{way[-1].place}: {way[-1].what}: "):
+            return way
+        waiting += [[*way, child] for child in way[-1]]
+    return []

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
+from ..._base.collected import Collected
 from ..._base.files import path_of
 from ..._base.types import Array, ModelError, repr_in_message, suggestion
 from ...joints import Fixed, Joint, Prismatic, Revolute, Spherical
@@ -95,39 +96,73 @@ def parse_biomod(text: str | bytes, *, source: str = "bioMod text") -> Model:
     """
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"bioMod text must be a str or bytes, got {type(text).__name__}")
-    return _Reader(Words(text, source)).model()
+    reader = _Reader(Words(text, source), Collected(raising=True))
+    reader.read()
+    return reader.model()
+
+
+def biomod_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
+    """Messages about the faults of a bioMod file, and notes on what is left out."""
+    faults = Collected()
+    notes: list[str] = []
+    with faults.each():
+        reader = _Reader(Words(text, source), faults)
+        reader.read()
+        if not faults.messages:
+            reader.model()
+        notes = [f"{source}, line {line}: {word} is left out" for word, line in reader.skipped]
+    return faults.messages, notes
 
 
 class _Reader:
     """Reads block after block; segments go into a builder as they end, after their parents."""
 
-    def __init__(self, words: Words) -> None:
-        self.words = words
-        self.gravity: Array = np.array([0.0, 0.0, -9.81])
+    def __init__(self, words: Words, faults: Collected) -> None:
+        self.words, self.faults = words, faults
+        self.skipped: list[tuple[str, int]] = []
+        self.builder = ModelBuilder()
         self.segments: dict[str, Segment] = {}
         self.markers: list[tuple[int, Marker]] = []
 
-    def model(self) -> Model:
+    def read(self) -> None:
+        """Reads all blocks."""
         while self.words.more():
-            self._block(self.words.word("a block"))
-        builder = ModelBuilder("", [float(x) for x in self.gravity])
+            word, start = self.words.word("a block"), self.words.next
+            with self.faults.each():
+                self._block(word)
+                continue
+            self._leave_out(word, start)  # a faulty block
         for segment in self.segments.values():
-            try:
-                add_segment(builder, segment, segment.parent or WORLD)
-            except ModelError as error:
-                raise ModelError(f"{self.words.source}, line {segment.line}: {error}") from None
+            with self.faults.each():
+                try:
+                    add_segment(self.builder, segment, segment.parent or WORLD)
+                except ModelError as error:
+                    raise ModelError(f"{self.words.source}, line {segment.line}: {error}") from None
+
+    def model(self) -> Model:
+        """The model of what was read."""
         try:
             markers = tuple(marker for _, marker in self.markers)
-            return replace(builder.build(), annotations=Annotations(markers=markers))
+            return replace(self.builder.build(), annotations=Annotations(markers=markers))
         except ModelError as error:
             raise ModelError(f"{self.words.source}: {error}") from None
+
+    def _leave_out(self, word: str, start: int) -> None:
+        """Goes to the end of a faulty block; a segment stays as one without anything, for its children."""
+        self.words.next = start
+        if word.lower() == "segment" and self.words.more() and self.words.peek() not in self.segments:
+            self.segments[self.words.peek()] = Segment(self.words.peek(), self.words.line)
+        ends = [
+            k for k in range(start, len(self.words.words)) if self.words.words[k][0].lower() == f"end{word.lower()}"
+        ]
+        self.words.next = ends[0] + 1 if ends else start
 
     def _block(self, word: str) -> None:
         key = word.lower()
         if key == "version":
             self.words.number("version")
         elif key == "gravity":
-            self.gravity = self.words.numbers(3, "gravity")
+            self.builder.gravity = [float(x) for x in self.words.numbers(3, "gravity")]
         elif key == "segment":
             self._segment()
         elif key == "marker":
@@ -135,6 +170,7 @@ class _Reader:
         elif key in REFUSED:
             raise self.words.fault(f"{word} is not read: {REFUSED[key]}")
         elif key in SKIPPED:
+            self.skipped.append((word, self.words.line))
             self.words.skip_to(f"end{key}")
         else:
             known = ("version", "gravity", "segment", "marker", *SKIPPED)

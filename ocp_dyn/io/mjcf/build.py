@@ -31,6 +31,8 @@ def at(element: XmlElement) -> Iterator[None]:
     try:
         yield
     except ModelError as error:
+        if str(error).startswith(f"{element.source}, line "):
+            raise
         raise element.fault(str(error)) from None
 
 

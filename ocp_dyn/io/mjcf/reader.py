@@ -17,7 +17,7 @@ from ...mechanism.annotations import Annotations
 from ...mechanism.parts import checked_mimics
 from ..layouts import Layout
 from ..visuals import Visual
-from ..xml import XmlElement
+from ..xml import XmlElement, every_fault
 from .actuators import Actuator, FixedTendon, read_actuators, read_tendons
 from .build import built, frames_of_sites, reference
 from .compiled import MeshInertias
@@ -116,7 +116,25 @@ def parse_mjcf(text: str | bytes, source: str = "MJCF text") -> MjcfFile:
 
 
 def _read(text: str | bytes, source: str, path: Path | None, folder: Path | None) -> MjcfFile:
-    root = read_document(text, source, path, folder)
+    return _file_of(read_document(text, source, path, folder), source, path)
+
+
+def mjcf_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
+    """Messages about the faults of an MJCF file, and notes on what is left out."""
+    path = Path(source)
+    try:
+        root = read_document(text, source, path, None)
+    except ModelError as error:
+        return [str(error)], []
+    notes: list[str] = []
+
+    def read(root: XmlElement) -> None:
+        notes[:] = [f"{source}: {one}" for one in _file_of(root, source, path).skipped]
+
+    return every_fault(root, read), notes
+
+
+def _file_of(root: XmlElement, source: str, path: Path | None) -> MjcfFile:
     refuse_deformable(root)
     settings, classes = read_settings(root), read_classes(root)
     tree = TreeReader(root, settings, classes)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from ..._base.collected import Collected
 from ..._base.types import ModelError
 from .constraints import constraint_of, is_enforced
 from .document import Components, opensim_model
-from .forces import CONTACT, IDLE, applies
+from .forces import ACTUATOR, BUSHING, CONTACT, IDLE, SPRING, applies, bushing_of, coordinate_name, element_of
 from .frames import Frames
-from .joints import coordinates_of, ends_of, links_of
+from .joints import angles_of, coordinates_of, ends_of, links_of
 from .paths import markers_of, muscle_of, path_of
 from .reader import inertial_of, old_joints, parse_osim
 
@@ -19,39 +18,54 @@ def osim_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
 
     Parts are read one by one, so that a faulty one does not hide the others.
     """
-    faults: list[str] = []
-    notes: list[str] = []
-
-    def tried(read: Callable[[], object]) -> bool:
-        try:
-            read()
-        except ModelError as error:
-            faults.append(str(error))
-            return False
-        return True
-
     try:
         model, _ = opensim_model(text, source)
         parts = Components(model)
         frames = Frames(parts)
     except ModelError as error:
         return [str(error)], []
-    for body in frames.bodies.values():
-        tried(lambda body=body: inertial_of(body))  # type: ignore[misc]
-    joints = [(joint, "") for joint in parts.joints] + old_joints(frames)
-    names: set[str] = set()
-    for joint, child in joints:
-        if tried(lambda joint=joint: names.update(c.name for c in coordinates_of(joint))):  # type: ignore[misc]
-            tried(lambda joint=joint, child=child: links_of(ends_of(joint, child, frames), True))  # type: ignore[misc]
+    faults = Collected()
+    angles = _tree_faults(parts, frames, faults)
     for marker in parts.markers:
-        tried(lambda marker=marker: markers_of([marker], frames))  # type: ignore[misc]
+        with faults.each():
+            markers_of([marker], frames)
     for force in parts.forces:
-        if path_of(force) is not None:
-            tried(lambda force=force: muscle_of(force, frames, names))  # type: ignore[misc]
+        with faults.each():
+            if path_of(force) is not None:
+                muscle_of(force, frames, angles)
+            elif force.tag in (SPRING, ACTUATOR):
+                coordinate_name(force, angles)
+            elif force.tag == BUSHING:
+                bushing_of(force, frames)
+            elif force.tag not in IDLE | CONTACT and applies(force):
+                element_of(force, angles)
     for constraint in filter(is_enforced, parts.constraints):
-        tried(lambda constraint=constraint: constraint_of(constraint, frames, names))  # type: ignore[misc]
-    if not faults:  # the reader has the last word
-        tried(lambda: parse_osim(text, source=source))
+        with faults.each():
+            constraint_of(constraint, frames, angles)
+    if not faults.messages:  # the reader has the last word
+        with faults.each():
+            parse_osim(text, source=source)
+    return faults.messages, _notes(parts)
+
+
+def _tree_faults(parts: Components, frames: Frames, faults: Collected) -> dict[str, bool]:
+    """Faults of bodies and joints; the coordinates, each with whether it is an angle."""
+    for body in frames.bodies.values():
+        with faults.each():
+            inertial_of(body)
+    angles: dict[str, bool] = {}
+    for joint, child in [(joint, "") for joint in parts.joints] + old_joints(frames):
+        with faults.each():
+            angles |= dict.fromkeys((one.name for one in coordinates_of(joint)), False)
+            ends = ends_of(joint, child, frames)
+            links_of(ends, True)
+            angles |= angles_of(ends)
+    return angles
+
+
+def _notes(parts: Components) -> list[str]:
+    """What is read otherwise than it may be meant, and what is left out."""
+    notes = []
     muscles = [force for force in parts.forces if path_of(force) is not None]
     if muscles:
         notes.append(
@@ -63,5 +77,4 @@ def osim_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
         for force in parts.forces
         if force.tag in IDLE | CONTACT and applies(force)
     ]
-    notes += [f"{part.place}: {part.what} is left out" for part in (*parts.controllers, *parts.probes)]
-    return faults, notes
+    return notes + [f"{part.place}: {part.what} is left out" for part in (*parts.controllers, *parts.probes)]

@@ -16,7 +16,7 @@ from ...constraints import Loop
 from ...joints import Fixed, FloatingBase, Joint
 from ...mechanism import Model
 from ...mechanism.builder import WORLD, ModelBuilder
-from ..xml import XmlElement, xml_tree
+from ..xml import XmlElement, every_fault, xml_tree
 from .frames import Frames, Pose, own_pose
 from .joints import JointData, joint_of, loop_of, read_joint
 from .texts import name_of, number, numbers_in, switch
@@ -65,7 +65,18 @@ def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SD
     """
     if root is not None and not isinstance(root, Joint):
         raise TypeError(f"root must be None or a joint such as od.Fixed(), got {repr_in_message(root)}")
-    document = xml_tree(text, source)
+    return _model_of(xml_tree(text, source), root)
+
+
+def sdf_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
+    """Messages about the faults of an SDF file, and notes, of which there are none."""
+    try:
+        return every_fault(xml_tree(text, source), lambda document: _model_of(document, None)), []
+    except ModelError as error:
+        return [str(error)], []
+
+
+def _model_of(document: XmlElement, root: Joint | None) -> Model:
     if document.tag != "sdf":
         raise document.fault("the outermost element of SDF is <sdf>")
     version = _version(document)
@@ -84,7 +95,7 @@ def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SD
     try:
         return replace(builder.build(), constraints=tuple(loops))
     except ModelError as error:
-        raise ModelError(f"{source}: {error}") from None
+        raise ModelError(f"{document.source}: {error}") from None
 
 
 def _version(document: XmlElement) -> int:
@@ -112,6 +123,8 @@ def at(element: XmlElement) -> Iterator[None]:
     try:
         yield
     except ModelError as error:
+        if str(error).startswith(f"{element.source}, line "):
+            raise
         raise element.fault(str(error)) from None
 
 
@@ -134,6 +147,7 @@ class SdfModel:
                        if element.tag == "joint"]  # fmt: skip
         self.place = own_pose(model)
         self.static = switch(model, "static")
+        self.rooted = False
 
     def add(self, builder: ModelBuilder, root: Joint) -> list[Loop]:
         """Adds all bodies to a builder, parents first, and gives the loops."""
@@ -164,7 +178,8 @@ class SdfModel:
         if joint is None or self.static:
             kind = Fixed() if self.static else root
             at = self.place @ pose
-            joint_name = f"{name}_root" if self.prefix else "root"
+            joint_name = f"{name}_root" if self.prefix or self.rooted else "root"
+            self.rooted = True
             builder.add_body(name, kind, joint_name=joint_name, origin=at.p, rotation=at.R, **own)
             return
         parent = WORLD if joint.parent == "world" else self.prefix + joint.parent
