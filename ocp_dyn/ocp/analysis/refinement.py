@@ -99,6 +99,16 @@ class Refinement(Displayed):
         """Whether all intervals err by no more than the accuracy."""
         return bool(self.rounds) and bool(self.rounds[-1].error.max() <= self.accuracy)
 
+    @property
+    def line(self) -> str:
+        """The grids in one line, for the summary of a motion."""
+        if not self.rounds:
+            return f"no grid: {self.verdict}"
+        counts = ", ".join(str(sum(one.intervals)) for one in self.rounds)
+        largest, within = self.rounds[-1].error.max(), "within" if self.reached else "above"
+        grids = "1 grid" if len(self.rounds) == 1 else f"{len(self.rounds)} grids"
+        return f"{grids}, {counts} intervals, which err by up to {largest:.2g}, {within} {self.accuracy:g}"
+
     def __str__(self) -> str:
         lines = [HEAD, *(one.line() for one in self.rounds)]
         widths = [max(len(line[k]) for line in lines) for k in range(len(HEAD))]

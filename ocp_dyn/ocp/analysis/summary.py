@@ -14,6 +14,7 @@ from ..statement.state.channels import Channel
 from .component_flow import unknown_equations
 from .deciding import DecidingBounds, deciding
 from .defects import Defects, defects
+from .refinement import refinement as refinement_of
 
 SUFFIXES = {"m/s": "m_per_s", "N m": "Nm", "body weights": "body_weights"}
 """Units that the keys of `Summary.numbers` write in another form."""
@@ -56,6 +57,7 @@ class Summary(Displayed):
     bounds: those that decide the result, see `DecidingBounds`; none if the solver did not converge, or without a record
     of the program. channels: least and largest value of each channel of the components. driving:
     the components with a force of their own: work, cost of transport and peak torque are those of tau alone.
+    refinement: the grids on which the motion was solved and the errors that are left; "" without an accuracy.
 
     Figures that do not apply are None: step length, sideways, rise and turn that are 0, speed and cost of transport
     without a step length, vertical forces without a foot on the ground, body weights without gravity, torques without a
@@ -96,6 +98,7 @@ class Summary(Displayed):
     channels: Mapping[Channel, tuple[float, float]] = field(default_factory=dict, repr=False)
     driving: tuple[str, ...] = field(default=(), repr=False)
     ladder: str | None = field(default=None, repr=False)
+    refinement: str = field(default="", repr=False)
 
     def figures(self) -> list[Figure]:
         """All figures that apply, in the order of the table, except the status and the costs."""
@@ -125,6 +128,7 @@ class Summary(Displayed):
             yield Figure("defect", self.defects.length, "m")
             yield Figure("open loop defect", self.defects.open_loop_angle, "rad")
             yield Figure("open loop defect", self.defects.open_loop_length, "m")
+        yield Figure("refinement", self.refinement or None)
         yield Figure("iterations", self.iterations)
         yield Figure("ladder", self.ladder)
         yield Figure("infeasibility", self.infeasibility)
@@ -200,6 +204,7 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         channels={c: (float(solution[c.name].min()), float(solution[c.name].max())) for c in solution.channels},
         driving=solution.driving,
         ladder=_told(stats["ladder"]) if stats.get("ladder") else None,
+        refinement=refinement_of(solution).line if "refinement" in stats else "",
     )
 
 

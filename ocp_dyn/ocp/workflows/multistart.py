@@ -137,6 +137,12 @@ def multistart(
     for key in ("start", "restarts"):
         if key in options:
             raise TypeError(f"multistart has no option {key}: every start is a guess of its own, and is solved once")
+    for key in ("accuracy", "refine"):
+        if key in options:
+            raise TypeError(
+                f"multistart has no option {key}: optima are compared on one grid. Refine that of the best one: "
+                "found.best.refined(problem, accuracy)"
+            )
     guess = options.pop("guess", None)
     attempt = attempt_of(problem, progress=False, **options)
     found: dict[int, Solution] = {}

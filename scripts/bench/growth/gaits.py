@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from problems import human_walk
+from problems import five_link, human_walk
 
 from .section import Row, Section
 
@@ -35,11 +36,26 @@ def pendulum(length: float) -> ocp.Problem:
     return ocp.Problem(builder.build(), [phase], boundary=[ends], parameters=[ocp.Parameter("angle", 0.5)])
 
 
+def biped() -> ocp.Problem:
+    """A step of the five-link biped on 15 intervals; the length of the step [m] and the slope are parameters."""
+    walk = five_link.problem("implicit", five_link.QUICK, "gauss:2", "linear")
+
+    def lands(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, Any, Any]:
+        foot = od.point_position(end.model, "swing_foot", end.q)
+        rates = [od.point_velocity(i.model, "swing_foot", i.q, i.qd)[2] for i in (start, end)]
+        return ca.vertcat(foot[0] - end.values["step"], foot[2], *rates), [0, 0, 0, -np.inf], [0, 0, np.inf, 0]
+
+    impact, _ = walk.boundary
+    parameters = [ocp.Parameter("step", five_link.STEP_LENGTH), ocp.Parameter("slope", 0.0)]
+    return replace(walk, boundary=(impact, ocp.Boundary(lands, "swing foot")), parameters=parameters)
+
+
 PEOPLE = {
     "mass": (50, 100), "height": (1.5, 1.95), "sex": ["female", "male"], "speed": (0.8, 1.6), "slope": (-0.08, 0.08),
 }  # fmt: skip
 CASES: dict[str, tuple[Callable[..., ocp.Problem], dict[str, Any], int]] = {
     "human": (human, PEOPLE, 1),
+    "biped": (biped, {"step": (0.3, 0.6), "slope": (-0.08, 0.08)}, 5),
     "pendulum": (pendulum, {"length": (0.5, 1.5), "angle": (0.1, 0.9)}, 10),
 }
 """The function that makes the problem, the ranges of the sample, and how many times --gaits points are taken."""

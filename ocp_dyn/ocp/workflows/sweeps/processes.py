@@ -147,7 +147,8 @@ def _serve(pipe: Connection) -> None:
     """The main function of a process: tasks come, results go, until the pipe or the parent ends."""
     _follow_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the parent ends the others
-    pipe.send(("ready", None))
+    with suppress(OSError):  # the parent is gone: so says the next line that reads
+        pipe.send(("ready", None))
     while True:
         try:
             task = pipe.recv()

@@ -89,12 +89,21 @@ def find(task: Task) -> Found:
 
 def _solved_from(problem: Statement, near: Solution, options: dict[str, Any]) -> Solution:
     """A solve from a neighbor: with its multipliers if its program has the same variables and constraints, else from
-    its motion alone."""
+    its motion alone. With an accuracy the solve begins on the refined grid of the neighbor."""
+    if options.get("accuracy") is not None:
+        try:
+            return solve_problem(problem, **options, start=near)
+        except ValueError:  # of another program; faults of the options are told by the solve below
+            return _solved_from_motion(problem, near, options)
     program = prepare(problem, options["threads"])[0].program
     sizes = program.size, sum(block.lower.size * len(block.instances) for block in program.blocks)
     got = tuple(near.iterate[key].size for key in ("x", "lam_g")) if near.iterate else None
     if got == sizes:
         return solve_problem(problem, **options, start=near)
+    return _solved_from_motion(problem, near, options)
+
+
+def _solved_from_motion(problem: Statement, near: Solution, options: dict[str, Any]) -> Solution:
     by_ipopt = options.get("solver", "ipopt") == "ipopt"
     barrier = {"mu_init": FIRST_BARRIER} if by_ipopt else {}
     return solve_problem(problem, **barrier | options, guess=near)
