@@ -13,11 +13,11 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.analysis.defects import Flow
 from ocp_dyn.ocp.analysis.many_flows import flows
-from ocp_dyn.ocp.workflows.attempt import prepare, starting_point
+from ocp_dyn.ocp.workflows.attempt import Attempt, prepare, starting_point
 from ocp_dyn.ocp.workflows.refinement import refine
 from ocp_dyn.ocp.workflows.refinement.other_grid import Side, start_on
 from ocp_dyn.ocp.workflows.sweeps.tasks import _solved_from
-from problems.extending import elastic_drive, motor_heat
+from problems.extending import elastic_drive, fatigue, motor_heat
 from tests import hopper
 
 UNEVEN = ocp.Intervals([1.0, 2.0, 1.5, 0.7, 1.3])
@@ -249,6 +249,26 @@ def test_phases_keep_contacts_impacts_periods_and_components(problem, accuracy):
     assert [phase.name for phase in solution.phases] == [phase.name for phase in problem.phases]
     assert solution.drift().position < 1e-6
     assert problem.on_grid_of(solution).solve(start=solution, progress=False).stats["iterations"] <= 5
+
+
+def test_a_grid_on_which_no_carried_motion_converges_is_solved_from_the_first_guess(monkeypatch):
+    """Every solve that begins with the motion on the first grid is taken for a failure."""
+    solved, begun = Attempt.solved, []
+
+    def failing(self, guess=None, start=None, **carry):
+        begun.append("carried" if carry else "none" if guess is None else "motion")
+        found = solved(self, guess, start, **carry)
+        failure = {"converged": False, "status": "Maximum_Iterations_Exceeded"}
+        return found if begun[-1] == "none" else replace(found, stats=found.stats | failure)
+
+    monkeypatch.setattr(Attempt, "solved", failing)
+    assert reach().solve(accuracy=1e-4, refine="split", progress=False).refinement.reached
+    assert begun[:1] + begun[-2:] == ["none", "motion", "none"]
+
+
+def test_muscles_that_tire_are_refined():
+    """From the motion on the coarse grid, which lies on its bounds, the next one is not found in 500 iterations."""
+    assert fatigue.problem().solve(accuracy=1e-5, progress=False, max_iterations=150).refinement.reached
 
 
 def test_what_cannot_be_refined_is_told():

@@ -32,7 +32,7 @@ from ...solution import Solution
 from ...statement.grids import Intervals
 from ...statement.statement import Statement
 from ..attempt import Attempt
-from ..restarts import solve_with_restarts
+from ..restarts import STOPPED, solve_with_restarts
 from .carried_solve import for_starts, on_grids, solved_on
 from .ladder import climbed
 
@@ -138,6 +138,8 @@ def refined(
         if plan is None or len(rounds) > MOST_ROUNDS:
             return _recorded(solution, accuracy, _verdict(given, errors, rounds, accuracy), rounds)
         found, attempt = solved_on(attempt, on_grids(attempt.problem, plan.grids, plan.integrator), solution)
+        if not found.converged and found.status != STOPPED:  # a motion on its bounds can be a worse guess than none
+            found = attempt.solved(guess)
         if not found.converged:
             break
         solution = found
