@@ -210,6 +210,21 @@ def test_lengths_of_muscles_grow_with_their_paths_in_the_default_configuration()
             assert dict(muscle.parameters)["resting_length"] == pytest.approx(0.2 * ratio)
 
 
+def test_paths_around_wrap_objects_grow_as_they_are() -> None:
+    """A path that bends around a cylinder on the thigh, whose lengths are those of `path_geometry`."""
+    tube = od.WrapObject("post", "cylinder", "thigh", (0.08, 0.3), (0, 0, -0.3), tuple(np.eye(3)[[2, 0, 1]].ravel()))
+    ends = (od.PathPoint("P1", "pelvis", (0.1, -0.08, 0)), od.PathPoint("P2", "thigh", (-0.07, 0, -0.5)))
+    bent = od.Muscle("bent", "Millard2012EquilibriumMuscle", ends, (od.PathWrap("post"),), tendon_slack_length=0.3)
+    model = body().with_muscles([bent], [tube], replace_all=True)
+    ours = scale_segments(model, FACTORS)
+    q = np.array(model.neutral(), dtype=float).ravel()
+    before, after = (float(od.muscles.path_geometry(m, q, lines="opensim").lengths[0]) for m in (model, ours))
+    straight = np.linalg.norm(place(ours, "thigh", q, ours.muscles[0].path[1].point) -
+                              place(ours, "pelvis", q, ours.muscles[0].path[0].point))  # fmt: skip
+    assert after > straight + 0.005
+    assert ours.muscles[0].tendon_slack_length == pytest.approx(0.3 * after / before)
+
+
 def test_factors_posture_and_markers_are_found_again() -> None:
     """A model scaled by known factors makes markers; from these, factors, posture and places of markers follow."""
     model = body()

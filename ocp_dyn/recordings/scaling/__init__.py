@@ -3,7 +3,7 @@
 | module | holds |
 |---|---|
 | `measurements` | factors of bodies from distances between markers |
-| `segments`, `stretches`, `parts`, `inertias`, `paths`, `posture` | the scaled model |
+| `segments`, `stretches`, `parts`, `inertias`, `posture` | the scaled model |
 | `placing` | markers, moved to where a static trial has them |
 | `subject` | all of it in one call |
 | `setup_files` | setup files of the Scale Tool |

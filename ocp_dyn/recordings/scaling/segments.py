@@ -13,6 +13,7 @@ from ..._base import checks
 from ..._base.types import Array, ModelError, repr_in_message
 from ...constraints import PointDistance
 from ...mechanism import Annotations, Model, Muscle
+from ...muscles import path_geometry
 from ...spatial_algebra.spatial import Inertia, Transform
 from .inertias import stretched_inertia
 from .parts import (
@@ -23,7 +24,6 @@ from .parts import (
     stretched_muscle,
     stretched_wrap,
 )
-from .paths import path_lengths
 from .posture import Posture, default_configuration
 from .stretches import Stretches, origin, rotation
 
@@ -114,7 +114,7 @@ def _annotations(given: Annotations, stretches: Stretches) -> Annotations:
 def _with_lengths(model: Model, scaled: Model) -> Model:
     """The scaled model, whose muscles have lengths that grow as their paths, and whose rods reach as far as before."""
     q = default_configuration(model)
-    before, after = path_lengths(model, q), path_lengths(scaled, q)
+    before, after = _path_lengths(model, q), _path_lengths(scaled, q)
     muscles = [_grown(muscle, after[muscle.name] / before[muscle.name]) if before[muscle.name] > 0 else muscle
                for muscle in scaled.muscles]  # fmt: skip
     constraints = list(scaled.constraints)
@@ -127,6 +127,12 @@ def _with_lengths(model: Model, scaled: Model) -> Model:
             constraints[k] = replace(new, distance=old.distance * _gap(there, new) / _gap(here, old))
     annotations = replace(scaled.annotations, muscles=tuple(muscles))
     return replace(scaled, annotations=annotations, constraints=tuple(constraints))
+
+
+def _path_lengths(model: Model, q: Array) -> dict[str, float]:
+    """Lengths [m] of the paths of all muscles by name, around wrap objects as OpenSim leads them."""
+    found = path_geometry(model, q, lines="opensim")
+    return dict(zip(found.names, found.lengths.tolist(), strict=True))
 
 
 def _grown(muscle: Muscle, ratio: float) -> Muscle:

@@ -1,4 +1,4 @@
-"""Recordings for the fuzz: mutated .trc, .mot, .sto, .csv and .c3d files."""
+"""Recordings for the fuzz: mutated .trc, .mot, .sto, .csv and .c3d files, and setup files of scaling."""
 
 from __future__ import annotations
 
@@ -15,6 +15,21 @@ from .files import NUMBERS, Case, Rng, _damaged, _from_file, pick
 
 WORDS = [*NUMBERS, "0,5", "time", "endheader", "nan", "mm", "m", "x" * 3000, "\t", "\n", "=", "1e400", "a=b", "1,2,3"]
 """Texts that are put in the place of others."""
+
+SETUP = """<OpenSimDocument>\t<ScaleTool>\t<mass>\t62.5\t</mass>
+<ModelScaler>\t<scaling_order>\tmeasurements manualScale\t</scaling_order>
+<MeasurementSet>\t<objects>\t<Measurement name="m">\t<MarkerPairSet>\t<objects>
+<MarkerPair>\t<markers>\ta b\t</markers>\t</MarkerPair>
+</objects>\t</MarkerPairSet>\t<BodyScaleSet>\t<objects>
+<BodyScale name="femur">\t<axes>\tX Y\t</axes>\t</BodyScale>
+</objects>\t</BodyScaleSet>\t</Measurement>\t</objects>\t</MeasurementSet>
+<ScaleSet>\t<objects>\t<Scale>\t<scales>\t1 1.2 0.9\t</scales>\t<segment>\tpelvis\t</segment>
+</Scale>\t</objects>\t</ScaleSet>
+<time_range>\t1 2\t</time_range>\t<preserve_mass_distribution>\ttrue\t</preserve_mass_distribution>\t</ModelScaler>
+<MarkerPlacer>\t<IKTaskSet>\t<objects>\t<IKMarkerTask name="a">\t<weight>\t3\t</weight>\t</IKMarkerTask>
+<IKCoordinateTask name="knee">\t<value_type>\tmanual_value\t</value_type>\t<value>\t0.2\t</value>
+</IKCoordinateTask>\t</objects>\t</IKTaskSet>\t</MarkerPlacer>\t</ScaleTool>\t</OpenSimDocument>"""
+"""A setup file whose elements and texts are parted by tabs."""
 
 
 @cache
@@ -43,6 +58,7 @@ def _originals() -> dict[str, list[bytes]]:
                 od.recordings.write(recording, path)
                 found.setdefault(ending, []).append(path.read_bytes())
     found[".mot"].append(b"name a\ndatacolumns 2\ndatarows 2\nrange 0 1\nendheader\ntime\thip\n0 1\n1 2\n")
+    found[".xml"] = [SETUP.encode()]
     if importlib.util.find_spec("ezc3d"):
         found[".c3d"] = [_c3d(points)]
     return found
@@ -69,6 +85,9 @@ def recordings(rng: Rng) -> Case:
     raw = _damaged(raw, rng) if ending == ".c3d" or rng.random() < 0.4 else _changed(raw, rng)
     up = pick([None, None, "y", "z"], rng)
     decimal = pick([".", ".", ","], rng)
+    if ending == ".xml":
+        read_setup = od.recordings.read_scale_setup
+        return Case(f"{ending}, {raw[:1500]!r}", lambda: _from_file(raw, ending, lambda path: repr(read_setup(path))))
     return Case(
         f"{ending}, up={up!r}, decimal={decimal!r}, {raw[:1200]!r}",
         lambda: _from_file(raw, ending, lambda path: repr(od.recordings.read(path, up=up, decimal=decimal))),
