@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -351,7 +352,7 @@ def _labels(request: _Request, outputs: tuple[Quantity, ...], names: list[str], 
 
 def _specification(algorithm: Algorithm, name: str | None, signature: str | Signature | None) -> Signature:
     """The signature given as an argument, else by the decorator, else by the registry."""
-    spec = Signature.parse(signature) if isinstance(signature, str) else signature or signature_of(algorithm)
+    spec = _parsed(signature) if isinstance(signature, str) else signature or signature_of(algorithm)
     own_name = getattr(algorithm, "__name__", "")
     if spec is None and algorithm not in REGISTRY:
         known = sorted(a.__name__ for a in REGISTRY)
@@ -362,6 +363,12 @@ def _specification(algorithm: Algorithm, name: str | None, signature: str | Sign
         )
     spec = spec or REGISTRY[algorithm]
     return spec.called(name or spec.name or _identifier(own_name))
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Signature:
+    """The signature of a text, of which many calls with one text need one."""
+    return Signature.parse(text)
 
 
 def _check_names(name: str, labels: list[str]) -> None:
