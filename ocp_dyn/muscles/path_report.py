@@ -54,9 +54,9 @@ def path_faults(model: Model, *, tolerance: float = TOLERANCE) -> tuple[PathFaul
     """What is wrong with the paths of a model, each with the muscle's name and a remedy; empty if all is well.
 
     Paths of length zero; points inside a wrap object, over which such a path does not wrap; coordinates without a range
-    to fit in; polynomials that miss the tolerance [m]; lengths that jump where a conditional point comes or goes;
-    coordinates that constraints couple to others, for which moment arms are those of the tree. Points are looked at in
-    the corners of the ranges and at some configurations between them.
+    to fit in; polynomials that miss the tolerance [m]; lengths that jump, where a conditional point comes or goes or a
+    line changes the side of its wrap object. Points are looked at in the corners of the ranges and at some
+    configurations between them. Coordinates that constraints couple to others are no fault: `coupled_coordinates`.
 
     >>> path = (od.PathPoint("P1", "link1", (0, 0, -1)), od.PathPoint("P2", "link2", (0, 0, 0)))
     >>> print(od.muscles.path_faults(arm.with_muscles([od.Muscle("none", "PathSpring", path)]))[0])
@@ -110,9 +110,9 @@ def _of_fit(report: SmoothPath, tolerance: float) -> list[PathFault]:
         found.append(
             PathFault(
                 report.name,
-                f"its length jumps by {1e3 * report.jump:.2g} mm where a conditional point comes or goes, and the "
-                "polynomial does not",
-                "move the point, or its range",
+                f"its exact length jumps by {1e3 * report.jump:.2g} mm, where a conditional point comes or goes, a "
+                "point enters a wrap object or a line changes its side, and the polynomial does not",
+                "move the point or its range, give the wrap object a quadrant, or the joints narrower ranges",
             )
         )
     return found

@@ -122,6 +122,10 @@ def test_faults_are_told_by_name():
     jumping = bodies.all_points()
     assert any("jumps by" in str(fault) and "'points'" in str(fault) for fault in od.muscles.path_faults(jumping))
 
+    torn = od.muscles.path_report(bodies.extensor("cylinder"))[0]
+    assert 1e-3 < torn.jump < 2e-2  # the line falls behind the cylinder
+    assert od.muscles.path_report(bodies.extensor("one half"), tolerance=1e-7)[0].jump < 1e-4
+
     rough = od.muscles.path_faults(bodies.extensor("one half"), tolerance=1e-7)
     assert any("off by" in fault.what and "narrower ranges" in fault.remedy for fault in rough)
 

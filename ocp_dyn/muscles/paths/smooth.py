@@ -25,6 +25,8 @@ TOLERANCE = 1e-3
 """RMS of the error of a moment arm that a fit may have, unless another is asked for [m]."""
 PER_LENGTH = 0.1
 """Length [m] of a step along a coordinate that is a length that weighs as much as 1 rad."""
+LINES, PIECES = 40, 24
+"""Number of lines, besides those between corners, and of their pieces, along which jumps of a length are looked for."""
 LONGEST_TURN = 2 * np.pi + 1e-9
 """Largest range of an angle that a fit covers [rad]."""
 
@@ -46,8 +48,10 @@ class SmoothPath:
     coordinates: names of those on which the length depends. straight: whether it is exact, a path without wraps,
     moving and conditional points; then there is nothing more. degree, terms: of the polynomial. length_rms, arm_rms,
     arm_worst: errors at samples that were not fitted [m]; of a moment arm about a coordinate that is a length in units
-    of 0.1 m. jump: the largest jump of the length where a conditional point comes or goes [m]. coupled: coordinates
-    that follow others by a coupling of the model, on which the fit holds; off it, the length is linear in them.
+    of 0.1 m. jump: the largest jump of the exact length that was found [m], where a conditional point comes or goes,
+    or, for a fit that misses its tolerance, where a line changes the side of its wrap object or a point enters it.
+    coupled: coordinates that follow others by a coupling of the model, on which the fit holds; off it, the length is
+    linear in them.
 
     >>> od.muscles.path_report(od.models.elbow())[0].coordinates
     ('elbow',)
@@ -209,8 +213,23 @@ class _Shared:
         return SmoothPath(
             path.muscle.name, (), straight=False, degree=fit.degree, terms=len(fit.polynomial.exponents),
             length_rms=fit.value_rms, arm_rms=_largest(rms), arm_worst=_largest(worst),
-            jump=self._jump(path), coupled=tuple(self.model.q_names[one.entry] for one in self.couplings),
+            jump=max(self._jump(path), self._tear(path) if _largest(rms) > tolerance else 0.0),
+            coupled=tuple(self.model.q_names[one.entry] for one in self.couplings),
         )  # fmt: skip
+
+    def _tear(self, path: Path) -> float:
+        """The largest jump of the length along lines between samples that follow each other: what the slopes at both
+        ends of a short step do not explain."""
+        q = self.q[: 2 ** len(self.fitter.box.entries) + LINES]
+        share = np.linspace(0.0, 1.0, PIECES + 1)[:, None, None]
+        along = (1 - share) * q[:-1] + share * q[1:]
+        found = path_values(path, along.reshape(-1, q.shape[1]))
+        length = found.length.reshape(along.shape[:2])
+        slopes = found.moment_arms.reshape(*along.shape[:2], -1)
+        dofs = [entry_of(self.model, self.model.q_names[k])[1] for k in path.coordinates]
+        steps = np.diff(along, axis=0)[..., list(path.coordinates)]
+        expected = -np.sum((slopes[1:] + slopes[:-1])[..., dofs] * steps, axis=2) / 2
+        return float(np.max(np.abs(np.diff(length, axis=0) - expected)))
 
     def _jump(self, path: Path) -> float:
         """The largest jump of the length, over samples, where a conditional point comes or goes within its range."""
