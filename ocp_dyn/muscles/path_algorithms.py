@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
+import numpy as np
 from casadi import DM
 
 from .._base.checks import positive
@@ -151,6 +152,15 @@ class _Smooth:
         return tau
 
 
+class _Line(NamedTuple):
+    """A straight piece between points of two bodies: where it starts, and the way to its end."""
+
+    first: int
+    last: int
+    start: Expr
+    way: Expr
+
+
 class _Straight:
     """Paths that are chains of straight lines, through the poses of the bodies between their ends."""
 
@@ -158,8 +168,9 @@ class _Straight:
         self.model, self.q = model, q
         self._poses: dict[Any, list[Expr]] = {}
 
-    def _places(self, muscle: Muscle) -> tuple[list[int], list[Expr], dict[int, tuple[Expr, Expr]], Path]:
-        """Bodies and places of the points in the axes of the base, and the twists of the dofs."""
+    def _pieces(self, muscle: Muscle) -> tuple[float, list[_Line], dict[int, tuple[Expr, Expr]], Path]:
+        """The length of the pieces within single bodies, the pieces between bodies in the axes of the base, and the
+        twists of the dofs."""
         path = Path(self.model, muscle)
         bodies = path.bodies
         key = (bodies.base, bodies.joints)
@@ -168,34 +179,31 @@ class _Straight:
         values = self._poses[key]
         poses = {body: (values[2 * k], values[2 * k + 1]) for k, body in enumerate(bodies.joints)}
         twists = {dof: values[2 * len(bodies.joints) + k] for k, dof in enumerate(bodies.dofs)}
-        carriers, places = [], []
-        for point in muscle.path:
-            body, at = placed(self.model, point.body, point.point)  # type: ignore[union-attr, arg-type]
-            R, p = poses.get(body, (DM.eye(3), DM(3, 1)))
-            carriers.append(body)
-            places.append(R @ DM(at) + p)
-        return carriers, places, {dof: (x[:3], x[3:]) for dof, x in twists.items()}, path
+        points = [placed(self.model, p.body, p.point) for p in muscle.path]  # type: ignore[union-attr, arg-type]
+        within, lines = 0.0, []
+        for (a, start), (b, end) in pairwise(points):
+            if a == b:
+                within += float(np.linalg.norm(end - start))
+                continue
+            places = [R @ DM(at) + p for (R, p), at in (
+                (poses.get(a, (DM.eye(3), DM(3, 1))), start), (poses.get(b, (DM.eye(3), DM(3, 1))), end))]  # fmt: skip
+            lines.append(_Line(a, b, places[0], places[1] - places[0]))
+        return within, lines, {dof: (x[:3], x[3:]) for dof, x in twists.items()}, path
 
     def length(self, muscle: Muscle) -> Expr:
         """The sum of the lengths of the pieces."""
-        _, places, _, _ = self._places(muscle)
-        total: Expr = 0.0
-        for a, b in pairwise(places):
-            total = total + ca.norm_2(b - a)
-        return total
+        within, lines, _, _ = self._pieces(muscle)
+        return within + _sum(ca.norm_2(line.way) for line in lines)
 
     def slopes(self, muscle: Muscle) -> dict[int, Expr]:
         """dl/dq by dof: the unit vectors of the pieces act on the bodies of their ends."""
-        carriers, places, twists, path = self._places(muscle)
+        _, lines, twists, path = self._pieces(muscle)
         moment: dict[int, Expr] = {}
         force: dict[int, Expr] = {}
-        for k in range(len(places) - 1):
-            if carriers[k] == carriers[k + 1]:
-                continue
-            line = places[k + 1] - places[k]
-            e = line / ca.norm_2(line)
-            n = ca.cross(places[k], e)
-            for body, sign in ((carriers[k], 1.0), (carriers[k + 1], -1.0)):
+        for line in lines:
+            e = line.way / ca.norm_2(line.way)
+            n = ca.cross(line.start, e)
+            for body, sign in ((line.first, 1.0), (line.last, -1.0)):
                 force[body] = force.get(body, 0.0) + sign * e
                 moment[body] = moment.get(body, 0.0) + sign * n
         found = {}

@@ -62,7 +62,7 @@ def all_points() -> od.Model:
     moving = od.MovingPathPoint(
         "P3", "shank", (ramp, od.ConstantFunction(0.01), od.LinearFunction(0.01, -0.02)), ("knee", None, "knee")
     )
-    conditional = od.ConditionalPathPoint("P2", "thigh", (0.05, 0.0, -0.35), "knee", 0.8, 3.0)
+    conditional = od.ConditionalPathPoint("P2", "thigh", (0.05, 0.0, -0.35), "knee", 0.8, 1.5)
     path = (point("P0", "ground", 0.05, 0.0, 0.1), point("P1", "thigh", 0.04, 0, -0.2), conditional, moving,
             point("P4", "shank", 0.02, 0, -0.2))  # fmt: skip
     return leg().with_muscles([od.Muscle("points", "PathSpring", path)])

@@ -57,7 +57,8 @@ def ends(model, q):
 
 def test_points_that_move_and_come_and_go():
     model = bodies.all_points()
-    for knee, parts in ((0.5, ("P0", "P1", "P3", "P4")), (1.2, ("P0", "P1", "P2", "P3", "P4"))):
+    without = ("P0", "P1", "P3", "P4")
+    for knee, parts in ((0.5, without), (1.2, (*without, "P2")), (1.7, without)):
         q = np.array([0.1, 0.2, -0.1, knee])
         places = []
         for one in model.muscles[0].path:
@@ -113,6 +114,18 @@ def test_rules_of_cylinders(a, b, side, action):
     assert cylinder(row(*a), row(*b), 1.0, 4.0, side_of(side)).action == [action]
 
 
+@pytest.mark.parametrize(("a", "b", "turn"), [
+    ((0, 3), (1.2, -1.2), 135),  # both tangent points of the first end lie on the half: the other end decides
+    ((0, 3), (0.5, -2), 360 - (90 + np.degrees(np.arctan2(2, 0.5)))),
+    ((-0.5, -2), (0.6, -2.2), 360 - np.degrees(np.arctan2(2.2, -0.6) - np.arctan2(2, 0.5))),  # neither: the wider way
+    ((-1.5, 0.2), (1.5, 0.3), 180 - np.degrees(np.arctan2(0.2, 1.5) + np.arctan2(0.3, 1.5))),
+])  # fmt: skip
+def test_the_way_over_an_active_half(a, b, turn):
+    found = cylinder(row(*a, 0), row(*b, 0), 1.0, 4.0, side_of("y"))
+    gaps = sum(np.arccos(1 / np.hypot(*p)) for p in (a, b))
+    assert found.arc[0] == pytest.approx(np.radians(turn) % (2 * np.pi) - gaps, abs=1e-12)
+
+
 @pytest.mark.parametrize("side", ["all", "y", "-y"])
 def test_great_circles(side):
     """The short way, or that over the active half, at most the whole circle."""
@@ -126,6 +139,14 @@ def test_great_circles(side):
     for p, at, tangent in zip((p1, p2), (found.first, found.last), tangents, strict=True):
         assert np.linalg.norm(at) == pytest.approx(1.0, abs=1e-14)
         assert np.linalg.norm(at - p) == pytest.approx(tangent, abs=1e-12)
+
+
+def test_a_great_circle_leads_over_the_active_half_where_an_end_does_not_lie_on_it():
+    p1, p2 = row(-2, 0.1, 0.1), row(1.8, -0.7, 0.2)
+    ways = [sphere(p1, p2, 1.0, side_of(side)) for side in ("y", "-y", "all")]
+    assert [np.sign((one.first + one.last)[0, 1]) for one in ways] == [1, -1, -1]
+    assert ways[0].arc > ways[1].arc == ways[2].arc
+    assert [one.action[0] for one in ways] == [MANDATORY, MANDATORY, WRAPPED]
 
 
 def test_geodesic_of_a_round_ellipsoid_is_a_great_circle():

@@ -136,6 +136,20 @@ def test_faults_are_told_by_name():
     assert od.muscles.path_faults(model.lock_joints({"knee": 0.5})) is not None
 
 
+def test_points_in_one_place_of_a_body_leave_derivatives_finite():
+    twice = bodies.point("P2", "thigh", 0.05, 0, -0.2)
+    path = (bodies.point("P1", "ground", 0.05, 0, 0.1), twice, twice, bodies.point("P3", "shank", 0.03, 0, -0.1))
+    inside = (bodies.point("P1", "thigh", 0, 0, 0), bodies.point("P2", "thigh", 0, 0.3, 0.4))
+    model = bodies.leg().with_muscles([od.Muscle("m", "PathSpring", path), od.Muscle("inside", "PathSpring", inside)])
+    q = bodies.states(model, 1)[0]
+    exact = od.muscles.path_geometry(model, q)
+    close(od.muscle_lengths(model, q), exact.lengths, 1e-13)
+    close(od.moment_arms(model, q), exact.moment_arms, 1e-13)
+    assert exact.lengths[1] == pytest.approx(0.5)
+    H = od.function(od.muscle_torques, model).jacobian()
+    assert np.all(np.isfinite(np.concatenate([x.full().ravel() for x in H.call([q, [1.0, 1.0], 0])])))
+
+
 def test_no_muscles():
     model = bodies.leg()
     assert od.muscle_lengths(model, np.zeros(4)).shape == (0, 1)
