@@ -1,10 +1,11 @@
 """A recorded gait: joint angles and torques from markers and ground reaction forces, compared with the known motion.
 
-The recording is simulated: a walk of `human_walk`, measured by markers on the body and force plates under the feet,
-with noise. The estimate is the motion that fits both best (least squares) and obeys the equations of motion, contact,
-friction and periodicity; small costs of the torques and their rates keep noise out of them. Without noise the estimate
-is the recorded motion.
+With files of your own, `ocp.track` follows markers and forces with exact equations of motion. Without files the
+recording is simulated: a walk of `human_walk` by markers and force plates, with noise; the estimate fits both best and
+obeys equations of motion, contact, friction and periodicity. Without noise it is the recorded motion.
 
+    python -m ocp_dyn.problems.track_gait subject.osim walk.trc loads.xml [--weights tasks.xml] [--between 0.3 1.4]
+    python -m ocp_dyn.problems.track_gait subject.osim walk.trc forces.mot --feet ground_force_r_=calcn_r ...
     python -m ocp_dyn.problems.track_gait [--speed 1.2] [--marker-noise 0.005] [--force-noise 10] [--seed 0]
                                   [--model legs|human] [--quick] [--json] [--out DIR]
 """
@@ -14,11 +15,8 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
-from casadi import DM
-
+import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli.examples import asked, finish, keep, parser, run_command, within
 from ocp_dyn.walking import MeasuredPhase, human_markers, measure
@@ -33,11 +31,7 @@ SCALE = 0.01
 
 
 def problem(walk: ocp.Problem, seen: list[MeasuredPhase], marker_noise: float, force_noise: float) -> ocp.Problem:
-    """The walk's model, contacts and periodicity, with a cost of the deviation from the recording; durations are the
-    recorded.
-
-    Deviations of markers and forces are weighted by their noise (at least 1 mm and 1 N).
-    """
+    """The walk's model, contacts, periodicity and durations, with costs of deviations over noise (of 1 mm, 1 N)."""
     points, strength, phases = human_markers(walk.model), walk.model.dofs.strength(), []
     for phase, record in zip(walk.phases, seen, strict=True):
         markers, forces = record.along(record.markers), record.along(record.forces)
@@ -52,37 +46,24 @@ def problem(walk: ocp.Problem, seen: list[MeasuredPhase], marker_noise: float, f
     return replace(walk, phases=phases, per_distance=False)
 
 
-def numbers(truth: ocp.Solution, found: ocp.Solution, seen: list[MeasuredPhase]) -> dict[str, Any]:
-    """Errors of the estimate against the truth, and of the recording."""
-    model = truth.model
-    angles = [np.array(DM(model.difference(DM(a), DM(b)))).ravel() for a, b in zip(truth.q, found.q, strict=True)]
-    degrees, torques = np.degrees(angles), found.tau - truth.tau
-    legs = [k for k, name in enumerate(model.qd_names) if name.startswith(("hip", "knee", "ankle"))]
-    joints = {name.replace(".", "_"): model.qd_names.index(name) for name in ("hip_r.ry", "knee_r", "ankle_r")}
-    exact, again = measure(truth), measure(found)
-    width, true_width = (2 * abs(float(s.phases[2].places["heel_r"][1])) for s in (found, truth))
-    return {
-        "markers": len(human_markers(model)),
-        "marker_noise_rms_m": _gap(seen, exact, "markers"), "force_noise_rms_N": _gap(seen, exact, "forces"),
-        "marker_error_rms_m": _gap(again, exact, "markers"), "force_error_rms_N": _gap(again, exact, "forces"),
-        "angle_error_rms_deg": _rms(degrees[:, 6:]), "torque_error_rms_Nm": _rms(torques[:, legs]),
-        "torque_rms_Nm": _rms(truth.tau[:, legs]),
-        **{f"{name}_error_deg": _rms(degrees[:, k]) for name, k in joints.items()},
-        **{f"{name}_error_Nm": _rms(torques[:, k]) for name, k in joints.items()},
-        "step_width_error_m": abs(width - true_width),
-    }  # fmt: skip
-
-
-def _gap(one: list[MeasuredPhase], other: list[MeasuredPhase], what: str) -> float:
-    gaps = [(getattr(a, what) - getattr(b, what)).ravel() for a, b in zip(one, other, strict=True)]
-    return _rms(np.concatenate(gaps))
-
-
-def _rms(x: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.square(x))))
+def of_files(o: argparse.Namespace) -> ocp.Problem:
+    """The problem of a recording in files: model, markers, forces; their ground has y up."""
+    if len(o.files) != 3:
+        raise ValueError(f"three files are needed, MODEL MARKERS FORCES, got {len(o.files)}: {' '.join(o.files)}")
+    model, markers, loads = od.load(o.files[0]), od.recordings.read(o.files[1], up="y"), o.files[2]
+    if loads.endswith(".xml"):
+        forces = od.recordings.read_external_loads(loads)
+    else:
+        forces = od.recordings.ground_forces(od.recordings.read(loads), dict(pair.split("=", 1) for pair in o.feet))
+    known = {marker.name for marker in model.markers} & set(markers.names)
+    weights = od.recordings.read_weights(o.weights) if o.weights else dict.fromkeys(known, 1.0)
+    weights = {name: weight for name, weight in weights.items() if name in known}
+    return ocp.track(model, markers, forces, weights=weights, between=o.between, rate=20 if o.quick else 50)
 
 
 def _recorded_walk(options: argparse.Namespace) -> ocp.Problem:
+    if options.files:
+        return of_files(options)
     within(options.marker_noise, 0, 0.1, "--marker-noise: noise must not be negative, and at most 0.1 m")
     within(options.force_noise, 0, 1000, "--force-noise: noise must not be negative, and at most 1000 N")
     intervals = human_walk.QUICK if options.quick else human_walk.INTERVALS
@@ -97,7 +78,16 @@ def main(argv: list[str] | None = None) -> int:
     add("--force-noise", type=float, default=10.0, help="standard deviation of forces [N]")
     add("--seed", type=int, default=0, help="seed of the random noise")
     add("--model", choices=("legs", "human"), default="legs", help="legs: trunk and arms do not move")
+    add("files", nargs="*", metavar="MODEL MARKERS FORCES", help="a recording of your own, such as .osim .trc .xml")
+    add("--feet", nargs="+", default=[], metavar="COLUMNS=FRAME", help="beginnings of columns of a table of forces")
+    add("--weights", metavar="FILE", help="weights of markers: tasks of a setup of inverse kinematics")
+    add("--between", type=float, nargs=2, metavar="S", help="begin and end [s]; default: the best measured stride")
     options, walk = asked(arguments, argv, _recorded_walk)
+    if options.files:
+        found = walk.solve(progress=not options.quiet)
+        return finish(
+            options, found, lambda: ocp.tracking_errors(walk, found).numbers(), f"{walk.model.name}, recorded"
+        )
     truth = walk.solve(progress=not options.quiet)
     if not truth.converged:
         print(f"the walk to record was not found: {truth.status}", file=sys.stderr)
@@ -106,7 +96,7 @@ def main(argv: list[str] | None = None) -> int:
     seen = measure(truth, options.marker_noise, options.force_noise, options.seed)
     solution = problem(walk, seen, options.marker_noise, options.force_noise).solve(progress=not options.quiet)
     title = "A recorded gait, estimated from markers and forces"
-    return finish(options, solution, lambda: numbers(truth, solution, seen), title)
+    return finish(options, solution, lambda: od.walking.estimate_errors(truth, solution, seen), title)
 
 
 if __name__ == "__main__":

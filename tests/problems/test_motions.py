@@ -36,6 +36,7 @@ def command(problem, arguments, capsys, tmp_path):
         (stairs, ["--rise", "0.5"], "rise must lie between 0.05 and 0.25"),
         (stairs, ["--tread", "1"], "tread must lie between"),
         (stairs, ["--speed", "3"], "speed must lie between"),
+        (track_gait, ["subject.osim", "walk.trc"], "three files are needed, MODEL MARKERS FORCES, got 2"),
         (track_gait, ["--marker-noise", "-1"], "noise must not be negative"),
         (track_gait, ["--marker-noise", "nan"], "noise must not be negative, and at most 0.1 m, got nan"),
         (track_gait, ["--force-noise", "1e9"], "noise must not be negative, and at most 1000 N"),

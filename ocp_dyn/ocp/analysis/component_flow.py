@@ -18,6 +18,7 @@ from casadi import DM, MX, SX
 from ..._base.types import Array, names_in_message, split
 from ...mechanism import Model
 from ..motion.motion import Motion, PhaseMotion
+from ..statement.ground.wrench_footholds import LoadedFoothold
 from ..statement.instant import Instant
 from ..statement.state.channels import Channel
 from ..statement.state.components import ComponentEquations
@@ -143,7 +144,10 @@ class _Expressions:
 
 
 def unknown_equations(solution: Motion) -> str:
-    """The reason for which the components of a motion cannot be integrated; "" if they can."""
+    """The reason for which the feet or components of a motion cannot be integrated; "" if they can."""
+    loaded = (c.name for phase in solution.phases for c in phase.contacts if isinstance(c, LoadedFoothold))
+    if name := next(loaded, ""):
+        return f"the wrench of the loaded foothold {name!r} is a variable, and does not follow from the state"
     if not solution.channels and not solution.components:
         return ""
     if not solution.components:

@@ -54,6 +54,11 @@ class TrackingErrors:
         """Root mean square of the lengths of the deviations of moments [N m]."""
         return _rms(np.linalg.norm(self.moments, axis=1))
 
+    def numbers(self) -> dict[str, float]:
+        """The root mean squares by names, for reports; those of what is not followed are left out."""
+        found = {"marker_rms_m": self.marker_rms, "force_rms_N": self.force_rms, "moment_rms_Nm": self.moment_rms}
+        return {name: x for name, x in found.items() if np.isfinite(x)}
+
     def __repr__(self) -> str:
         marked = f"markers {1000 * self.marker_rms:.3g} mm, " if self.markers.size else ""
         angles = np.degrees(_rms(self.angles))

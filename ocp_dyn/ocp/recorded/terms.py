@@ -140,7 +140,7 @@ class Standing:
         found = []
         for k, (a, b, stances) in enumerate(cut(self.support.stances, begin, end, least)):
             feet: Feet = {name: placed[s] for name in self.feet for s in stances if s.foot == name}
-            found.append(Part(f"{k + 1}: {' and '.join(feet) or 'flight'}", a, b, feet))
+            found.append(Part(f"{k + 1} {' '.join(feet) or 'flight'}", a, b, feet))
         return found
 
     def _placed(self, stance: Stance) -> Foothold | WrenchFoothold:

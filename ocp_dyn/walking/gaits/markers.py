@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import SX
+from casadi import DM, SX
 
 from ..._base.checks import within
 from ..._base.types import Array
@@ -88,3 +88,38 @@ def measure(
         forces = forces + force_noise * rng.normal(size=forces.shape)
         found.append(MeasuredPhase(float(phase.t[0]), float(phase.t[-1]), tuple(phase.wrenches), markers, forces))
     return found
+
+
+def estimate_errors(truth: Solution, found: Solution, seen: list[MeasuredPhase]) -> dict[str, Any]:
+    """Errors of a motion that was estimated from measurements, against the true one, and of the measurements: root mean
+    squares [m, N, degrees, N m] by names, for people.
+
+    >>> od.walking.estimate_errors(truth, estimate, od.walking.measure(truth))["marker_noise_rms_m"]  # doctest: +SKIP
+    0.0
+    """
+    model = truth.model
+    angles = [np.array(DM(model.difference(DM(a), DM(b)))).ravel() for a, b in zip(truth.q, found.q, strict=True)]
+    degrees, torques = np.degrees(angles), found.tau - truth.tau
+    legs = [k for k, name in enumerate(model.qd_names) if name.startswith(("hip", "knee", "ankle"))]
+    joints = {name.replace(".", "_"): model.qd_names.index(name) for name in ("hip_r.ry", "knee_r", "ankle_r")}
+    exact, again = measure(truth), measure(found)
+    width, true_width = (2 * abs(float(s.phases[2].places["heel_r"][1])) for s in (found, truth))
+    return {
+        "markers": len(human_markers(model)),
+        "marker_noise_rms_m": _gap(seen, exact, "markers"), "force_noise_rms_N": _gap(seen, exact, "forces"),
+        "marker_error_rms_m": _gap(again, exact, "markers"), "force_error_rms_N": _gap(again, exact, "forces"),
+        "angle_error_rms_deg": _rms(degrees[:, 6:]), "torque_error_rms_Nm": _rms(torques[:, legs]),
+        "torque_rms_Nm": _rms(truth.tau[:, legs]),
+        **{f"{name}_error_deg": _rms(degrees[:, k]) for name, k in joints.items()},
+        **{f"{name}_error_Nm": _rms(torques[:, k]) for name, k in joints.items()},
+        "step_width_error_m": abs(width - true_width),
+    }  # fmt: skip
+
+
+def _gap(one: list[MeasuredPhase], other: list[MeasuredPhase], what: str) -> float:
+    gaps = [(getattr(a, what) - getattr(b, what)).ravel() for a, b in zip(one, other, strict=True)]
+    return _rms(np.concatenate(gaps))
+
+
+def _rms(x: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(x))))

@@ -100,10 +100,10 @@ def test_a_recording_without_errors_is_found_again() -> None:
     assert solution.converged
     assert solution.stats["iterations"] <= 40
     assert [phase.name for phase in solution.phases] == [
-        "1: left",
-        "2: left and right",
-        "3: right",
-        "4: left and right",
+        "1 left",
+        "2 left right",
+        "3 right",
+        "4 left right",
     ]
     errors = ocp.tracking_errors(problem, solution)
     assert errors.marker_rms < 1.5e-3
@@ -134,7 +134,7 @@ def test_a_foot_beside_the_plates_gets_what_the_equations_need() -> None:
     values[TIMES > 1.2, 0] = 0.0  # the second stance of the left foot misses the plate
     forces = replace(plates, values=values)
     problem = track(forces=forces, between=(0.9, 1.45))
-    assert [phase.name for phase in problem.phases][-1] == "2: left and right"
+    assert [phase.name for phase in problem.phases][-1] == "2 left right"
     solution = problem.solve(progress=False)
     late = solution.phases[-1].wrenches["left"]
     wanted = plates.resample(times=0.9 + (solution.phases[-1].t[1:] + solution.phases[-1].t[:-1]) / 2)["left"]
@@ -235,5 +235,6 @@ def test_loaded_feet_need_the_implicit_form_and_have_no_forward_dynamics() -> No
         replace(problem, form="explicit")
     with pytest.raises(ValueError, match="loaded foothold 'left' is a variable"):
         solution.defects()
+    assert "left" in str(solution.summary())
     with pytest.raises(ValueError, match="no solution of this problem"):
         ocp.tracking_errors(track(between=(0.9, 1.2)), solution)
