@@ -209,3 +209,15 @@ def test_a_uniform_motion_of_the_ground_drops_out(rng):
     close(C(s.q, other), C(s.q, s.qd))
     T = od.function(od.kinetic_energy, model)
     assert abs(float(T(s.q, other) - T(s.q, s.qd))) > 1e-3
+
+
+def test_poses_follow_a_configuration_whose_entries_are_replaced():
+    """Poses of the last configurations are kept; a column of symbols may be changed in place."""
+    model, q = od.models.pendulum(2), SX.sym("q", 2)
+    before = od.point_position(model, model.body_names[-1], q)
+    other = SX.sym("other")
+    q[0] = other
+    after = od.point_position(model, model.body_names[-1], q)
+    names = [{str(x) for x in ca.symvar(place)} for place in (before, after)]
+    assert "other" not in names[0]
+    assert "other" in names[1]

@@ -217,3 +217,12 @@ def test_second_moments_of_thin_bodies_are_kept():
         J = spatial.Inertia(DM(1), DM(3, 1), DM(np.diag([1 + x, 1 + x, 2.0]))).second_moments
         close(np.diag(J.full()), [1.0, 1.0, x], 1e-15)
         assert J.nnz() == (3 if x else 2)
+
+
+def test_second_moments_of_arrays_are_those_of_the_inertia():
+    body = spatial.Inertia.from_com(0.7, (0.1, 0.0, -0.3), np.diag([0.2, 0.2, 0.4]))  # a disk: thin along z
+    expected = np.array(DM(body.second_moments))
+    assert np.array_equal(spatial.InertiaNumbers.of(body).second_moments, expected)
+    assert np.count_nonzero(expected) < 9
+    thin = spatial.Inertia(DM(1), DM(3, 1), DM(np.diag([0.1 + 0.2, 0.1, 0.2])))  # 0.1 + 0.2 is more than 0.3
+    assert np.count_nonzero(spatial.InertiaNumbers.of(thin).second_moments) == 2

@@ -10,6 +10,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.walking.alterations import strengthened
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +43,15 @@ def test_a_person_at_rest_has_no_velocity_and_the_chosen_height(person):
 def test_the_pace_of_taller_people_has_longer_steps():
     short, tall = (od.walking.pace(od.walking.person(height=h, still=True), 1.2).guessed_length for h in (1.5, 1.8))
     assert tall / short == pytest.approx(1.8 / 1.5)
+
+
+def test_calves_have_the_strength_that_running_shows():
+    """2.8 N m/kg, whatever the body; an ankle half as strong as dynamometers measure keeps half."""
+    for mass, height, sex in ((60.0, 1.6, "female"), (90.0, 1.9, "male")):
+        measured = od.models.human(mass, height, sex)
+        strong = strengthened(measured, height, sex)
+        ankle = measured.qd_names.index("ankle_l")
+        assert strong.dofs.tau_max[ankle] == pytest.approx(2.8 * mass)
+        most = float(measured.dofs.tau_max[ankle])
+        weak = measured.with_limits(effort={"ankle_l": (float(measured.dofs.tau_min[ankle]), most / 2)})
+        assert strengthened(weak, height, sex).dofs.tau_max[ankle] == pytest.approx(1.4 * mass)

@@ -11,10 +11,12 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn._base.content import content, library_state
+from ocp_dyn.mechanism.boundary import checks_arguments
 from ocp_dyn.models import pendulum
 from ocp_dyn.native.libraries import TABLES
 from ocp_dyn.ocp.nlp import blocks, derivative_cache, function_tables
 from ocp_dyn.ocp.nlp.function_tables import SOLVED_WITH, use_tables
+from ocp_dyn.ocp.nlp.program import Program
 from ocp_dyn.ocp.transcription.transcribe import key_of
 from ocp_dyn.ocp.workflows.attempt import prepare
 
@@ -35,10 +37,10 @@ def new_process(tmp_path, monkeypatch):
     return begin
 
 
-def swing(weight=1.0, **options):
+def swing(weight=1.0, duration=(0.4, 0.6), **options):
     objective = [ocp.TorqueSquared(weight=weight), ocp.AccelerationSquared(weight=0.1)]
     options = {"integrator": "gauss:2"} | options
-    return ocp.Problem(pendulum(2), ocp.Phase("swing", 5, (0.4, 0.6), objective=objective), **options)
+    return ocp.Problem(pendulum(2), ocp.Phase("swing", 5, duration, objective=objective), **options)
 
 
 def numbers(program):
@@ -87,6 +89,28 @@ def test_keys_of_programs_are_those_of_costs_and_rows():
     assert key_of(swing(boundary=ocp.Boundary(lambda start, end: (start.q, 0, 0)))) == ""
 
 
+def test_fixed_durations_are_numbers_of_the_program():
+    assert key_of(swing(duration=0.4)) != key_of(swing(duration=0.5))
+    assert key_of(swing(duration=(0.4, 0.6))) == key_of(swing(duration=(0.4, 0.7))) != key_of(swing(duration=0.4))
+
+
+@needs_tables
+def test_other_variables_make_another_program(new_process):
+    """The scale of a variable is in the functions of its blocks, whatever the key says of the problem."""
+
+    def value(scale):
+        program = Program(1)
+        x = program.variable("x", 2, -1, 1, 0.5, scale)
+        program.block("cost", {"x": x}, lambda z, rows: rows.cost("square", ca.sumsqr(z["x"]))).add({"x": x})
+        built = program.assemble("key")
+        use_tables(built, lambda line: None, SOLVED_WITH["exact"], complete=True)
+        return float(built.evaluator.objective(np.ones(2), np.zeros(0)))
+
+    assert value(1.0) == 2.0
+    new_process()
+    assert value(3.0) == 18.0
+
+
 def test_a_walk_has_one_program_for_all_speeds():
     person = od.walking.person(73.0, 1.741, "male")
     walks = [od.walking.human_walk(person, speed) for speed in (1.2, 1.3)]
@@ -122,6 +146,7 @@ def test_contents_differ_with_the_data():
         od.Revolute("y"),
     ]
     data += [functools.partial(library_state), library_state, content, od.Spherical().integrate, od.Spherical().q_dot]
+    data += [checks_arguments(several=names) for names in (("q",), ("qd",))]  # closures
     assert len({content(part) for part in data}) == len(data)
     assert content({"a": [1, (2.0, od.Revolute("x"))]}) == content({"a": [1, (2.0, od.Revolute("x"))]})
 
