@@ -224,5 +224,5 @@ def test_second_moments_of_arrays_are_those_of_the_inertia():
     expected = np.array(DM(body.second_moments))
     assert np.array_equal(spatial.InertiaNumbers.of(body).second_moments, expected)
     assert np.count_nonzero(expected) < 9
-    thin = spatial.Inertia(DM(1), DM(3, 1), DM(np.diag([0.1 + 0.2, 0.1, 0.2])))  # 0.1 + 0.2 is more than 0.3
+    thin = spatial.Inertia(DM(1), DM(3, 1), DM(np.diag([0.3, 0.1, 0.2])))  # (0.3 + 0.1 + 0.2) / 2 is more than 0.3
     assert np.count_nonzero(spatial.InertiaNumbers.of(thin).second_moments) == 2
