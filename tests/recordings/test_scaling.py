@@ -157,6 +157,67 @@ def test_every_point_of_a_body_is_stretched_along_its_axes() -> None:
     assert tube.sizes == pytest.approx((0.03 * (along[0] + along[1]) / 2, 0.2 * along[2]))
 
 
+def test_joints_that_move_along_lengths() -> None:
+    """Screws and joints by functions, also reversed ones: functions are stretched with the side on which they are
+    fixed, coordinates are not; couplings of coordinates that are lengths grow with them."""
+    add: Any = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
+    R = np.eye(3)[[1, 2, 0]]
+    builder = od.ModelBuilder()
+    builder.add_body("slide", od.Prismatic((0, 0.6, 0.8)), joint_name="a", **add)
+    builder.add_body("base", od.Revolute("x"), "slide", joint_name="b", **add)
+    builder.add_body("screw", od.Helical("z", pitch=0.1), "base", origin=(0.1, 0.2, 0.3), rotation=TURN, **add)
+    axes = [od.JointAxis("x", od.LinearFunction(0.1), (0,)), od.JointAxis("y", od.LinearFunction(), (1,))]
+    round_ = od.FunctionJoint([od.JointAxis("x")], axes, ("turn", "shift"), (0.1, 0.2, 0.3),
+                              (tuple(R.ravel()), (0.01, 0.02, 0.03)), reverse=True)  # fmt: skip
+    builder.add_body("plate", round_, "base", joint_name="d", origin=(0.3, 0.1, 0.0), rotation=TURN, **add)
+    builder.add_frame("ground", "world")
+    model = builder.build()
+    model = model.with_frame("edge", "screw", (0.1, 0, 0), TURN).with_markers([od.Marker("m", "edge", (0.1, 0.2, 0.3))])
+    couplings = [od.CoordinateCoupling("a", ("b",), od.LinearFunction(0.3)), od.JointCoupling("a", "b", 0.4, 0.5)]
+    model = model.with_constraints(couplings)
+    factors = {"base": (1.1, 0.9, 1.2), "screw": (0.8, 1.2, 1.3), "plate": (1.3, 0.7, 0.9), "ground": (1, 2, 3)}
+    ours = scale_segments(model, factors)
+    S = {name: np.diag(s) for name, s in factors.items()}
+    q = np.array([0.2, 0.3, 0.7, 0.5, 0.04])
+    before, after = (_inside(m, "base", q, "screw") for m in (model, ours))
+    np.testing.assert_allclose(after, S["base"] @ before, atol=1e-12)
+    # what the reversed joint moves is its place on the base, seen from the plate; its shift of 0.04 m stays
+    p = np.array([0.3, 0.1, 0.0])
+    before, after = _inside(model, "plate", q, "base", p), _inside(ours, "plate", q, "base", S["base"] @ p)
+    shift = R @ np.array([0, 0.04, 0])
+    np.testing.assert_allclose(after - shift, S["plate"] @ (before - shift), atol=1e-12)
+    m, edge = ours.markers[0], ours.frames["edge"]
+    there = np.array(edge.X.point(list(m.point))).ravel()
+    old = np.array(model.frames["edge"].X.point([0.1, 0.2, 0.3])).ravel()
+    np.testing.assert_allclose(there, S["screw"] @ old, atol=1e-12)
+    grow = np.linalg.norm(S["ground"] @ (0, 0.6, 0.8))  # the slide is fixed in the ground
+    first, second = ours.constraints
+    assert (first.scale, second.ratio, second.offset) == pytest.approx((grow, 0.4 * grow, 0.5 * grow))
+
+
+def test_samples_that_count() -> None:
+    """Means of the distances between two times; weights of all markers where none is given; times of each part."""
+    model = od.models.pendulum(2).with_markers(
+        [od.Marker("a", "link1", (0, 0, 0)), od.Marker("b", "link1", (0, 0, -1))]
+    )
+    values = np.zeros((4, 2, 3))
+    values[:, 1, 2] = [-1.0, -1.1, -1.6, -9.0]
+    static = Recording(["a", "b"], [0.0, 1.0, 2.0, 3.0], values, "m")
+    size = Measurement("m", [("a", "b")], {"link1": "Z"})
+    assert segment_factors(model, static, [size], times=(0.0, 2.0))["link1"][2] == pytest.approx(3.7 / 3)
+    subject = scaled_to(model, static, ScaleSetup((size,), times=(1.0, 2.0), place_times=(0.0, 0.0)))
+    assert subject.factors["link1"][2] == pytest.approx(1.35)
+    assert subject.model.markers[1].point == pytest.approx((0, 0, -1))
+    angle = {"joint1": 0.5}
+    pulled, alone = (place_markers(model, static, times=(0.0, 0.0), weights=w and {"joint1": w}, coordinates=angle)[1]
+                     for w in (0.3, 0.0))  # fmt: skip
+    # by shares of one half, the marker at 1 m pulls at zero by half of what a weight of 0.5 does
+    x = np.linspace(0, 0.5, 200001)
+    best = x[np.argmin(0.5 * (2 - 2 * np.cos(x)) + 0.3 * (x - 0.5) ** 2)]
+    assert pulled.q[0, 0] == pytest.approx(best, abs=1e-5)
+    assert alone.q[0, 0] == pytest.approx(0, abs=1e-9)
+
+
 def _inside(model: od.Model, parent: str, q: Any, frame: str, point: Any = (0, 0, 0)) -> np.ndarray:
     """A point of a frame in the axes of another one."""
     axes = np.stack([place(model, parent, q, e) - place(model, parent, q, (0, 0, 0)) for e in np.eye(3)])
@@ -277,6 +338,7 @@ def test_weights_of_markers_are_shares_and_coordinates_pull_at_them() -> None:
     fixed = [replace(m, fixed=m.name == "foot0") for m in model.markers]
     model = model.with_markers(fixed, replace_all=True)
     weights = {name: float(w) for name, w in zip(static.names, rng.uniform(1, 5, 11), strict=True)}
+    del weights[static.names[4]]
     knee = model.q_names[-1]
     placed, found = place_markers(
         model, static, weights=weights | {knee: 0.02}, coordinates={knee: 0.4}, times=(0, 0.1)
@@ -290,7 +352,7 @@ def test_weights_of_markers_are_shares_and_coordinates_pull_at_them() -> None:
 
     def cost(x: np.ndarray) -> float:
         far = np.sum((np.array(at(x)).T - means) ** 2, axis=1)
-        shares = np.array([weights[m.name] for m in chosen])
+        shares = np.array([weights.get(m.name, 0.0) for m in chosen])
         return float(shares @ far / shares.sum() + 0.02 * (x[-1] - 0.4) ** 2)
 
     best = cost(found.q[0])
