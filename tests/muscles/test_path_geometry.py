@@ -9,7 +9,18 @@ from scipy.optimize import minimize
 import ocp_dyn as od
 from ocp_dyn.muscles.paths.ellipsoids import section
 from ocp_dyn.muscles.paths.geodesics import geodesic
-from ocp_dyn.muscles.paths.wrapping import INSIDE, MANDATORY, STRAIGHT, WRAPPED, cylinder, side_of, sphere, torus
+from ocp_dyn.muscles.paths.routes import routes
+from ocp_dyn.muscles.paths.wrapping import (
+    INSIDE,
+    MANDATORY,
+    STRAIGHT,
+    WRAPPED,
+    Wrapping,
+    cylinder,
+    side_of,
+    sphere,
+    torus,
+)
 from ocp_dyn.viz.drawing import MUSCLE
 from ocp_dyn.viz.skeleton import muscle_lines
 from tests.muscles import bodies
@@ -163,6 +174,7 @@ def test_geodesics_of_a_spheroid_keep_their_moment(side):
     """Clairaut's relation: (x cross t) along the axis of rotation is the same where a line meets and leaves it."""
     p1, p2, a = row(-0.07, 0.012, 0.015), row(0.06, 0.01, -0.03), np.array([0.04, 0.04, 0.025])
     flat = section(p1, p2, a, side_of(side), "hybrid")
+    assert np.sign((flat.first + flat.last)[0, 1]) == (1 if side == "all" else -1)
     found = geodesic(p1, p2, a, flat, side_of(side))
     moments = [
         np.cross(at, (at - p) * s / np.linalg.norm(at - p))[0, 2]
@@ -210,6 +222,24 @@ def test_the_range_of_a_wrap_names_the_pieces_that_may_wrap():
         assert (found.lengths[1] > straight + 1e-3) == wraps
 
 
+def test_two_objects_change_their_turns_where_the_second_one_holds_a_point():
+    """OpenSim's rule: in the first round the first one wraps nothing, and the second does not because of the point."""
+    calls = []
+
+    def wrap(name, code):
+        def over(rows, p1, p2, before):
+            calls.append(name)
+            return Wrapping(np.full(len(rows), code), p1, p2, np.zeros(len(rows)))
+
+        return over
+
+    points = np.array([[[0.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]]])
+    for second, expected in ((INSIDE, "ABBA"), (STRAIGHT, "ABAB")):
+        calls.clear()
+        routes(points, np.ones((2, 1), dtype=bool), [(wrap("A", STRAIGHT), 0, 1), (wrap("B", second), 0, 1)])
+        assert "".join(calls) == expected
+
+
 def test_paths_follow_edits_of_the_model():
     model, q = bodies.two_joints(), np.array([0.1, 0.4, -0.1, 1.0])
     found = od.muscles.path_geometry(model, q)
@@ -243,11 +273,10 @@ def symbolic(model):
     return od.with_parameters(model, {"mass:shank": ca.SX.sym("m")})
 
 
-@pytest.mark.parametrize("kind", [*bodies.WRAPS, "two joints"])
+@pytest.mark.parametrize("kind", ["cylinder", "sphere", "ellipsoid"])
 def test_lines_run_along_the_paths(kind):
     """Chords of the arcs are a little shorter than the path, and begin and end where it does."""
-    model = MODELS[kind](kind) if kind in bodies.WRAPS else MODELS[kind]()
-    q = np.array([0.1, 0.2, -0.1, 0.4])
+    model, q = bodies.extensor(kind), np.array([0.1, 0.2, -0.1, 0.4])
     line = od.muscles.path_lines(model, q)[model.muscle_names[0]]
     length = od.muscles.path_geometry(model, q).lengths[0]
     assert length - 1e-4 < np.sum(np.linalg.norm(np.diff(line, axis=0), axis=1)) <= length + 1e-6
