@@ -155,7 +155,7 @@ class Block:
         self._use(known.key, kinds.get(known.key) or derived(known.key, later), kinds)
 
     def outline(self, levels: Iterable[str], tapes: Mapping[str, NDArray[np.uint8]]) -> BlockOutline:
-        """What `take` needs; levels: those whose sizes are told."""
+        """The facts that `take` needs; levels: those whose sizes are told."""
         sizes = {level: self.derivatives.size(level) for level in levels}
         found = self.cost_names, self.row_names, self.lower, self.upper, self.jacobian_pattern, self.hessian_pattern
         return BlockOutline(self.key, *found, sizes, dict(tapes))

@@ -31,7 +31,7 @@ SUFFIX = ".program"
 
 @dataclass(frozen=True, eq=False)
 class BlockOutline:
-    """What building a block finds, but its functions: names, bounds, patterns, and the sizes of functions by level.
+    """All that building a block finds but its functions: names, bounds, patterns, and the sizes of functions by level.
 
     tapes: memory of the tapes that are too small for files of their own, by the names of the tapes.
     """
