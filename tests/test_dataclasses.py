@@ -107,7 +107,8 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
     lambda: od.MovingPathPoint("P", "link1", (od.SineFunction(),) * 3, ("joint1",) * 3),
     lambda: od.Muscle("m", "PathSpring", PATH), lambda: od.WrapObject("ball", "sphere", "link1", (0.1,)),
     lambda: od.Fixed(), lambda: od.Planar(), lambda: od.Spherical(), lambda: od.Translation(), lambda: ocp.Continuous(),
-    lambda: ocp.Intervals([1, 2]),
+    lambda: ocp.Intervals([1, 2]), lambda: ocp.Muscles(), lambda: ocp.MuscleMetabolicRate(ocp.Muscles()),
+    lambda: ocp.ChannelPower("activation"),
 )  # fmt: skip
 """An object of every class that users make."""
 

@@ -77,6 +77,7 @@ from .statement.costs import SlackWork as SlackWork
 from .statement.costs import TorqueRateSquared as TorqueRateSquared
 from .statement.costs import TorqueSquared as TorqueSquared
 from .statement.costs import ZeroMomentPointSquared as ZeroMomentPointSquared
+from .statement.custom_costs import ChannelPower as ChannelPower
 from .statement.custom_costs import Integral as Integral
 from .statement.custom_costs import Peak as Peak
 from .statement.custom_costs import Rate as Rate
@@ -138,6 +139,8 @@ from .torque_sources.effort import JointWork as JointWork
 from .torque_sources.effort import RestingRate as RestingRate
 from .torque_sources.effort import TorquePower as TorquePower
 from .torque_sources.metabolic import MetabolicRate as MetabolicRate
+from .torque_sources.model_muscles import MuscleMetabolicRate as MuscleMetabolicRate
+from .torque_sources.model_muscles import Muscles as Muscles
 from .torque_sources.tendons import Tendon as Tendon
 from .torque_sources.tendons import muscle_speed as muscle_speed
 from .torque_sources.tissue import PassiveTorqueSquared as PassiveTorqueSquared

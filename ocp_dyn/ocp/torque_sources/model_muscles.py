@@ -1,0 +1,319 @@
+"""Muscles of a model in optimal control: a component with activations, states of tendons and excitations, and costs.
+
+The muscles pull at the bones: the tensions times the moment arms of their paths are added to the torques of the joints.
+Joints that muscles alone move are `unactuated`; others keep their torques besides, as reserves or as motors.
+
+| option | channels |
+|---|---|
+| activation="smooth" | state `activation` and control `excitation`, tied by `od.muscles.activation_rate` |
+| activation="limits" | `activation` alone, linear along intervals, within `od.muscles.activation_rate_limits` |
+| tendon="rigid" | none |
+| tendon="force" | state `tendon_force` over the maximum isometric force, from the balance with the fibers (implicit) |
+| tendon="length" | state `fiber_length` over the optimal one, from the same balance |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..._base.checks import bounds, choice, given_name, is_pair, listed_names, name_among, number
+from ..._base.types import Expr, ModelError, repr_in_message
+from ...mechanism import Model
+from ...mechanism.equal_models import kept_per_model
+from ...muscles import (
+    Bhargava2004,
+    HillMuscles,
+    MuscleEnergetics,
+    MuscleForces,
+    activation_rate,
+    activation_rate_limits,
+    fiber_state,
+    muscle_lengths,
+    muscle_speeds,
+    muscle_torques,
+    rigid_tendon,
+    tendon_state,
+)
+from ...muscles.hill_muscles import FAMILIES
+from ..statement.instant import Instant
+from ..statement.objectives import Cost
+from ..statement.path_constraints import Bounded
+from ..statement.state.channels import Channel
+from ..statement.state.components import Component
+
+SIDES = (("_r", "_l"), ("_R", "_L"), ("right", "left"), ("Right", "Left"))
+"""Parts of names of the two sides, the longer ones as words anywhere, the others as endings."""
+
+NEUTRAL = 0.1
+"""Activation of first guesses."""
+
+ROUNDED = Bhargava2004(steepness=10.0)
+"""Energetics of costs, if no other are given."""
+
+FORCES, FIBERS = (0.0, 5.0), (0.2, 1.8)
+"""Bounds of tendon forces over the maximum isometric force, and of fiber lengths over the optimal one."""
+
+
+@dataclass(frozen=True)
+class Muscles(Component):
+    """Muscles of the model as a component: `Problem(unactuated=[...], components=[ocp.Muscles()])`.
+
+    | field | meaning |
+    |---|---|
+    | names | of the muscles; None: all with the numbers of Hill's type |
+    | tendon | "rigid", or compliant with a state: "force" or "length" |
+    | activation | "smooth": a state with an excitation; "limits": no excitation, two linear rows instead |
+    | curves | a family of curves, see `od.muscles.HillMuscles`; the state "force" needs "de_groote_fregly" |
+    | range | least and largest activation and excitation |
+    | strengths | {muscle: parameter of the problem}: factors of maximum isometric forces |
+
+    With the state "force" or "length" the equations are implicit: the rates of the state are determined by the balance
+    of the forces of fibers and tendons; it is free at the start of a motion that is not periodic, where `balance` gives
+    rows of equilibrium. Costs are `ChannelPower("excitation")`, `ChannelPower("activation", 10)`
+    (fatigue), `MuscleMetabolicRate`. Names with the endings _r and _l, or with right and left, are mirror images.
+
+    A forearm is lifted by a right angle in half a second:
+
+    >>> ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q - 0.3, start.qd, end.q - 1.5, end.qd), 0, 0))
+    >>> lift = ocp.Phase("lift", 20, 0.5, objective=[ocp.ChannelPower("activation")])
+    >>> flexed = ocp.Problem(elbow, [lift], boundary=[ends], unactuated=["elbow"], components=[ocp.Muscles()])
+    >>> moved = flexed.solve(progress=False)
+    >>> moved["activation"].shape, moved["activation"].max(axis=0).round(1)
+    ((21, 2), array([0.1, 0. ]))
+    """
+
+    names: Sequence[str] | None = None
+    tendon: str = "rigid"
+    activation: str = "smooth"
+    curves: str = "de_groote_fregly"
+    range: tuple[float, float] = (0.01, 1.0)
+    strengths: Any = ()
+
+    def __post_init__(self) -> None:
+        if self.names is not None:
+            object.__setattr__(self, "names", listed_names(self.names, "Muscles names"))
+        choice(self.tendon, ("rigid", "force", "length"), "Muscles tendon")
+        choice(self.activation, ("smooth", "limits"), "Muscles activation")
+        name_among(self.curves, [*FAMILIES, "own"], "Muscles curves", "family of curves")
+        if not is_pair(self.range):
+            raise ValueError(f"Muscles range must be a pair, such as (0.01, 1.0), got {repr_in_message(self.range)}")
+        low, high = (number(x, "Muscles range") for x in self.range)
+        bounds(low, high, "Muscles range")
+        if not 0 < low < high <= 1:
+            raise ValueError(f"Muscles range must be (lower, upper) with 0 < lower < upper <= 1, got {self.range}")
+        given = self.strengths.items() if isinstance(self.strengths, Mapping) else self.strengths
+        pairs = tuple(given) if isinstance(given, Iterable) else (given,)
+        if not all(is_pair(pair) for pair in pairs):
+            raise TypeError(
+                f"Muscles strengths must be a dict {{muscle: parameter}}, got {repr_in_message(self.strengths)}"
+            )
+        for name, parameter in pairs:
+            given_name(name, "Muscles strengths: the muscle")
+            given_name(parameter, f"Muscles strengths of {repr_in_message(name)}: the parameter")
+        object.__setattr__(self, "strengths", tuple(tuple(pair) for pair in pairs))
+        if self.tendon == "force" and self.curves != "de_groote_fregly":
+            raise ValueError(
+                'Muscles: tendon="force" needs the curves "de_groote_fregly", as the tendons of others go slack, got '
+                f'curves={repr_in_message(self.curves)}: take tendon="length"'
+            )
+
+    def check(self, model: Model) -> None:
+        if not model.muscles:
+            raise ModelError(
+                f"Muscles: the model {model.name!r} has no muscles: take one from a file that has some, or add them "
+                "with model.with_muscles"
+            )
+        muscles = self.hill(model)
+        for name, _ in self.strengths:
+            name_among(name, muscles.names, "Muscles strengths", "muscle")
+        if self.tendon == "length":
+            zero = ca.DM.zeros(muscles.size)
+            muscles.curves.tendon_force(zero + 1)  # NotImplementedError for curves without a tendon
+
+    def hill(self, model: Model) -> HillMuscles:
+        """The numbers of the muscles."""
+        return _hill(model, self.names if self.names is None else tuple(self.names), self.curves)
+
+    def channels(self, model: Model) -> list[Channel]:
+        names = self.hill(model).names
+        low, high = self.range
+        common: dict[str, Any] = {"labels": names, "mirror": _images(names)}
+        active: dict[str, Any] = {**common, "bounds": self.range, "neutral": min(max(NEUTRAL, low), high)}
+        if self.activation == "limits":
+            found = [Channel("activation", "control", rate=np.inf, **active)]
+        else:
+            found = [Channel("activation", **active), Channel("excitation", "control", **active)]
+        if self.tendon == "force":
+            found.append(Channel("tendon_force", bounds=FORCES, neutral=NEUTRAL, **common))
+        if self.tendon == "length":
+            found.append(Channel("fiber_length", bounds=FIBERS, neutral=1.0, **common))
+        return found
+
+    def derivatives(self, instant: Instant) -> dict[str, Expr]:
+        if self.activation == "limits":
+            return {}
+        return {"activation": activation_rate(self._hill_at(instant), instant["excitation"], instant["activation"])}
+
+    def rows(self, instant: Instant) -> Bounded:
+        rows, lower, upper = [ca.SX(0, 1)], [np.zeros(0)], [np.zeros(0)]
+        muscles = self._hill_at(instant)
+        if self.activation == "limits":
+            slow = muscles.deactivation_time
+            low, high = activation_rate_limits(muscles, instant["activation"])
+            rate = instant.rates["activation"]
+            rows += [slow * (rate - low), muscles.activation_time * (high - rate)]
+            lower.append(np.zeros(2 * muscles.size))
+            upper.append(np.full(2 * muscles.size, np.inf))
+        if self.tendon != "rigid":
+            forces = self._contraction(instant, muscles, implicit=True)
+            rows.append(forces.residual)
+            lower.append(np.zeros(muscles.size))
+            upper.append(np.zeros(muscles.size))
+            if self.tendon == "length" and self.curves == "de_groote_fregly":  # whose tendons can push
+                rows.append(forces.tendon_force / muscles.max_isometric_force)
+                lower.append(np.full(muscles.size, FORCES[0]))
+                upper.append(np.full(muscles.size, FORCES[1]))
+        return ca.vertcat(*rows), np.concatenate(lower), np.concatenate(upper)
+
+    def force(self, instant: Instant) -> Expr:
+        muscles, model = self._hill_at(instant), instant.model
+        if self.tendon == "force":
+            tension = muscles.max_isometric_force * instant["tendon_force"]
+        elif self.tendon == "length":
+            tension = self._contraction(instant, muscles, implicit=False, still=True).tendon_force
+        else:
+            tension = self._contraction(instant, muscles, implicit=False).tendon_force
+        tensions = ca.SX(len(model.muscles), 1)
+        tensions[_places(model, muscles.names)] = tension
+        return muscle_torques(model, ca.SX(instant.q), tensions)
+
+    def guess(self, instant: Instant) -> dict[str, Any]:
+        if self.tendon == "rigid":
+            return {}
+        muscles = self.hill(instant.model)
+        forces = rigid_tendon(muscles, *self._paths(instant, muscles), ca.DM.ones(muscles.size) * NEUTRAL)
+        if self.tendon == "force":
+            return {"tendon_force": _within(forces.tendon_force / muscles.max_isometric_force, (0.01, 1.0))}
+        return {"fiber_length": _within(forces.fiber_length / muscles.optimal_fiber_length, FIBERS)}
+
+    def balance(self, instant: Instant) -> Expr:
+        """Rows (n) that vanish where compliant tendons balance fibers that stand still: for a start in equilibrium,
+        `ocp.Boundary(lambda start, end: (muscles.balance(start), 0, 0))`. None with rigid tendons.
+        """
+        if self.tendon == "rigid":
+            return ca.SX(0, 1)
+        muscles, a = self._hill_at(instant), instant["activation"]
+        length, speed = self._paths(instant, muscles)
+        if self.tendon == "length":
+            return fiber_state(muscles, length, speed, a, instant["fiber_length"], 0 * a).residual
+        z = instant["tendon_force"]
+        rate = muscles.curves.tendon_stiffness(z) / muscles.tendon_slack_length * speed
+        return tendon_state(muscles, length, speed, a, z, rate).residual
+
+    def contraction(self, instant: Instant) -> MuscleForces:
+        """Lengths, speeds and forces of the muscles at an instant; fiber speeds of compliant tendons are explicit."""
+        return self._contraction(instant, self._hill_at(instant), implicit=False)
+
+    def _hill_at(self, instant: Instant) -> HillMuscles:
+        """The numbers of the muscles, with the parameters of the problem."""
+        muscles = self.hill(instant.model)
+        if not self.strengths:
+            return muscles
+        factors = ca.SX.ones(muscles.size)
+        for name, parameter in self.strengths:
+            if parameter not in instant.values:
+                raise ValueError(
+                    f"Muscles strengths: the problem has no parameter {repr_in_message(parameter)}: give "
+                    f"parameters=[ocp.Parameter({parameter!r}, 1.0)]"
+                )
+            factors[muscles.names.index(name)] = instant.values[parameter]
+        return replace(muscles, max_isometric_force=muscles.max_isometric_force * factors)
+
+    def _paths(self, instant: Instant, muscles: HillMuscles) -> tuple[Expr, Expr]:
+        """Lengths [m] and speeds [m/s] of the paths."""
+        model, at = instant.model, _places(instant.model, muscles.names)
+        q, qd = ca.SX(instant.q), ca.SX(instant.qd)
+        return muscle_lengths(model, q)[at], muscle_speeds(model, q, qd)[at]
+
+    def _contraction(self, instant: Instant, muscles: HillMuscles, implicit: bool, still: bool = False) -> MuscleForces:
+        """The muscles at an instant. still: only what does not depend on the fiber speed is needed."""
+        length, speed = self._paths(instant, muscles)
+        a = instant["activation"]
+        if self.tendon == "rigid":
+            return rigid_tendon(muscles, length, speed, a)
+        name, state = ("tendon_force", tendon_state) if self.tendon == "force" else ("fiber_length", fiber_state)
+        rate = instant.rates[name] if implicit else ca.SX(muscles.size, 1) if still else None
+        return state(muscles, length, speed, a, instant[name], rate)
+
+
+@dataclass(frozen=True)
+class MuscleMetabolicRate(Cost):
+    """Metabolic energy of the muscles [J], the integral of their rates; `RestingRate` adds the basal rate.
+
+    muscles: the component of the problem. energetics: a model of `od.muscles`, rounded by default. Activations stand
+    for the excitations where there are none. `weight=1/m` with `per_distance=True` makes it a cost per mass and
+    distance [J/(kg m)].
+
+    >>> still = ocp.Instant(elbow, ca.DM([0.5]), ca.DM([0.0]), channels={"activation": ca.DM([0.2, 0.2])})
+    >>> cost = ocp.MuscleMetabolicRate(ocp.Muscles(activation="limits"), od.muscles.Umberger2010())
+    >>> round(float(cost.integrand(still)), 1)
+    45.7
+    """
+
+    muscles: Muscles
+    energetics: MuscleEnergetics = ROUNDED
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for value, kind in ((self.muscles, Muscles), (self.energetics, MuscleEnergetics)):
+            if not isinstance(value, kind):
+                raise TypeError(f"MuscleMetabolicRate needs a {kind.__name__}, got {repr_in_message(value)}")
+
+    def integrand(self, instant: Instant) -> Expr:
+        return ca.sum1(self.rates(instant))
+
+    def rates(self, instant: Instant) -> Expr:
+        """Metabolic rates of the muscles (n) [W]."""
+        part = self.muscles
+        excitation = instant["activation" if part.activation == "limits" else "excitation"]
+        muscles = part._hill_at(instant)
+        return self.energetics.rates(muscles, excitation, instant["activation"], part.contraction(instant))
+
+
+@kept_per_model
+def _hill(model: Model, names: tuple[str, ...] | None, curves: str) -> HillMuscles:
+    return HillMuscles.of(model, names, curves)
+
+
+def _places(model: Model, names: Sequence[str]) -> list[int]:
+    """Places of muscles among those of the model."""
+    known = [muscle.name for muscle in model.muscles]
+    return [known.index(name) for name in names]
+
+
+def _within(value: Expr, limits: tuple[float, float]) -> Expr:
+    return ca.fmin(ca.fmax(value, limits[0]), limits[1])
+
+
+def _images(names: Sequence[str]) -> dict[str, tuple[str, float]] | None:
+    """Mirror images of muscles by their names; None if no name has a side. A name without a partner is its own."""
+    images = {name: _other_side(name) for name in names}
+    if all(image == name for name, image in images.items()):
+        return None
+    return {name: (image if image in images else name, 1.0) for name, image in images.items()}
+
+
+def _other_side(name: str) -> str:
+    for right, left in SIDES:
+        for one, other in ((right, left), (left, right)):
+            if one[0] == "_" and name.endswith(one):
+                return name[: -len(one)] + other
+            if one[0] != "_" and one in name:
+                return name.replace(one, other)
+    return name
