@@ -123,7 +123,7 @@ class Bhargava2004(MuscleEnergetics):
 
 @dataclass(frozen=True)
 class _Umberger(MuscleEnergetics):
-    """What the models after Umberger share; rates per mass inside."""
+    """Common part of the models after Umberger; rates per mass inside."""
 
     slow_twitch: Any = 0.5
     aerobic: float = 1.5

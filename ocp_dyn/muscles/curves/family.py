@@ -1,4 +1,4 @@
-"""What every family of curves has."""
+"""Base class of the families of curves."""
 
 from __future__ import annotations
 
