@@ -208,7 +208,7 @@ def file_beside(element: XmlElement, name: str, folder: Path) -> Path:
 MOST_FAULTS = 100
 """Faults of one file after which the search for more ends."""
 MISSES = re.compile(r"\b(has|holds|have) no\b|\bno body has\b|\bneeds? ")
-"""What messages about something that is not there have in common."""
+"""Words that messages about something that is not there have in common."""
 NAMES = ("name", "class", "mesh", "material")
 """Attributes that an element keeps when its others are taken away."""
 

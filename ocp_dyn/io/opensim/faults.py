@@ -64,7 +64,7 @@ def _tree_faults(parts: Components, frames: Frames, faults: Collected) -> dict[s
 
 
 def _notes(parts: Components) -> list[str]:
-    """What is read otherwise than it may be meant, and what is left out."""
+    """Notes on parts that are read otherwise than they may be meant, and on those left out."""
     notes = []
     muscles = [force for force in parts.forces if path_of(force) is not None]
     if muscles:

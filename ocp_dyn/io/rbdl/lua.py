@@ -70,7 +70,7 @@ class Token(NamedTuple):
 
 
 def lua_value(text: str | bytes, source: str, name: str) -> Any:
-    """What a Lua file returns; of a file that returns nothing its variable of this name.
+    """The value that a Lua file returns; of a file that returns nothing its variable of this name.
 
     Numbers are floats, texts str, nil None, tables `LuaTable`. ModelError, with the line, for a file that computes,
     is not whole, too large or too deep.

@@ -29,7 +29,7 @@ KINDS: dict[str, Callable[[], Joint]] = {
 }  # fmt: skip
 """Joints by the words of RBDL."""
 DRAWN = ("visuals", "configuration", "meshes")
-"""What changes no motion."""
+"""Fields that change no motion."""
 FRAME = ("name", "parent", "body", "joint", "joint_frame", "markers", *DRAWN)
 BODY = ("mass", "com", "inertia", "name")
 

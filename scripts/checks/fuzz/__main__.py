@@ -1,7 +1,7 @@
 """Hands mutated files and wrong arguments to the library, and lists inputs that fail without an error of the library.
 
     python -m scripts.checks.fuzz [--seconds 300] [--count 100000] [--seed 0] [--repeat KIND NUMBER]
-    [--only urdf mjcf osim json npz recordings api]
+    [--only urdf mjcf osim sdf biomod lua json npz recordings api]
 
 Planted mistakes test this script: --only crash fault hang hog.
 

@@ -15,12 +15,14 @@ from .files import Case, Rng, json_model, npz, urdf
 from .mjcf import mjcf
 from .osim import osim
 from .recordings import recordings
+from .words import biomod, lua, sdf
 
 CALLS = {"api": arguments, "submodules": submodules, "methods": methods, "rooms": rooms}
 """Modules whose calls get one or two wrong arguments."""
 
 KINDS: dict[str, Callable[[Rng], Case]] = {
-    "urdf": urdf, "mjcf": mjcf, "osim": osim, "json": json_model, "npz": npz, "recordings": recordings,
+    "urdf": urdf, "mjcf": mjcf, "osim": osim, "sdf": sdf, "biomod": biomod, "lua": lua, "json": json_model, "npz": npz,
+    "recordings": recordings,
     **{kind: (lambda rng, module=module: arguments.wrong_call(module.calls(), rng)) for kind, module in CALLS.items()},
 }  # fmt: skip
 
