@@ -1,4 +1,4 @@
-"""What is known of the paths of a model before they are used: how good their smooth forms are, and what is wrong."""
+"""Reports on the paths of a model before they are used: how good their smooth forms are, and what is wrong."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def path_report(model: Model, *, tolerance: float = TOLERANCE) -> tuple[SmoothPa
 
 @checks_arguments()
 def path_faults(model: Model, *, tolerance: float = TOLERANCE) -> tuple[PathFault, ...]:
-    """What is wrong with the paths of a model, each with the muscle's name and a remedy; empty if all is well.
+    """Faults of the paths of a model, each with the muscle's name and a remedy; empty if all is well.
 
     Paths of length zero; points inside a wrap object, over which such a path does not wrap; coordinates without a range
     to fit in; polynomials that miss the tolerance [m]; lengths that jump, where a conditional point comes or goes or a

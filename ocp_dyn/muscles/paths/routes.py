@@ -23,7 +23,7 @@ Element = tuple[int, int]
 """A point of a path: (k, 0) is its k-th point, (-1 - j, 0) and (-1 - j, 1) are the ends of its arc on the j-th wrap."""
 Route = tuple[Element, ...]
 Before = tuple[Array, Array, Array]
-"""Where a line met its surface in the round before, where it left it, and the length between."""
+"""Points at which a line met and left its surface in the round before, and the length between them."""
 Wrap = Callable[[Rows, Array, Array, Before | None], Wrapping]
 """Wrapping of lines: (configurations, from, to, before) -> Wrapping, all in the axes of the path's base."""
 
