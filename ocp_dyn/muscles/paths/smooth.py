@@ -166,7 +166,7 @@ def box_of(model: Model, muscle: Muscle, entries: Sequence[int], couplings: Sequ
 
 
 class _Shared:
-    """What the fits over one box share: samples, basis, poses."""
+    """Samples, basis and poses, which the fits over one box share."""
 
     def __init__(self, model: Model, box: Box, couplings: tuple[Coupled, ...]) -> None:
         self.model, self.couplings = model, couplings
@@ -286,7 +286,7 @@ def _to_cache(model: Model, tolerance: float, found: SmoothPaths) -> None:
 
 
 def _from_cache(model: Model, tolerance: float) -> SmoothPaths | None:
-    """What was stored under the key of this model; None if there is nothing, or nothing that can be read."""
+    """Forms that were stored under the key of this model; None if there is nothing, or nothing that can be read."""
     key = _key(model, tolerance)
     path = key and cache.find(cache.directory(), key, SUFFIX)
     if not path:

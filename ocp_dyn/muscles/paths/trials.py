@@ -56,7 +56,7 @@ def inside_of(path: Path, values: PathValues) -> Iterator[tuple[str, str, float]
 
 
 def _depth(wrap: WrapObject, at: Array) -> Array:
-    """How deep points lie inside an object, in parts of its size; below zero outside."""
+    """Depths of points inside an object, in parts of its size; below zero outside."""
     sizes = np.array(wrap.sizes)
     if wrap.kind == "cylinder":
         depth = 1 - np.hypot(at[:, 0], at[:, 1]) / sizes[0]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..._base.types import Array
 
 STRAIGHT, INSIDE, WRAPPED, MANDATORY = 0, 1, 2, 3
-"""What a line does: it stays straight; it stays straight because an end lies inside the object; it wraps if no other
+"""Kinds of lines: one stays straight; it stays straight because an end lies inside the object; it wraps if no other
 piece of the path wraps with a smaller change of length; it cuts the object, so that it must wrap."""
 
 Codes = NDArray[np.int64]

@@ -153,7 +153,7 @@ class NewtonSteps:
 
 
 def native_steps(wait: bool) -> Callable[[Steps], NewtonSteps] | None:
-    """What makes `NewtonSteps` of `Steps`; None if the library is not there, or not yet. wait: until it is compiled."""
+    """Maker of `NewtonSteps` of `Steps`; None if the library is not there, or not yet. wait: until it is compiled."""
     found, _ = FITTING.obtain(wait)
     if found is None:
         return None

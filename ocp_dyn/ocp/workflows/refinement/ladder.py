@@ -118,7 +118,7 @@ def _count(problem: Statement) -> int:
 
 
 def _rung(problem: Statement, solution: Solution) -> dict[str, Any]:
-    """What `stats["ladder"]` tells of a grid."""
+    """Entries of `stats["ladder"]` about a grid."""
     stats = solution.stats
     return {
         "intervals": [phase.grid.count for phase in problem.phases],
