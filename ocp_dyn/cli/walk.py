@@ -56,6 +56,10 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         raise UsageError(f"no file and no robot {name!r}{near}")
     if Path(name).suffix.lower() == ".json":
         raise UsageError(f"{name}: a walk needs the URDF of the robot, not a model as JSON")
+    if Path(name).suffix.lower() in (".osim", ".biomod"):
+        raise UsageError(f"{name}: a walk is made for robots from a URDF, and for the library's own person; a recorded "
+                         "walk of this body is followed by `python -m ocp_dyn.problems.track_gait MODEL MARKERS "
+                         "FORCES`, and `ocp-dyn gait` reports it")  # fmt: skip
     feet = words(options.feet or "")
     if not feet and not (known and od.robots.describe(name).feet):
         raise UsageError(f"the feet of {name} are not known: name their links or frames, --feet LEFT,RIGHT or "

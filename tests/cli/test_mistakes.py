@@ -69,6 +69,7 @@ from tests.helpers import DATA
         (["walk", "ur5"], 2, "the feet of ur5 are not known: name their links or frames, --feet LEFT,RIGHT"),
         (["walk", "arm.urdf"], 2, "the feet of arm.urdf are not known"),
         (["walk", "model.json", "--feet", "a,b"], 2, "a walk needs the URDF of the robot, not a model as JSON"),
+        (["walk", "leg.osim"], 2, "leg.osim: a walk is made for robots from a URDF"),
         (["walk", "--feet", "a,b"], 2, "--feet is an option of a robot on two feet or a quadruped; here walks a human"),
         (["walk", "solo12", "--steps", "2"], 2, "--steps is an option of a human or a robot on two feet; here walks a"),
         (["walk", "talos", "--mass", "80"], 2, "--mass is an option of a human; here walks a robot on two feet"),
@@ -96,7 +97,7 @@ from tests.helpers import DATA
 )
 def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for file in ("arm.urdf", "model.json", "solution.npz"):
+    for file in ("arm.urdf", "leg.osim", "model.json", "solution.npz"):
         (tmp_path / file).write_text(URDF)
     if not od.robots.installed() and "ur5" in arguments:
         pytest.skip("example-robot-data is not installed")
@@ -112,7 +113,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tm
     )
     assert not out
     assert "Traceback" not in err
-    assert {path.name for path in tmp_path.iterdir()} == {"arm.urdf", "model.json", "solution.npz"}
+    assert {path.name for path in tmp_path.iterdir()} == {"arm.urdf", "leg.osim", "model.json", "solution.npz"}
 
 
 def test_errors_of_files_name_the_file(tmp_path, monkeypatch, capsys):
