@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import pickle
 import re
+from base64 import b64encode
 
+import numpy as np
 import pytest
 
 from ocp_dyn.cli import main
 from ocp_dyn.cli.sweeping import command
-from ocp_dyn.cli.sweeping.page import page
+from ocp_dyn.cli.sweeping.page import html_page, page
+from ocp_dyn.cli.sweeping.picture import cells_of, picture
 from ocp_dyn.ocp.workflows.sweeps import sweep
 from tests.helpers import InlineCrew
 
@@ -68,6 +71,10 @@ def test_a_sample_is_solved_and_continued(file, tmp_path, capsys):
     assert "| step_length |" not in text
     assert (tmp_path / "out" / "sweep.png").stat().st_size > 3000
     assert len((tmp_path / "out" / "table.csv").read_text().splitlines()) == 5
+    shown_page = (tmp_path / "out" / "report.html").read_text()
+    drawn = (tmp_path / "out" / "sweep.png").read_bytes()
+    assert f'src="data:image/png;base64,{b64encode(drawn).decode()}"' in shown_page
+    assert shown_page.count("<tr>") == text.count("\n| ") + 4 + 1  # the same quantiles, and the table of all points
     assert status("sweep", file, *given, "--json") == 0
     shown = capsys.readouterr()
     assert json.loads(shown.out)["found"] == 4
@@ -101,6 +108,42 @@ def test_a_page_lists_some_of_many_that_failed():
     text = page(rows, {}, "x.py")
     assert text.count("not solved") == 20
     assert "| 5 more | see table.csv |" in text
+
+
+def test_the_page_of_a_browser_escapes_and_lists_what_failed():
+    rows = [
+        {"point": "<b>", "kind": "x", "converged": False, "status": None, "error": "ValueError: 1 < 2"},
+        {"point": "q", "kind": "y", "converged": True, "status": "Solve_Succeeded", "error": "", "objective": 1 / 3},
+    ]
+    text = html_page(rows, {}, "a & b.py", b"")
+    assert "<h1>Sweep of a &amp; b.py</h1>" in text
+    assert "1 of 2 points were found" in text
+    assert text.count("ValueError: 1 &lt; 2") == 2
+    assert "0.333333" in text
+    assert "<img" not in text
+    assert "more points" not in text
+    many = html_page([rows[1]] * 2001, {}, "x", b"")
+    assert "<p>1 more points are in table.csv.</p>" in many
+    assert many.count("Solve_Succeeded") == 2000
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b"], ["a", "b", "c"], []])
+def test_pictures_of_sweeps_are_drawn_with_what_failed(names, rng):
+    rows = [{"converged": k % 4 > 0, "objective": float(k), "duration": 1.0} for k in range(12)]
+    for k, row in enumerate(rows):
+        row |= {"a": k // 3, "b": k % 3, "c": float(rng.normal())}
+    assert picture(rows, names).startswith(b"\x89PNG")
+
+
+def test_a_grid_is_told_from_a_sample(rng):
+    x, y = (part.ravel() for part in np.meshgrid([1.0, 2.0, 4.0], [0.0, 0.5]))
+    columns, lines, cells = cells_of(x[:-1], y[:-1], np.arange(5.0))
+    assert columns.tolist() == [1, 2, 4]
+    assert lines.tolist() == [0, 0.5]
+    assert np.array_equal(cells, [[0, 1, 2], [3, 4, np.nan]], equal_nan=True)
+    assert cells_of(np.append(x, 1.0), np.append(y, 0.0), np.append(np.arange(6.0) + 1, 0.5))[2][0, 0] == 0.5
+    assert cells_of(*rng.normal(size=(3, 9))) is None
+    assert cells_of(np.ones(4), np.arange(4.0), np.ones(4)) is None
 
 
 def test_a_function_of_a_file_goes_to_other_processes_as_text(file):

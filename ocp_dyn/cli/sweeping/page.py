@@ -2,55 +2,109 @@
 
 from __future__ import annotations
 
-import io
+from base64 import b64encode
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
 
+from ..._base.display import table
 from ...ocp import Library
 from ...ocp.workflows.sweeps.data_set import csv_of
-from ...viz.drawing import figure
+from .picture import picture
 
 FIGURES = ("objective", "step_length", "duration", "iterations")
 QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
-MOST_LISTED = 20
+SPREAD = ("", "least", "5 %", "median", "95 %", "largest")
+MOST_LISTED, MOST_ROWS = 20, 2000
+"""Most points that were not found in report.md, and most points in a table of report.html."""
+AGAIN = "A second run tries points with errors again, and with --again those that did not converge."
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Sweep of {title}</title>
+<style>body {{ font: 15px system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #30363d }}
+img {{ max-width: 100% }} table {{ border-collapse: collapse; margin: 1em 0 }}
+tr:nth-child(even) {{ background: #eceef1 }}</style></head>
+<body>
+{body}
+</body></html>
+"""
 
 
 def write_page(library: Library, points: Sequence[Any], title: str) -> None:
-    """Writes report.md, table.csv and sweep.png into the folder of a sweep, which may be on another machine."""
+    """Writes report.md, report.html, table.csv and sweep.png into the folder of a sweep, which may be on another
+    machine."""
     rows, records = library.rows(points), library.records(points)
     library.write("table.csv", csv_of(rows))
     library.write("report.md", page(rows, records, title).encode())
-    if any(row["converged"] for row in rows):
-        library.write("sweep.png", _picture(rows))
+    drawn = picture(rows, _numbers(rows)) if any(row["converged"] for row in rows) else b""
+    if drawn:
+        library.write("sweep.png", drawn)
+    library.write("report.html", html_page(rows, records, title, drawn).encode())
 
 
 def page(rows: list[dict[str, Any]], records: dict[str, dict[str, Any]], title: str) -> str:
     """The text of the page, in Markdown."""
-    found = [row for row in rows if row["converged"]]
-    missing = [row for row in rows if not row["converged"]]
-    seconds = [record["processor_seconds"] for record in records.values() if "processor_seconds" in record]
-    size = sum(record.get("bytes", 0) for record in records.values())
-    lines = [f"# Sweep of {title}", ""]
-    lines += [f"{len(found)} of {len(rows)} points were found; their files take {size / 1e6:.1f} MB."]
-    if seconds:
-        lines[-1] += f" One point takes {np.median(seconds):.1f} s of a processor (median; build and solve)."
-    lines += ["", "| | least | 5 % | median | 95 % | largest |", "|---|---|---|---|---|---|"]
-    for name in (*_numbers(rows), *FIGURES):
-        values = [row[name] for row in found if row.get(name) is not None]
-        if any(values):
-            cells = " | ".join(f"{x:.5g}" for x in np.quantile(values, QUANTILES))
-            lines.append(f"| {name} | {cells} |")
-    lines += ["", "![results over the coordinates](sweep.png)", ""] if found else [""]
+    missing = _missing(rows)
+    lines = [f"# Sweep of {title}", "", _head(rows, records), ""]
+    lines += [f"| {' | '.join(SPREAD)} |", f"|{'---|' * len(SPREAD)}"]
+    lines += [f"| {' | '.join(cells)} |" for cells in _distributions(rows)]
+    lines += ["", "![results over the coordinates](sweep.png)", ""] if len(missing) < len(rows) else [""]
     if missing:
         lines += ["## Not found", "", "| point | status |", "|---|---|"]
-        lines += [
-            f"| {row['point']} | {row['error'] or row['status'] or 'not solved'} |" for row in missing[:MOST_LISTED]
-        ]
+        lines += [f"| {point} | {status} |" for point, status in missing[:MOST_LISTED]]
         lines += [f"| {len(missing) - MOST_LISTED} more | see table.csv |"] * (len(missing) > MOST_LISTED)
-        lines += ["", "A second run tries points with errors again, and with `--again` those that did not converge."]
+        lines += ["", AGAIN.replace("--again", "`--again`")]
     return "\n".join(lines) + "\n"
+
+
+def html_page(rows: list[dict[str, Any]], records: dict[str, dict[str, Any]], title: str, drawn: bytes) -> str:
+    """The page of a browser, in one file: that of `page` with its picture, and a table of all points."""
+    missing = _missing(rows)
+    parts = [f"<h1>Sweep of {escape(title)}</h1>", f"<p>{escape(_head(rows, records))}</p>"]
+    if drawn:
+        content = b64encode(drawn).decode()
+        parts.append(f'<img alt="results over the coordinates" src="data:image/png;base64,{content}">')
+    parts.append(table(SPREAD, _distributions(rows)))
+    if missing:
+        parts += ["<h2>Not found</h2>", table(("point", "status"), missing[:MOST_ROWS]), f"<p>{AGAIN}</p>"]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    listed = [[_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS]]
+    parts += ["<h2>All points</h2>", table(names, listed)]
+    if len(rows) > MOST_ROWS:
+        parts.append(f"<p>{len(rows) - MOST_ROWS} more points are in table.csv.</p>")
+    return PAGE.format(title=escape(title), body="\n".join(parts))
+
+
+def _head(rows: list[dict[str, Any]], records: dict[str, dict[str, Any]]) -> str:
+    """Counts, sizes and times in two sentences."""
+    found = sum(bool(row["converged"]) for row in rows)
+    size = sum(record.get("bytes", 0) for record in records.values())
+    told = f"{found} of {len(rows)} points were found; their files take {size / 1e6:.1f} MB."
+    seconds = [record["processor_seconds"] for record in records.values() if "processor_seconds" in record]
+    if seconds:
+        told += f" One point takes {np.median(seconds):.1f} s of a processor (median; build and solve)."
+    return told
+
+
+def _distributions(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """Quantiles of the coordinates and figures of points that were found; see `SPREAD`."""
+    lines = []
+    for name in (*_numbers(rows), *FIGURES):
+        values = [row[name] for row in rows if row["converged"] and row.get(name) is not None]
+        if any(values):
+            lines.append([name, *(f"{x:.5g}" for x in np.quantile(values, QUANTILES))])
+    return lines
+
+
+def _missing(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Points that were not found, each with its reason."""
+    return [(row["point"], row["error"] or row["status"] or "not solved") for row in rows if not row["converged"]]
+
+
+def _cell(value: Any) -> str:
+    """A value of the table of all points."""
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _numbers(rows: list[dict[str, Any]]) -> list[str]:
@@ -58,19 +112,3 @@ def _numbers(rows: list[dict[str, Any]]) -> list[str]:
     known = {"point", "converged", "status", "error", *FIGURES}
     names = dict.fromkeys(name for row in rows for name in row if name not in known)
     return [name for name in names if any(isinstance(row.get(name), (int, float)) for row in rows)]
-
-
-def _picture(rows: list[dict[str, Any]]) -> bytes:
-    """The objective over each coordinate that is a number, as .png."""
-    found = [row for row in rows if row["converged"]]
-    names = _numbers(rows) or ["duration"]
-    made = figure(3.2 * len(names), 2.9)
-    for axes, name in zip(np.ravel(made.subplots(1, len(names), sharey=True)), names, strict=True):
-        axes.plot([row[name] for row in found], [row["objective"] for row in found], ".", markersize=4)
-        axes.set(xlabel=name)
-        axes.spines[["top", "right"]].set_visible(False)
-    made.axes[0].set(ylabel="objective")
-    made.tight_layout()
-    content = io.BytesIO()
-    made.savefig(content, format="png", dpi=130)
-    return content.getvalue()
