@@ -139,6 +139,10 @@ def test_a_foot_beside_the_plates_gets_what_the_equations_need() -> None:
     late = solution.phases[-1].wrenches["left"]
     wanted = plates.resample(times=0.9 + (solution.phases[-1].t[1:] + solution.phases[-1].t[:-1]) / 2)["left"]
     assert np.abs(late[:, 3:] - wanted[:, 3:]).max() < 15.0
+    middle = (solution.phases[-1].q[1:] + solution.phases[-1].q[:-1]) / 2
+    origins = [np.array(od.point_position(walker(), "left", q)).ravel() for q in middle]
+    about_world = late[:, :3] + np.cross(origins, late[:, 3:])
+    assert np.abs(about_world - wanted[:, :3]).max() < 5.0
 
 
 def test_angles_and_fitted_motions_are_followed() -> None:
