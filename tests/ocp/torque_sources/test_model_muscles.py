@@ -185,3 +185,13 @@ def test_powers_of_channels():
 def test_what_does_not_fit_is_told_by_name(make, kind, message):
     with pytest.raises(kind, match=message):
         make()
+
+
+def test_rows_of_limits_vanish_at_extreme_excitations():
+    part, a, hill = ocp.Muscles(activation="limits"), DM([0.3, 0.6]), M.HillMuscles.of(ELBOW)
+    for e, rows in ((DM.zeros(2), slice(0, 2)), (DM.ones(2), slice(2, 4))):
+        rate = M.activation_rate(hill, e, a, form="linear")
+        instant = ocp.Instant(ELBOW, DM([0.8]), DM([0.0]), channels={"activation": a}, rates={"activation": rate})
+        values = DM(part.rows(instant)[0]).full().ravel()
+        assert np.abs(values[rows]).max() < 1e-14
+        assert values.min() > -1e-14
