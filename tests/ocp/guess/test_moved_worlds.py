@@ -15,6 +15,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.guess.standing_guess import initial_guess, standing
+from ocp_dyn.ocp.solvers.block_ldl.library import Seen, obtain
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 from ocp_dyn.symmetry.advance import Advance
 from problems.small import hopper
@@ -159,6 +160,21 @@ def test_a_moved_problem_takes_the_moved_path_to_the_moved_motion(root, guess, m
         assert moved.objective == pytest.approx(still.objective, rel=digits)
         wanted = moved_places(world, places(still.model, still.q))
         assert np.abs(places(moved.model, moved.q) - wanted).max() < accuracy
+
+
+@pytest.mark.skipif(obtain(wait=True)[0] is None, reason="no library of the block LDL solver")
+def test_an_eigenvalue_that_is_zero_to_rounding_counts_alike_in_all_worlds():
+    """At the standing guess of a hop one direction has no curvature: the pivot is a rounding error of either sign."""
+    library, _ = obtain()
+    assert library is not None
+    counts = []
+    for turn in (0.0, 0.3, 0.7, 1.0):
+        seen: list[Seen] = []
+        with library.watched(seen.append):
+            hop(World(turn, (0.0, 0.0, 0.0)), "quaternion", "standing").solve(progress=False, max_iterations=1)
+        counts.append([each.negative for each in seen if each.right is None])
+    assert counts[0][1] == counts[0][0] + 2  # one negative eigenvalue, and the zero
+    assert counts == [counts[0]] * 4
 
 
 def test_a_posture_stands_over_its_foothold_and_as_it_is_turned():
