@@ -104,6 +104,7 @@ def draw(section: Section, rows: Sequence[Row], path: Path) -> None:
     """Draws the plotted figures over the size, on logarithmic axes, with the slopes in the legends."""
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
     picture = Figure(figsize=(5.2 * len(section.plotted), 4.2), layout="constrained")
     for axes, figure in zip(picture.subplots(1, len(section.plotted), squeeze=False)[0], section.plotted, strict=True):
@@ -111,6 +112,9 @@ def draw(section: Section, rows: Sequence[Row], path: Path) -> None:
             p = slope(sizes, values)
             axes.loglog(sizes, values, "o-", label=case if p is None else f"{case}, slope {p:.2f}")
         axes.set(xlabel=section.size, title=figure)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(True, which="both", alpha=0.3)
         axes.legend(fontsize="x-small")
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": section.title}):
