@@ -22,9 +22,10 @@ FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def content(part: Any) -> str:
     """Text of numbers, texts, arrays, collections and dataclasses, which differs if the data differ.
 
-    Objects count by the fields with which they are made, functions by their name and by what they hold; both only if
-    this library defines them: TypeError for those of users, whose code may change, for symbols, and for objects without
-    fields. Objects that equal only themselves differ from a copy: where one stands twice, the text says so.
+    Objects count by the fields with which they are made, functions by their name, their place in the file and what they
+    hold; both only if this library defines them: TypeError for those of users, whose code may change, for symbols, and
+    for objects without fields. Objects that equal only themselves differ from a copy: where one stands twice, the text
+    says so.
     """
     return "\0".join(_texts(part, {}))
 
@@ -70,7 +71,8 @@ def _parts(part: Any) -> tuple[str, tuple[Any, ...]]:
         return "method", (part.__func__, part.__self__)
     if isinstance(part, types.FunctionType):
         held = tuple(cell.cell_contents for cell in part.__closure__ or ())
-        return _name(part), (part.__defaults__, part.__kwdefaults__, held)
+        place = f"{part.__code__.co_firstlineno} {list(part.__code__.co_positions())}"  # two lambdas may have one name
+        return f"{_name(part)} {digest(place)}", (part.__defaults__, part.__kwdefaults__, held)
     raise TypeError(f"the content of {type(part).__name__} is not known")
 
 

@@ -141,16 +141,24 @@ def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation
             ),
         ),
         constraints=(*model.constraints, *(one.renamed(lambda name: prefix + name) for one in other.constraints)),
-        bushings=(*model.bushings, *(one.renamed(lambda name: _of_other(name, prefix, to)) for one in other.bushings)),
+        bushings=(*model.bushings, *(_hung(one, prefix, to, origin, rotation) for one in other.bushings)),
         annotations=model.annotations.joined(
             other.annotations.renamed(lambda name: prefix + name), model.neutral(), other.neutral()
         ),
     )
 
 
-def _of_other(name: str, prefix: str, to: str) -> str:
-    """The name of a frame of an attached model; its ground is where it is attached."""
-    return to if name == WORLD else prefix + name
+def _hung(bushing: Bushing, prefix: str, to: str, origin: Vector, rotation: object) -> Bushing:
+    """A bushing of an attached model, whose ground is the place in the frame `to` at which it is attached."""
+    X = placement(origin, rotation, "attach")
+    R, p = np.array(DM(X.E).full()).T, np.array(DM(X.r).full()).ravel()
+    found = bushing.renamed(lambda name: to if name == WORLD else prefix + name)
+    poses: dict[str, Any] = {}
+    for end in ("first", "second"):
+        if getattr(bushing, end) == WORLD:
+            axes, at = getattr(bushing, f"{end}_pose")
+            poses[f"{end}_pose"] = R @ np.reshape(axes, (3, 3)), p + R @ at
+    return replace(found, **poses)
 
 
 def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
@@ -257,8 +265,10 @@ def subtree(model: T, body: str) -> T:
             ModelWarning,
             stacklevel=3,
         )
+    moved = model.parent[root] > 0  # the ground is the parent then, and nothing is held by the old one
+    bushings = [one for one in model.bushings if not moved or WORLD not in (one.first, one.second)]
     return _selected(
-        model,
+        replace(model, bushings=tuple(bushings)),
         kept,
         parents={i: model.parent[i] if i != root else 0 for i in kept},
         X_tree={i: model.X_tree[i] for i in kept},

@@ -105,6 +105,20 @@ def test_copies_keep_the_forces() -> None:
     close(od.passive_force(od.reduce(MODEL), q, qd), force)
 
 
+def test_the_ground_of_bushings_follows_edits() -> None:
+    """Where a model is attached, its bushings to the ground are; a part of a model has the parent as its ground."""
+    q, qd = state(0.15, 0.3)
+    back = MODEL.with_bushings([od.Bushing("arm", "world", RNG.uniform(1, 9, 6), RNG.uniform(1, 9, 6))])
+    cart = od.ModelBuilder("cart")
+    cart.add_body("cart", od.Prismatic("x"), mass=1)
+    for to in ("cart", "world"):
+        rotation, origin = np.reshape(turned(5)[0], (3, 3)), turned(6)[1]
+        both = cart.build().attach(back, to, prefix="a_", origin=origin, rotation=rotation)
+        close(od.passive_force(both, np.r_[0.7, q], np.r_[0.0, qd])[1:], od.passive_force(back, q, qd), 1e-12)
+    assert MODEL.subtree("base").bushings == BUSHINGS
+    assert MODEL.subtree("arm").bushings == ()
+
+
 def test_mirrored_elements() -> None:
     """On the mirror image of a coordinate the torque is the mirrored one."""
     for element in (STOP, CUBE):

@@ -151,6 +151,13 @@ def test_contents_differ_with_the_data():
     assert content({"a": [1, (2.0, od.Revolute("x"))]}) == content({"a": [1, (2.0, od.Revolute("x"))]})
 
 
+def test_functions_of_one_name_differ_by_their_place():
+    """A function of the library may write two lambdas, which have one name and hold the same."""
+    pairs = [eval(text, {"__name__": content.__module__}) for text in ("lambda: 1, lambda: 2", "lambda: 1, lambda: 2")]
+    assert content(pairs[0][0]) != content(pairs[0][1])
+    assert content(pairs[0]) == content(pairs[1])
+
+
 def test_an_object_that_stands_twice_differs_from_its_copy():
     """A foothold of two phases has one place, two equal footholds have two."""
     one, same = (ocp.Foothold(od.Contact("foot")) for _ in range(2))
