@@ -171,11 +171,12 @@ def _export(commands: Any) -> None:
 
 def _convert(commands: Any) -> None:
     command = _command(
-        commands, "convert", "write a model as MJCF for MuJoCo, as URDF or as JSON",
+        commands, "convert", "write a model as MJCF for MuJoCo, as URDF, for OpenSim or as JSON",
         "ocp-dyn convert talos --out talos.xml                   MJCF, with soles that touch the ground\n"
         "ocp-dyn convert human --out human.xml --drop passive --box sole_l=0.12,0.04,0.01,0,0,0.01\n"
         "ocp-dyn convert model.json --out model.urdf\n"
-        "ocp-dyn convert robot.urdf --out robot.json",
+        "ocp-dyn convert robot.urdf --out robot.json\n"
+        "ocp-dyn convert subject.json --out subject.osim         with its muscles",
         "What a format cannot hold is an error that names it and the word of --drop that leaves it out. Robots by "
         "name have\n"
         f"shapes under their feet.\n\n{FILE}",
@@ -186,7 +187,7 @@ def _convert(commands: Any) -> None:
     )
     command.add_argument("--drop", default="", metavar="WORDS",
                          help="what may be left out, with commas: passive, springs, "
-                         "armature, effort, limits")  # fmt: skip
+                         "armature, effort, limits; constraints, friction, speed and muscles for OpenSim")  # fmt: skip
     command.add_argument("--ball", action="append", metavar="FRAME=RADIUS[,CX,CY,CZ]", 
                          help="a ball that touches the ground, around the origin of a frame or another center in it "
                          "[m]; several times for several")  # fmt: skip
@@ -354,8 +355,8 @@ def _gait(commands: Any) -> None:
         "FORCES is a table of ground forces, or an OpenSim file of external loads that names one. Of a table, forces\n"
         "whose names end with r or l act on calcn_r and calcn_l, if --feet does not say more. The folder gets\n"
         "coordinates.mot, moments.sto, a figure for each side with a whole stride, and report.md.\n"
-        "With STATIC or --setup the model is scaled first, and saved as subject.json: as a setup file of OpenSim's\n"
-        "Scale Tool says, or else by one factor for all bodies, to --mass.",
+        "With STATIC or --setup the model is scaled first, and saved as subject.json and subject.osim: as a setup\n"
+        "file of OpenSim's Scale Tool says, or else by one factor for all bodies, to --mass.",
     )  # fmt: skip
     command.add_argument("file", metavar="MODEL", help="a model with markers, such as an OpenSim model (.osim)")
     command.add_argument("static", metavar="STATIC", nargs="?", type=_path, help="markers of a static trial")

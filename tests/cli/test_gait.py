@@ -150,6 +150,8 @@ def test_the_model_is_scaled_to_a_static_trial_first(
     assert main(["gait", files[0], static, *files[1:], "--mass", "61", "--out", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     model, subject = od.load(folder / "walker.osim"), od.load(out / "subject.json")
+    written = od.load(out / "subject.osim")
+    assert (written.q_names, written.markers) == (subject.q_names, subject.markers)
     assert set(told["factors"]) == set(model.body_names)
     assert told["factors"]["pelvis"] == pytest.approx([1.1, 1.1, 1.1], rel=0.02)
     assert told["mass_kg"] == pytest.approx(61) == pytest.approx(sum(float(body.m) for body in subject.I[1:]))

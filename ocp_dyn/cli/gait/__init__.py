@@ -11,7 +11,7 @@ from ..._base.files import whole_file
 from ..inputs import UsageError
 from ..streams import as_json
 from .report import drawn, numbers_of, text_of
-from .subject import lines_of, scaled
+from .subject import lines_of, save_subject, scaled
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     od.recordings.write(raw.coordinates(degrees=True), options.out / "coordinates.mot")
     od.recordings.write(found.moments, options.out / "moments.sto")
     if subject is not None:
-        od.save_model(model, options.out / "subject.json")
+        save_subject(model, options.out)
     figures = drawn(found, options)
     numbers = numbers_of(raw, found, forces)
     with whole_file(options.out / "report.md") as file:

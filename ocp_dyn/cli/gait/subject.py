@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from ... import _names as od
@@ -41,6 +42,15 @@ def _weights(options: argparse.Namespace, model: Any) -> Any:
         return None
     markers = {marker.name for marker in model.markers}
     return {name: w for name, w in od.recordings.read_weights(options.weights).items() if name in markers}
+
+
+def save_subject(model: Any, folder: Path) -> None:
+    """Writes subject.json, and subject.osim for OpenSim with its muscles; a note where OpenSim cannot say the model."""
+    od.save_model(model, folder / "subject.json")
+    try:
+        od.io.write_osim(model, folder / "subject.osim")
+    except od.ModelError as error:
+        note(f"subject.osim is not written: {error}")
 
 
 def lines_of(subject: Any, options: argparse.Namespace) -> list[str]:

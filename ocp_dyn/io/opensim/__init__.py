@@ -10,7 +10,7 @@
 | `constraints` | couplers, points, welds, distances |
 | `contacts` | `osim_spheres`: spheres on the ground |
 | `faults` | all faults of a file, for reports |
-| `writer` | `write_osim`, `osim_text` |
+| `writer` | `write_osim`, `osim_text`; its parts are in `writing/` |
 | `forces` | springs, limits, actuators, and what is refused |
 """
 
