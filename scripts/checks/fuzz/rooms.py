@@ -36,6 +36,8 @@ OWN_VALUES: dict[str, dict[str, Any]] = {
     "DependentJoints": {"constraint": od.JointCoupling("hip", "leg", 1.0), "joints": ["hip"], "of": ["leg"],
                         "function": lambda q: q},
     "Intervals": {"lengths": [1.0, 1.0, 2.0]},
+    "ChannelPower": {"channel": "tau"},
+    "MuscleMetabolicRate": {"muscles": ocp.Muscles()},
     "latin_hypercube": {"ranges": {"speed": (1.0, 1.4)}, "n": 3},
     "neighborhoods": {"points": ocp.grid(speed=[1.0, 1.2]), "size": 1},
 }  # fmt: skip

@@ -163,17 +163,18 @@ def test_signs_that_a_warm_start_goes_badly(problem, first):
 
 
 def test_products_and_centered_values():
-    """Gap times multiplier is LEVEL; far from the path the larger of both stays."""
+    """Gap times multiplier is the level; far from the path the larger of both stays."""
+    scales = warm_start.LEVEL, warm_start.STIFFNESS
     lower, upper = np.array([0.0, 0.0, -np.inf, 1.0, -np.inf]), np.array([1.0, np.inf, 2.0, 1.0, np.inf])
     value, lam = np.array([0.3, 1e-9, 2.1, 1.0, 5.0]), np.array([0.0, -4.0, 0.0, 7.0, 0.5])
-    x, m = warm_start._centered(value, lower, upper, lam)
+    x, m = warm_start._centered(value, lower, upper, lam, *scales)
     close(x[0], 0.3, 2e-3)
     close(m[1], -4.0, 2e-2)
     assert x[2] < 2.0 < 2.0 + m[2]
     close([x[3], m[3], x[4], m[4]], [1.0, 7.0, 5.0, 0.5], 0)
     gap = np.array([x[0], x[1], 2.0 - x[2]])
     close(gap * np.abs(m[:3]), [warm_start.LEVEL] * 3, 1e-12)
-    narrow, _ = warm_start._centered(np.array([0.5]), np.zeros(1), np.array([1e-3]), np.zeros(1))
+    narrow, _ = warm_start._centered(np.array([0.5]), np.zeros(1), np.array([1e-3]), np.zeros(1), *scales)
     close(narrow, 5e-4, 1e-12)
 
 
