@@ -50,7 +50,7 @@ UNMOVED = (np.eye(3), np.zeros(3))
 
 
 class Motion(NamedTuple):
-    """How a joint moves: its class in OpenSim, its axes, the pose of the moved frame in the body, whether the body is
+    """Motion of a joint: its class in OpenSim, its axes, the pose of the moved frame in the body, whether the body is
     on the fixed side."""
 
     kind: str
