@@ -144,3 +144,24 @@ def test_plans_and_matrices_of_any_kind(library, seed):
         assert exact.least <= negative <= exact.most
         if np.linalg.cond(K) < 1e4:  # no refinement was needed
             assert backward_error(K, x, b) < 1e-11
+
+
+def negative_of(library, K: np.ndarray, primal: int) -> int:
+    """Number of negative eigenvalues of a matrix in one front, whose first rows are variables."""
+    n, alone = len(K), np.full(1, -1, np.int32)
+    arrays = np.zeros(n, np.int32), np.full(n, ORDINARY, np.int32), np.full(n, -1, np.int32), alone, alone.copy()
+    plan = LdlPlan(*arrays, primal, 0, n - primal, 0, 1, np.zeros(1), np.zeros(1))
+    rows, columns = np.tril_indices(n)
+    with library.planned(plan):
+        return Solver(library, Seen(n, rows, columns, np.zeros(rows.size), 0, None, None)).factor(K[rows, columns])
+
+
+@pytest.mark.parametrize("sign", [1, -1, 0])
+def test_a_zero_to_rounding_counts_once_whatever_its_sign(library, sign):
+    """Along a variable it is negative, between multipliers the matrix is singular; a small eigenvalue is neither."""
+    axes = np.linalg.qr(np.random.default_rng(8).normal(size=(5, 5)))[0]
+    for size, variables, multipliers in ((3e-14, 1, SINGULAR), (1e-11, int(sign <= 0), None)):
+        K = axes @ np.diag([1.0, 2.0, 0.5, 3.0, sign * size]) @ axes.T
+        assert negative_of(library, K, 5) == variables
+        if multipliers is not None:
+            assert negative_of(library, K, 0) == multipliers
