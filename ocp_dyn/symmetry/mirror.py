@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import casadi as ca
 import numpy as np
@@ -291,9 +292,10 @@ def _check_elements(mirror: MirrorMap) -> None:
     if uneven is not None:
         one, other = uneven, mirror.images[uneven][0]
         raise ModelError(
-            f"{mirror.model!r} is not left-right symmetric: the passive torques (`model.passive`) on dof {one!r} are "
-            f"not the mirror image of those on {other!r}: add the images of the elements, with the signs of "
-            "`mirror.images`, use the model's `symmetric_twin`, or leave them out by loads=od.Loads(armature=True)"
+            f"{mirror.model!r} is not left-right symmetric: the passive torques (`model.passive`, `model.bushings`) on "
+            f"dof {one!r} are not the mirror image of those on {other!r}: add the images of the elements, with the "
+            "signs of `mirror.images`, use the model's `symmetric_twin`, or leave them out by "
+            "loads=od.Loads(armature=True)"
         )
 
 
@@ -301,17 +303,20 @@ def uneven_dof(mirror: MirrorMap) -> str | None:
     """A dof whose nonlinear passive torque is not the image of its partner's; None if all are.
 
     Elements that are each other's images need no more. The torques of others are compared at random positions, and at
-    positions where one of them acts: random ones miss a stop near the end of a joint's range.
+    positions where one of them acts: random ones miss a stop near the end of a joint's range. They are compared at rest
+    and in motion, as some depend on velocities.
     """
     model = mirror.model
     images = Counter(element.mirrored(mirror.images) for element in model.passive)
     if images == Counter(model.passive) and not model.bushings:
         return None
     bare = replace(model, dofs=replace(model.dofs, **{kind: np.zeros(model.nv) for kind in PASSIVE}))
-    force, still = function(passive_force, bare, signature="q qd -> tau_p"), DM.zeros(model.nv, 1)
-    for place in _places(model, [element for element in model.passive if element not in images]):
-        made = force(mirror.q(place), still).full().ravel()
-        seen = mirror.qd(force(place, still)).full().ravel()
+    force = function(passive_force, bare, signature="q qd -> tau_p")
+    rates = DM.zeros(model.nv, 1), DM(np.random.default_rng(1).uniform(-1, 1, model.nv))
+    places = _places(model, [element for element in model.passive if element not in images])
+    for place, qd in product(places, rates):
+        made = force(mirror.q(place), mirror.qd(qd)).full().ravel()
+        seen = mirror.qd(force(place, qd)).full().ravel()
         both = np.isfinite(made) & np.isfinite(seen)  # far outside its range tissue may pull endlessly
         made, seen = np.where(both, made, 0.0), np.where(both, seen, 0.0)
         apart = np.abs(made - seen) - TOLERANCE * np.maximum(np.abs(made), np.abs(seen))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from casadi import DM
 
 from .._base.checks import choice, positive
 from .._base.types import Array, sparse
-from ..dynamics.kinematics import body_transforms, point_position
-from ..mechanism import Model
+from ..dynamics.kinematics import body_transforms, point_position, pose
+from ..mechanism import Bushing, Model
 from ..mechanism.boundary import checks_arguments
+from ..mechanism.parts import WORLD
 from ..mechanism.passive import PassiveElement
 from ..spatial_algebra.spatial import Inertia, Transform
 from .mirror import PASSIVE, REFLECTION, ROTORS, MirrorMap, kinematic_mirror, match_bodies, uneven_dof
@@ -29,9 +31,9 @@ UPRIGHT = {
 def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     """A symmetric copy of the model: inertia and pose of every body are averaged with its partner's mirror image.
 
-    Poses are those of the neutral posture. Springs and their rest positions, passive torques, damping, friction and
-    armature of the joints are averaged too, and both partners get the tighter torque limits. Real robots carry a
-    battery on one side, and their CAD data have rounded angles; a mirrored gait needs a model without these
+    Poses are those of the neutral posture. Springs and their rest positions, passive torques, bushings, damping,
+    friction and armature of the joints are averaged too, and both partners get the tighter torque limits. Real robots
+    carry a battery on one side, and their CAD data have rounded angles; a mirrored gait needs a model without these
     differences. tolerance: largest difference between partners, relative to the mass [m, kg]. `asymmetry` returns the
     differences between the twin and the original. ModelError if a body has no partner.
 
@@ -65,7 +67,7 @@ def _with_even_joints(model: Model) -> Model:
     model = replace(model, dofs=dofs)
     if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)) and not model.passive and not model.bushings:
         return model
-    model = model.with_passive(_even_elements(mirror), replace_all=True)
+    model = replace(model, passive=_even_elements(mirror), bushings=_even_bushings(mirror))
     even = {kind: (getattr(dofs, kind) + mirror.of_dofs(getattr(dofs, kind))) / 2 for kind in (*PASSIVE, *ROTORS)}
     rest, sprung = DM(dofs.rest), even["stiffness"] > 0
     half = model.difference(rest, mirror.q(rest)) / 2 * DM(sprung.astype(float))
@@ -76,18 +78,46 @@ def _with_even_joints(model: Model) -> Model:
 def _even_elements(mirror: MirrorMap) -> tuple[PassiveElement, ...]:
     """The passive elements; if they are not symmetric, half of each and half of its mirror image, equal ones merged."""
     elements = mirror.model.passive
-    if uneven_dof(mirror) is None:
+    if uneven_dof(replace(mirror, model=replace(mirror.model, bushings=()))) is None:
         return elements
     counts = Counter([*elements, *(element.mirrored(mirror.images) for element in elements)])
     return tuple(element.times(count / 2) for element, count in counts.items())
 
 
-def _between(pose: tuple[Array, Array], partner: tuple[Array, Array]) -> Transform:
+def _even_bushings(mirror: MirrorMap) -> tuple[Bushing, ...]:
+    """The bushings; if they are not symmetric, half of each and half of its mirror image."""
+    bushings = mirror.model.bushings
+    if uneven_dof(replace(mirror, model=replace(mirror.model, passive=()))) is None:
+        return bushings
+    halves = [replace(b, stiffness=np.array(b.stiffness) / 2, damping=np.array(b.damping) / 2) for b in bushings]
+    return (*halves, *(_image_of_bushing(mirror, half) for half in halves))
+
+
+def _image_of_bushing(mirror: MirrorMap, bushing: Bushing) -> Bushing:
+    """The mirror image of a bushing, on the partner bodies; its numbers are the same in the mirrored frames."""
+    model, bodies = mirror.model, (WORLD, *mirror.model.body_names)
+
+    def placed(name: str) -> tuple[Array, Array]:
+        R, p = (DM.eye(3), DM(3, 1)) if name == WORLD else pose(model, name, DM(model.neutral()))
+        return np.array(R.full()), np.array(p.full()).ravel()
+
+    changes: dict[str, Any] = {}
+    for end in ("first", "second"):
+        name, (axes, p) = getattr(bushing, end), getattr(bushing, f"{end}_pose")
+        partner = bodies[0 if name == WORLD else mirror.partners[model.frames[name].body]]
+        (R, x), (R_partner, x_partner) = placed(name), placed(partner)
+        image = REFLECTION @ R @ np.reshape(axes, (3, 3)) @ REFLECTION
+        origin = REFLECTION @ (x + R @ p) - x_partner
+        changes |= {end: partner, f"{end}_pose": (R_partner.T @ image, R_partner.T @ origin)}
+    return replace(bushing, **changes)
+
+
+def _between(place: tuple[Array, Array], partner: tuple[Array, Array]) -> Transform:
     """World -> body for the mean of a body's pose (R, p) and the mirror image of its partner's pose.
 
     The axes of partners may differ by signs and order; if they differ by more, the orientation of the body stays.
     """
-    R, p = pose
+    R, p = place
     image = REFLECTION @ partner[0]
     order = np.round(image.T @ R)
     if np.abs(image @ order - R).max() < 0.1:

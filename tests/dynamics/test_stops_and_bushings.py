@@ -135,6 +135,13 @@ def test_mirrored_elements() -> None:
     close(STOP.times(2.0).torque({"slide": DM(0.3)}), 2 * STOP.torque({"slide": DM(0.3)}))
 
 
+def bent(left: float, right: float, side: float = 1.0) -> np.ndarray:
+    """A place of the pair; side = -1: its mirror image."""
+    legs = (left, right) if side > 0 else (right, left)
+    turn = np.array([side * 0.1, -0.2, side * 0.15, 0.9])
+    return np.r_[0.1, side * 0.2, 0.3, turn / np.linalg.norm(turn), legs]
+
+
 def test_a_bushing_on_one_side_is_not_symmetric() -> None:
     builder = od.ModelBuilder("pair")
     builder.add_body("trunk", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
@@ -144,8 +151,20 @@ def test_a_bushing_on_one_side_is_not_symmetric() -> None:
     stiff = (0, 30.0, 0, 0, 0, 0)
     even = pair.with_bushings([od.Bushing("trunk", side, stiff) for side in ("l", "r")])
     assert ocp.mirror_map(even, loads=od.Loads(passive=True)).partners == (0, 1, 3, 2)
-    with pytest.raises(od.ModelError, match="the passive torques"):
-        ocp.mirror_map(pair.with_bushings([od.Bushing("trunk", "l", stiff)]), loads=od.Loads(passive=True))
+    legs = [name for name in pair.qd_names if name.endswith("_joint")]
+    uneven = [
+        pair.with_bushings([od.Bushing("trunk", "l", stiff)]),
+        pair.with_bushings([od.Bushing("trunk", "l", damping=stiff)]),
+        pair.with_bushings([od.Bushing("world", "l", (1, 2, 3, 40, 50, 60), (3, 2, 1, 4, 5, 6), turned(1), turned(2))]),
+        pair.with_passive([od.FormulaTorque(leg, f"-{k}*qdot") for k, leg in enumerate(legs, 2)]),
+    ]
+    for model in uneven:
+        with pytest.raises(od.ModelError, match="the passive torques"):
+            ocp.mirror_map(model, loads=od.Loads(passive=True))
+        twin = ocp.symmetric_twin(model)
+        assert ocp.mirror_map(twin, loads=od.Loads(passive=True)).partners == (0, 1, 3, 2)
+        one, image = (od.spring_energy(model, q) for q in (bent(0.2, 0.5), bent(0.2, 0.5, -1.0)))
+        close(od.spring_energy(twin, bent(0.2, 0.5)), (one + image) / 2, 1e-12)
 
 
 FORMULAS = {
