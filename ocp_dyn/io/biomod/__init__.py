@@ -3,6 +3,8 @@
 | module | contents |
 |---|---|
 | `tokens` | the words of a file with their lines, without comments |
+| `placements` | places, as angles or matrices |
+| `muscles` | groups, muscles, points and half cylinders on their paths |
 | `reader` | the two functions |
 """
 

@@ -1,4 +1,4 @@
-"""bioMod -> Model: segments with their translations and rotations, inertias, ranges and markers."""
+"""bioMod -> Model: segments with their translations and rotations, inertias, ranges and markers; muscles as data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from casadi import DM
 
 from ..._base.collected import Collected
 from ..._base.files import path_of
@@ -17,15 +16,15 @@ from ...joints import Fixed, Joint, Prismatic, Revolute, Spherical
 from ...mechanism import Model
 from ...mechanism.annotations import Annotations, Marker
 from ...mechanism.builder import WORLD, ModelBuilder
-from ...spatial_algebra.rotations import AXES, rotation_about
+from .muscles import MuscleBlocks
+from .placements import letters_of, read_placement
 from .tokens import Words
 
 ROOTS = ("", "root", "base")
 """Names of the ground, where no segment has them."""
 GROUND = "root"
 """The name that no segment may have."""
-SKIPPED = ("imu", "mimu", "customrt", "contact", "softcontact", "ghost", "musclegroup", "muscle", "viapoint",
-           "viapoints", "wrap", "wrapping")  # fmt: skip
+SKIPPED = ("imu", "mimu", "customrt", "contact", "softcontact", "ghost")
 """Blocks that do not change the motion, or are forces that biorbd adds when it is asked."""
 REFUSED = {
     "loopconstraint": "close the loop by od.Loop",
@@ -68,9 +67,10 @@ def load_biomod(path: str | PathLike[str]) -> Model:
     Segments, with translations and rotations: each coordinate is a joint of its own, called "SEGMENT_TransX" or
     "SEGMENT_RotX" as in biorbd, in the same order; a segment without any is merged into its parent and stays a frame.
     `rotations q` is a ball joint, whose w stands behind x, y, z here and at the end of q there. Masses, centers of
-    mass, inertias, ranges, dampings of joints and gravity are read; markers are `model.markers`. Dampings
+    mass, inertias, ranges, dampings of joints and gravity are read; markers are `model.markers`, muscles with
+    their points and half cylinders `model.muscles` and `model.wraps`. Dampings
     count with `loads=od.Loads(passive=True)`, as they do in biorbd's forward dynamics; its inverse dynamics has them
-    with the other sign. Muscles, shapes, sensors and contacts are not read.
+    with the other sign. Shapes, sensors and contacts are not read.
 
     Raises ModelError with file, line and remedy for what is wrong, or would change the motion and is not read: loops,
     passive torques, ligaments, files that compute with variables. OSError if the file cannot be read.
@@ -123,6 +123,7 @@ class _Reader:
         self.builder = ModelBuilder()
         self.segments: dict[str, Segment] = {}
         self.markers: list[tuple[int, Marker]] = []
+        self.muscles = MuscleBlocks(words, self.segments, GROUND)
 
     def read(self) -> None:
         """Reads all blocks."""
@@ -143,9 +144,16 @@ class _Reader:
         """The model of what was read."""
         try:
             markers = tuple(marker for _, marker in self.markers)
-            return replace(self.builder.build(), annotations=Annotations(markers=markers))
+            muscles = self.muscles.muscles()
+            if self.muscles.on_ground:
+                self.builder.add_frame(GROUND, WORLD)
+            data = Annotations(markers, muscles, tuple(self.muscles.wraps.values()))
+            return replace(self.builder.build(), annotations=data)
         except ModelError as error:
-            raise ModelError(f"{self.words.source}: {error}") from None
+            message = str(error)
+            raise (
+                error if message.startswith(self.words.source) else ModelError(f"{self.words.source}: {message}")
+            ) from None
 
     def _leave_out(self, word: str, start: int) -> None:
         """Goes to the end of a faulty block; a segment stays as one without anything, for its children."""
@@ -167,13 +175,15 @@ class _Reader:
             self._segment()
         elif key == "marker":
             self._marker()
+        elif key in self.muscles.readers:
+            self.muscles.readers[key]()
         elif key in REFUSED:
             raise self.words.fault(f"{word} is not read: {REFUSED[key]}")
         elif key in SKIPPED:
             self.skipped.append((word, self.words.line))
             self.words.skip_to(f"end{key}")
         else:
-            known = ("version", "gravity", "segment", "marker", *SKIPPED)
+            known = ("version", "gravity", "segment", "marker", *self.muscles.readers, *SKIPPED)
             raise self.words.fault(
                 f"{repr_in_message(word)} begins no block; known are {', '.join(known)}{suggestion(key, known)}"
             )
@@ -231,29 +241,6 @@ class _Reader:
 # Entries of segments
 
 
-def _letters(words: Words, what: str, more: tuple[str, ...] = ()) -> str:
-    letters = words.word(what).lower()
-    if letters not in more and (not letters or set(letters) - set("xyz") or len(letters) > 3):
-        raise words.fault(f"{what} must be one to three of the letters x, y, z, got {repr_in_message(letters)}")
-    return letters
-
-
-def _placement(segment: Segment, words: Words) -> None:
-    """RT: three angles [rad], their sequence of axes, three lengths [m]; after RTinMatrix 1 a matrix, 4 x 4."""
-    if segment.as_matrix:
-        matrix = words.numbers(16, "RT as a matrix").reshape(4, 4)
-        segment.R, segment.p = matrix[:3, :3], matrix[:3, 3]
-        return
-    angles = words.numbers(3, "RT: an angle")
-    sequence = _letters(words, "RT: the sequence of axes")
-    if len(sequence) != 3:
-        raise words.fault(f"RT: the sequence must have three letters, got {repr_in_message(sequence)}")
-    segment.R = np.eye(3)
-    for angle, letter in zip(angles, sequence, strict=True):
-        segment.R = segment.R @ np.array(DM(rotation_about(AXES[letter], DM(float(angle)))).full())
-    segment.p = words.numbers(3, "RT: a length")
-
-
 def _ranges(segment: Segment, words: Words) -> None:
     """Pairs of numbers up to the next word that is none."""
     while words.more() and _is_number(words.peek()):
@@ -276,9 +263,9 @@ def _set(key: str, read: Callable[[Words], Any]) -> Callable[[Segment, Words], N
 ENTRIES: dict[str, Callable[[Segment, Words], None]] = {
     "parent": _set("parent", lambda words: words.word("a parent")),
     "rtinmatrix": _set("as_matrix", lambda words: bool(words.number("RTinMatrix"))),
-    "rt": _placement,
-    "translations": _set("translations", lambda words: _letters(words, "translations")),
-    "rotations": _set("rotations", lambda words: _letters(words, "rotations", ("q",))),
+    "rt": read_placement,
+    "translations": _set("translations", lambda words: letters_of(words, "translations")),
+    "rotations": _set("rotations", lambda words: letters_of(words, "rotations", ("q",))),
     "mass": _set("mass", lambda words: words.number("mass")),
     **dict.fromkeys(("com", "centerofmass"), _set("com", lambda words: words.numbers(3, "com"))),
     "inertia": _set("inertia", lambda words: words.numbers(9, "inertia").reshape(3, 3)),

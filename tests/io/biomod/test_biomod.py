@@ -57,6 +57,27 @@ marker heel
 endmarker
 marker side parent plate position 0.3 0.1 0 endmarker
 musclegroup leg  OriginParent pelvis InsertionParent thigh endmusclegroup
+musclegroup back OriginParent root InsertionParent plate endmusclegroup
+muscle flexor
+  Type hilldegroote
+  statetype degroote
+  musclegroup leg
+  OriginPosition 0.1 0 0.1
+  InsertionPosition 0 0.05 -0.1
+  optimalLength 0.1
+  maximalForce 1000
+  tendonSlackLength 0.2
+  pennationAngle 0.1
+  maxVelocity 8
+  PCSA 4.5
+  usedamping 1
+endmuscle
+muscle rope Type idealizedactuator musclegroup back OriginPosition 0 0 1 InsertionPosition 0.1 0 0 maximalForce 30
+  fatigueparameters type simple fatiguerate 0.01 endfatigueparameters endmuscle
+viapoint first parent thigh muscle flexor musclegroup leg position 0 0.02 -0.05 endviapoint
+viapoint second parent plate muscle flexor musclegroup leg position 0.1 0.02 -0.05 endviapoint
+wrapping roll parent pelvis RT 0.1 0.2 0.3 xyz 0.1 0.2 0.3 type halfcylinder muscle rope musclegroup back radius 0.05
+  length 0.2 endwrapping
 """
 
 
@@ -125,7 +146,7 @@ def test_a_ball_joint():
 
 def test_biorbd_agrees(tmp_path):
     biorbd = pytest.importorskip("biorbd")
-    plain = re.sub(r"musclegroup.*|/\* another\none \*/|meshcolor.*", "", BODY).replace("-pi pi", "-3 3")
+    plain = re.sub(r"musclegroup(.*\n)*|/\* another\none \*/|meshcolor.*", "", BODY).replace("-pi pi", "-3 3")
     path = tmp_path / "body.bioMod"
     path.write_text(plain)
     theirs, model = biorbd.Model(str(path)), od.load(path)
@@ -143,15 +164,111 @@ def test_biorbd_agrees(tmp_path):
         assert place == pytest.approx(theirs.marker(q, k).to_array(), abs=1e-12)
 
 
+LINES = """version 4
+segment thigh rotations yx mass 7 com 0 0 -0.2 inertia 0.2 0 0 0 0.2 0 0 0 0.05 endsegment
+segment shank parent thigh RT 0 0 0 xyz 0 0 -0.4 rotations x mass 3 inertia 0.05 0 0 0 0.05 0 0 0 0.01 endsegment
+musclegroup leg OriginParent thigh InsertionParent shank endmusclegroup
+musclegroup hip OriginParent {ground} InsertionParent shank endmusclegroup
+"""
+NUMBERS = "maximalForce 1000 optimalLength 0.1 tendonSlackLength 0.2 pennationAngle 0.1"
+PATHS = f"""muscle plain Type hillthelen musclegroup leg OriginPosition 0 0.04 -0.1 InsertionPosition 0.1 0.02 -0.1
+  {NUMBERS} endmuscle
+muscle bent Type hilldegroote musclegroup leg OriginPosition 0 0.04 -0.1 InsertionPosition 0.1 0.02 -0.2
+  {NUMBERS} endmuscle
+viapoint first parent thigh muscle bent musclegroup leg position 0.01 0.06 -0.3 endviapoint
+viapoint second parent shank muscle bent musclegroup leg position 0 0.06 0.02 endviapoint
+muscle round Type hill musclegroup leg OriginPosition 0 -0.04 -0.1 InsertionPosition 0 -0.02 -0.3 {NUMBERS} endmuscle
+wrapping roll parent thigh RTinMatrix 1 RT 0 0 1 0  -1 0 0 0  0 -1 0 -0.4  0 0 0 1
+  type halfcylinder muscle round musclegroup leg radius 0.06 endwrapping
+"""
+
+
+def test_muscles_are_data():
+    model = od.io.parse_biomod(BODY)
+    flexor, rope = model.muscles
+    assert (flexor.kind, rope.kind) == ("DeGrooteFregly2016Muscle", "IdealizedActuator")
+    assert [(p.name, p.body) for p in flexor.path] == [
+        ("flexor_origin", "pelvis"), ("first", "thigh"), ("second", "plate"), ("flexor_insertion", "thigh"),
+    ]  # fmt: skip
+    assert (flexor.path[0].point, flexor.path[2].point) == ((0.1, 0, 0.1), (0.1, 0.02, -0.05))
+    assert (flexor.path[3].point, rope.path[0].point, rope.path[0].body) == ((0, 0.05, -0.1), (0, 0, 1), "root")
+    assert (flexor.max_isometric_force, flexor.optimal_fiber_length) == (1000, 0.1)
+    assert (flexor.tendon_slack_length, flexor.pennation_angle) == (0.2, 0.1)
+    assert dict(flexor.parameters) == {"max_contraction_velocity": 8, "pcsa": 4.5, "use_damping": 1}
+    assert (rope.max_isometric_force, rope.optimal_fiber_length) == (30, None)
+    assert dict(rope.parameters) == {"fatigue.fatiguerate": 0.01}
+    (roll,) = model.wraps
+    assert (roll.kind, roll.body, roll.sizes, roll.quadrant) == ("cylinder", "pelvis", (0.05, 0.2), "x")
+    assert roll.origin == (0.1, 0.2, 0.3)
+    assert [wrap.wrap for wrap in rope.wraps] == ["roll"]
+    placed = od.io.parse_biomod(BODY.replace("segment arm", "segment arm RT 0.1 0.2 0.3 xyz 0 0 0"))
+    R, _ = od.pose(placed, "arm", np.zeros(placed.nq))
+    P, _ = od.pose(placed, "pelvis", np.zeros(placed.nq))
+    assert np.reshape(roll.rotation, (3, 3)) == pytest.approx((P.T @ R).full())
+    assert od.muscles.HillMuscles.of(model).names == ("flexor",)
+
+
+def test_a_half_cylinder_is_passed_on_its_side_x():
+    model = od.io.parse_biomod(LINES.format(ground="root") + PATHS)
+    r = 0.06
+    ends = [np.array([0.04, 0.3]), np.array([0.02, 0.3])]  # from the axis: along x, and how far before or behind it
+    straight = sum(np.sqrt(end @ end - r**2) for end in ends)
+    arc = r * sum(np.arctan2(end[1], end[0]) - np.arccos(r / np.linalg.norm(end)) for end in ends)
+    lengths = od.muscles.path_geometry(model, np.zeros(3)).lengths
+    assert lengths[2] == pytest.approx(straight + arc, abs=1e-12)
+    assert lengths[0] == pytest.approx(np.linalg.norm([0.1, -0.02, -0.4]), abs=1e-12)
+    assert model.wraps[0].sizes[1] == 1e3  # no ends
+
+
+def test_lengths_are_those_of_biorbd(tmp_path):
+    biorbd = pytest.importorskip("biorbd")
+    path = tmp_path / "leg.bioMod"
+    path.write_text(LINES.format(ground="thigh") + PATHS)
+    theirs, model = biorbd.Model(str(path)), od.load(path)
+    for q in np.random.default_rng(3).uniform(-0.1, 1.0, (4, model.nv)):  # where the half cylinder is met
+        given = biorbd.GeneralizedCoordinates(q)
+        theirs.updateMuscles(given, True)
+        found = [theirs.muscle(k).musculoTendonLength(theirs, given, True) for k in range(3)]
+        assert od.muscles.path_geometry(model, q).lengths == pytest.approx(found, abs=1e-12)
+
+
 def one(inside: str) -> str:
     return f"version 4\nsegment a\nrotations x mass 1 inertia 1 0 0 0 1 0 0 0 1\n{inside}\nendsegment"
 
 
+GROUP = "\nmusclegroup g OriginParent a InsertionParent a endmusclegroup"
 WRONG = {
     "block": ("segmnt a", "did you mean 'segment'"),
     "entry": (one("rotation x"), "line 4: segment 'a': unknown entry 'rotation': did you mean 'rotations'"),
     "open": ("segment a mass 1", "the file ends where endsegment is expected"),
-    "open muscle": (one("") + "\nmuscle m", "line 6: it has no endmuscle"),
+    "open muscle": (one("") + "\nmuscle m", "line 6: the file ends where endmuscle is expected"),
+    "word of a muscle": (one("") + "\nmuscle m optimallenght 1", "line 6: muscle 'm': unknown entry 'optimallenght'"),
+    "type of a muscle": (one("") + "\nmuscle m type hil", "unknown word 'hil'"),
+    "statetype": (one("") + "\nmuscle m statetype slow", "statetype: unknown word 'slow'"),
+    "fatigue": (one("") + "\nmuscle m fatigueparameters rate 1", "fatigueparameters: unknown word 'rate'"),
+    "group": (one("") + "\nmuscle m musclegroup leg endmuscle", "no group of muscles 'leg' yet"),
+    "end of a group": (one("") + "\nmusclegroup g OriginParent b endmusclegroup", "musclegroup 'g': no segment 'b'"),
+    "muscles of one name": (
+        one("") + GROUP + "\nmuscle m musclegroup g endmuscle" * 2,
+        "muscle 'm': the name is taken",
+    ),
+    "point of no muscle": (
+        one("") + GROUP + "\nviapoint v parent a muscle m musclegroup g endviapoint",
+        "viapoint 'v': no muscle 'm' in the group 'g'",
+    ),
+    "point on no segment": (
+        one("") + GROUP + "\nmuscle m musclegroup g endmuscle viapoint v parent b muscle m musclegroup g endviapoint",
+        "viapoint 'v': no segment 'b'",
+    ),
+    "radius": (
+        one("") + GROUP + "\nmuscle m musclegroup g endmuscle wrapping w parent a type halfcylinder muscle m "
+        "musclegroup g endwrapping",
+        "wrapping 'w': WrapObject w: its sizes must be positive",
+    ),
+    "type of a wrapping": (
+        one("") + GROUP + "\nmuscle m musclegroup g endmuscle wrapping w parent a muscle m musclegroup g endwrapping",
+        "wrapping 'w': it has no type",
+    ),
     "nan": (one("mass nan"), "line 4: mass: expected a finite decimal number, got 'nan'"),
     "comma": (one("mass 0,5"), "got '0,5'"),
     "computed": (one("mass $m"), "a file that computes is not read"),
