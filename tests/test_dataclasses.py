@@ -124,7 +124,7 @@ RESULTS = {
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},
     "io": {"MjcfFile"},
-    "recordings": {"Capture", "FittedMotion", "NetMoments", "ScaledSubject"},
+    "recordings": {"Capture", "FittedMotion", "MuscleEstimate", "NetMoments", "ScaledSubject"},
     "viz": {"Segment"},
 }  # fmt: skip
 """Classes that functions of the library make, and those that collect what others have made."""

@@ -8,6 +8,7 @@
 | `fit_motion`, `motion` | inverse kinematics of all frames, `FittedMotion` |
 | `fitting/` | its costs, steps in NumPy and in C, smooth motions |
 | `moments` | inverse dynamics with ground forces, curves over the gait cycle |
+| `static/` | muscle forces by static optimization, `MuscleEstimate` |
 | `setups` | setup files of OpenSim: weights, external loads |
 | `scaling/` | models scaled to a subject, markers placed; setup files of scaling |
 | `naming` | names that differ by case or prefix |
@@ -43,5 +44,8 @@ from .scaling import segment_factors as segment_factors
 from .scaling import whole_body_measurement as whole_body_measurement
 from .setups import read_external_loads as read_external_loads
 from .setups import read_weights as read_weights
+from .static import picture as _picture  # noqa: F401 - registers the figure
+from .static.estimate import MuscleEstimate as MuscleEstimate
+from .static.optimization import static_optimization as static_optimization
 
 _only_names(globals())

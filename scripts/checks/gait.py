@@ -1,10 +1,12 @@
 """Inverse kinematics and dynamics of a recording, beside the results of OpenSim.
 
     python -m scripts.checks.gait MODEL.osim WALK.trc LOADS.xml --weights TASKS.xml [--ik IK.mot] [--id ID.sto]
-        [--cutoff 6]
+        [--cutoff 6] [--muscles MUSCLES.sto] [--isometric]
 
 Prints the errors of markers, the time of a frame, interpreted and compiled, and root mean squares of the differences of
 angles [degrees] from IK.mot, and of moments [N m, N] from ID.sto, which are compared along the coordinates of IK.mot.
+--muscles: activations of OpenSim's static optimization, which are compared with ours along the same motion, without
+passive forces; --isometric: with forces that do not depend on lengths and speeds.
 """
 
 from __future__ import annotations
@@ -17,7 +19,16 @@ from typing import Any
 import numpy as np
 
 import ocp_dyn as od
-from ocp_dyn.recordings import Recording, fit_motion, net_moments, read, read_external_loads, read_weights
+from ocp_dyn.recordings import (
+    FittedMotion,
+    Recording,
+    fit_motion,
+    net_moments,
+    read,
+    read_external_loads,
+    read_weights,
+    static_optimization,
+)
 from scripts.common import command_line
 
 
@@ -39,11 +50,26 @@ def listed(title: str, found: dict[str, float]) -> None:
     print(title, ", ".join(f"{name} {x:.3g}" for name, x in sorted(found.items(), key=lambda item: -item[1])))
 
 
+def shared(motion: FittedMotion, forces: Recording, theirs: str | None, isometric: bool) -> None:
+    """Prints the time of static optimization, its residual and reserves, and differences from another's activations."""
+    moments = net_moments(motion, forces)
+    curves = None if isometric else "own"
+    for paths in ("smooth", "exact"):
+        found, seconds = timed(lambda p=paths: static_optimization(moments, curves=curves, passive=False, paths=p))
+        print(f"muscle forces, {paths} paths: {1000 * seconds / motion.times.size:.2f} ms a frame, KKT residual "
+              f"{np.nanmax(found.residual):.1e}, reserves {np.nanmax(np.abs(found.reserves)):.2g} N m")  # fmt: skip
+        if theirs:
+            differences = apart(found.recording(), read(theirs))
+            print(f"activations: root mean square {np.sqrt(np.mean(np.square([*differences.values()]))):.2g}")
+            listed("largest:", dict(sorted(differences.items(), key=lambda item: -item[1])[:6]))
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = command_line(__doc__)
     for name in ("model", "markers", "loads"):
         parser.add_argument(name)
-    for name in ("--weights", "--ik", "--id"):
+    parser.add_argument("--isometric", action="store_true")
+    for name in ("--weights", "--ik", "--id", "--muscles"):
         parser.add_argument(name)
     parser.add_argument("--cutoff", type=float, default=6.0)
     options = parser.parse_args(arguments)
@@ -73,6 +99,8 @@ def main(arguments: list[str] | None = None) -> int:
             "moments [N m, N]:",
             apart(found, read(options.id), lambda n: n.replace("_moment", "").replace("_force", "")),
         )
+    if model.muscles:
+        shared(smooth, forces, options.muscles, options.isometric)
     return 0
 
 
