@@ -70,6 +70,7 @@ def data(model: od.Model) -> dict[str, Any]:
         "muscles": {muscle.name: muscle.kind for muscle in model.muscles},
         "constraints": [str(one.name) for one in model.constraints if isinstance(one, Constraint)],
         "passive": [{"kind": type(element).__name__} | asdict(element) for element in model.passive],  # type: ignore[call-overload]
+        "notes": list(model.notes),
         "bushings": [asdict(one) for one in model.bushings],
     }  # fmt: skip
 
@@ -95,6 +96,8 @@ def text(model: od.Model) -> str:
         for name, body in frames.items():
             by_body.setdefault(body, []).append(name)
         parts.append("frames, by body\n" + table(("body", "frames"), [(b, ", ".join(f)) for b, f in by_body.items()]))
+    if model.notes:
+        parts.append("notes\n" + "\n".join(f"  {note}" for note in model.notes))
     return "\n\n".join(parts)
 
 

@@ -23,6 +23,7 @@ def annotations_to_dict(model: Model) -> dict[str, Any]:
     found: dict[str, Any] = {key: [as_data(one) for one in getattr(model, key)] for key in LISTS}
     found["bushings"] = [as_data(one) for one in model.bushings]
     found["configurations"] = {name: list(q) for name, q in model.annotations.configurations}
+    found["notes"] = list(model.notes)
     found["constraints"] = [_constraint(one) for one in model.constraints]
     return {key: value for key, value in found.items() if value}
 
@@ -49,7 +50,10 @@ def annotations_from_dict(top: JsonEntry) -> Annotations:
             raise ModelError("configurations must be lists of numbers by their names")
         q = JsonEntry({name: row}, "configurations").vector(name, len(row))
         configurations.append((name, tuple(q)))
-    return Annotations(**found, configurations=tuple(configurations))
+    notes = top.data.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise ModelError(f"notes must be a list of texts, got {repr_in_message(notes)}")
+    return Annotations(**found, configurations=tuple(configurations), notes=tuple(notes))
 
 
 def _value(row: Any, kind: Any, where: str) -> Any:

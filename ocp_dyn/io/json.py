@@ -3,7 +3,7 @@
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in body order;
 "parent" 0 is the ground), "frames" and, where there are any, "mimics", joints that follow others, "passive", nonlinear
 torques of joints, "file_joints", notes of a URDF, "markers", "muscles", "wraps", "prescribed", "configurations",
-"constraints" and "bushings".
+"constraints", "bushings" and "notes".
 Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a
 file is ever run or imported: joints are named by class, and classes that are not the library's are given when the file
 is loaded.

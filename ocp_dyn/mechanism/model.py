@@ -69,6 +69,11 @@ class Model(Tree, Displayed):
         return self.annotations.prescribed
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Lines on what the reader of the model's file left out or turned, such as a ground with another axis up."""
+        return self.annotations.notes
+
+    @property
     def configurations(self) -> dict[str, Array]:
         """Configurations q (nq) that have a name, such as "default" of a file."""
         return {name: np.array(q) for name, q in self.annotations.configurations}

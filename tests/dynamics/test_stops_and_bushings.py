@@ -106,7 +106,7 @@ def test_copies_keep_the_forces() -> None:
 
 
 def test_the_ground_of_bushings_follows_edits() -> None:
-    """Where a model is attached, its bushings to the ground are; a part of a model has the parent as its ground."""
+    """Bushings to the ground go where their model is attached; a part of a model has the parent as its ground."""
     q, qd = state(0.15, 0.3)
     back = MODEL.with_bushings([od.Bushing("arm", "world", RNG.uniform(1, 9, 6), RNG.uniform(1, 9, 6))])
     cart = od.ModelBuilder("cart")

@@ -369,7 +369,7 @@ def test_reports_list_every_fault_and_note(tmp_path: Path) -> None:
     (tmp_path / "leg.osim").write_text(whole.replace("</JointSet>", f"</JointSet>{control}"))
     notes = od.io.file_faults(tmp_path / "leg.osim")
     assert not any(note.severe for note in notes)
-    assert [note.text.partition(" ")[0] for note in notes] == ["<PrescribedController", "1"]
+    assert [note.text.partition(" ")[0] for note in notes] == ["the", "<PrescribedController", "1"]
     (tmp_path / "other.osim").write_text("<Model>")
     assert "not well-formed" in od.io.file_faults(tmp_path / "other.osim")[0].text
 
@@ -381,6 +381,7 @@ def test_the_command_takes_every_format(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "leg.osim").write_text(text)
     assert main(["info", str(tmp_path / "leg.osim")]) == 0
     out = capsys.readouterr().out
+    assert "notes\n  the ground of the file has y up" in out
     assert "FunctionJoint" in out
     assert "2 markers\n  toe, lab" in out
     assert "2 constraints\n  coupler, rod" in out

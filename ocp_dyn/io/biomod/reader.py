@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -70,7 +71,7 @@ def load_biomod(path: str | PathLike[str]) -> Model:
     mass, inertias, ranges, dampings of joints and gravity are read; markers are `model.markers`, muscles with
     their points and half cylinders `model.muscles` and `model.wraps`. Dampings
     count with `loads=od.Loads(passive=True)`, as they do in biorbd's forward dynamics; its inverse dynamics has them
-    with the other sign. Shapes, sensors and contacts are not read.
+    with the other sign. Shapes, sensors and contacts are not read; `model.notes` tells which blocks are left out.
 
     Raises ModelError with file, line and remedy for what is wrong, or would change the motion and is not read: loops,
     passive torques, ligaments, files that compute with variables. OSError if the file cannot be read.
@@ -147,13 +148,14 @@ class _Reader:
             muscles = self.muscles.muscles()
             if self.muscles.on_ground:
                 self.builder.add_frame(GROUND, WORLD)
-            data = Annotations(markers, muscles, tuple(self.muscles.wraps.values()))
+            left = Counter(word.lower() for word, _ in self.skipped)
+            notes = ("left out: " + ", ".join(f"{count} {word}" for word, count in left.items()),) if left else ()
+            data = Annotations(markers, muscles, tuple(self.muscles.wraps.values()), notes=notes)
             return replace(self.builder.build(), annotations=data)
         except ModelError as error:
-            message = str(error)
-            raise (
-                error if message.startswith(self.words.source) else ModelError(f"{self.words.source}: {message}")
-            ) from None
+            if str(error).startswith(self.words.source):
+                raise
+            raise ModelError(f"{self.words.source}: {error}") from None
 
     def _leave_out(self, word: str, start: int) -> None:
         """Goes to the end of a faulty block; a segment stays as one without anything, for its children."""

@@ -9,6 +9,7 @@
 | `paths` | markers, muscles with their paths, wrap objects |
 | `constraints` | couplers, points, welds, distances |
 | `contacts` | `osim_spheres`: spheres on the ground |
+| `notes` | what is left out or turned, for `model.notes` |
 | `faults` | all faults of a file, for reports |
 | `writer` | `write_osim`, `osim_text`; its parts are in `writing/` |
 | `forces` | springs, limits, actuators, and what is refused |

@@ -9,6 +9,7 @@ from .document import Components, opensim_model
 from .forces import ACTUATOR, BUSHING, CONTACT, IDLE, SPRING, applies, bushing_of, coordinate_name, element_of
 from .frames import Frames
 from .joints import angles_of, coordinates_of, ends_of, links_of
+from .notes import TURNED
 from .paths import markers_of, muscle_of, path_of
 from .reader import inertial_of, old_joints, parse_osim
 
@@ -45,7 +46,7 @@ def osim_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
     if not faults.messages:  # the reader has the last word
         with faults.each():
             parse_osim(text, source=source)
-    return faults.messages, _notes(parts)
+    return faults.messages, [f"{source}: {TURNED}", *_notes(parts)]
 
 
 def _tree_faults(parts: Components, frames: Frames, faults: Collected) -> dict[str, bool]:

@@ -22,6 +22,7 @@ from .document import Components, all_objects, number_of, numbers_of, opensim_mo
 from .forces import Forces
 from .frames import GROUND, Frames, Placed, rotation_xyz
 from .joints import Coordinate, JointEnds, Link, angles_of, coordinates_of, ends_of, links_of
+from .notes import notes_of
 from .paths import markers_of, wraps_of
 
 UP = ("z", "y")
@@ -55,7 +56,7 @@ def load_osim(
     algorithm uses where it is given them. Ranges are limits, as in Moco. Coordinate actuators give limits of efforts;
     springs, limit forces, formulas of coordinates and bushings are in `od.passive_force`, and count with
     `loads=od.Loads(passive=True)`. Contacts come from `od.io.osim_spheres`.
-    Geometry, controllers, probes and the credits are not kept.
+    Geometry, controllers, probes and the credits are not kept. `model.notes` tells what is turned or left out.
 
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, and for what would change
     the motion and is not read; OSError if it cannot be read.
@@ -157,6 +158,7 @@ class _Reading:
             wraps_of(self._owners()),
             ((DEFAULT, tuple(self._default(name) for name in tree.q_names)),),
             tuple(PrescribedMotion(c.name, c.motion) for c in self.coordinates.values() if c.motion and c.name in free),
+            notes_of(self.parts, not np.array_equal(self.ground, np.eye(3))),
         )
         constraints = self._constraints(tree, held)
         with at_place(self.source):

@@ -19,14 +19,15 @@ KINDS = {"markers": Marker, "muscles": Muscle, "wraps": WrapObject, "prescribed"
 
 @dataclass(frozen=True)
 class Annotations:
-    """Markers, muscles, wrap objects, named configurations and prescribed motions of a model; `Model` has them under
-    these names."""
+    """Markers, muscles, wrap objects, named configurations and prescribed motions of a model, and notes on what the
+    reader of its file left out or turned; `Model` has them under these names."""
 
     markers: tuple[Marker, ...] = ()
     muscles: tuple[Muscle, ...] = ()
     wraps: tuple[WrapObject, ...] = ()
     configurations: tuple[tuple[str, tuple[float, ...]], ...] = ()
     prescribed: tuple[PrescribedMotion, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for what, kind in KINDS.items():
@@ -44,9 +45,10 @@ class Annotations:
         if len({name for name, _ in rows}) < len(rows):
             raise ModelError("configurations: a name stands there twice; names must be unique")
         object.__setattr__(self, "configurations", rows)
+        object.__setattr__(self, "notes", all_of(self.notes, str, "notes must be a tuple of texts"))
 
     def __bool__(self) -> bool:
-        return bool(self.markers or self.muscles or self.wraps or self.configurations or self.prescribed)
+        return bool(self.markers or self.muscles or self.wraps or self.configurations or self.prescribed or self.notes)
 
     def check(self, frames: Iterable[str], coordinates: Iterable[str], nq: int, where: str) -> None:
         """ModelError unless all frames, coordinates and wrap objects that are named exist."""
@@ -82,6 +84,7 @@ class Annotations:
         return Annotations(
             renamed(self.markers, name), renamed(self.muscles, name), renamed(self.wraps, name),
             tuple((name(key), q) for key, q in self.configurations), renamed(self.prescribed, name),
+            self.notes,
         )  # fmt: skip
 
     def scaled(self, length: float, coordinates: Mapping[str, float], factors: Any) -> Annotations:
@@ -90,7 +93,8 @@ class Annotations:
             scaled(part, length, coordinates) for part in (self.markers, self.muscles, self.wraps)
         )
         rows = tuple((name, tuple(np.array(q) * factors)) for name, q in self.configurations)
-        return Annotations(markers, muscles, wraps, rows, tuple(one.scaled(coordinates) for one in self.prescribed))
+        moved = tuple(one.scaled(coordinates) for one in self.prescribed)
+        return Annotations(markers, muscles, wraps, rows, moved, self.notes)
 
     def within(self, frames: Iterable[str], values: Mapping[str, float], q: list[int]) -> Annotations:
         """The part of the data that these frames keep, where some coordinates are held, and of q these entries stay."""
@@ -105,7 +109,8 @@ class Annotations:
         rows = tuple((name, tuple(row[k] for k in q)) for name, row in self.configurations)
         markers = tuple(marker for marker in self.markers if marker.body in left)
         moved = tuple(motion for motion in self.prescribed if motion.name not in values)
-        return Annotations(markers, tuple(muscle for muscle in muscles if muscle is not None), wraps, rows, moved)
+        left_muscles = tuple(muscle for muscle in muscles if muscle is not None)
+        return Annotations(markers, left_muscles, wraps, rows, moved, self.notes)
 
     def joined(self, other: Annotations, own_q: Any, other_q: Any) -> Annotations:
         """The data of a model and of another one that is attached to it; own_q, other_q: neutral positions, which
@@ -118,6 +123,7 @@ class Annotations:
             self.wraps + other.wraps,
             tuple(rows),
             self.prescribed + other.prescribed,
+            tuple(dict.fromkeys(self.notes + other.notes)),
         )
 
 

@@ -139,6 +139,12 @@ def test_a_segment_called_base():
     assert model.parent == (-1, 0, 0, 2)
 
 
+def test_notes_tell_which_blocks_are_left_out():
+    text = one("") + "\ncontact c endcontact\nghost g endghost\ncontact d endcontact"
+    assert od.io.parse_biomod(text).notes == ("left out: 2 contact, 1 ghost",)
+    assert od.io.parse_biomod(one("")).notes == ()
+
+
 def test_a_ball_joint():
     model = od.io.parse_biomod("segment a rotations q mass 1 inertia 1 0 0 0 2 0 0 0 2 jointDampings 1 2 3 endsegment")
     assert (model.nq, model.nv, model.dofs.damping.tolist()) == (4, 3, [1, 2, 3])

@@ -241,6 +241,25 @@ def test_the_ground_of_a_file_is_kept() -> None:
     near(parse_osim(text, up="y").markers, model.markers)
 
 
+def test_notes_tell_what_is_turned_and_left_out(tmp_path: Path) -> None:
+    forces = "".join(f'<TorqueActuator name="t{k}"/>' for k in range(2)) + '<HuntCrossleyForce name="heel"/>'
+    text = made.one_joint("PinJoint", f"<ForceSet><objects>{forces}</objects></ForceSet>")
+    model = parse_osim(text)
+    turned, left, contacts = model.notes
+    assert "y up" in turned
+    assert left == "left out: 2 TorqueActuator"
+    assert contacts == "left out, but for od.io.osim_spheres: 1 HuntCrossleyForce"
+    assert parse_osim(text, up="y").notes == model.notes[1:]
+    od.save_model(model, tmp_path / "m.json")
+    again = od.load(tmp_path / "m.json")
+    assert again == model
+    assert again.notes == model.notes
+    assert model.scale(2.0).notes == model.lock_joints({"base": 0.1}).notes == model.notes
+    assert model.attach(model, "tip", prefix="other_").notes == model.notes
+    with pytest.raises(od.ModelError, match="notes must be a list of texts"):
+        od.io.model_from_dict(od.io.model_to_dict(model) | {"notes": [3]})
+
+
 def test_what_is_refused() -> None:
     builder = od.ModelBuilder()
     builder.add_body("a", od.Revolute("y"), mass=1, inertia=(0.1, 0.1, 0.1))
