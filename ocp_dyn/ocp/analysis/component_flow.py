@@ -27,7 +27,7 @@ from .active_set import variables
 KNOWN = ("q", "qd", "tau", "y", "u", "slope", "s", "tau_rate")
 """Known quantities of an instant: states y of components, controls u with slopes, the fraction s of the phase."""
 
-ROOT = {"abstol": 1e-11, "max_iter": 50, "line_search": True, "error_on_fail": False}
+ROOT = {"abstol": 1e-11, "max_iter": 50, "line_search": True, "error_on_fail": False, "show_eval_warnings": False}
 """Options of Newton's method."""
 
 SOLVED = 1e-7

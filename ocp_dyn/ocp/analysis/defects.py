@@ -148,7 +148,7 @@ class Flow:
     def _integrator(self, method: dict[str, Any]) -> ca.Function:
         x, p, s = (MX.sym(name, self.rates.size1_in(k)) for k, name in enumerate("xps"))
         ode: Any = {"t": s, "x": x, "p": p, "ode": self.rates(x, p, s)[0]}
-        tight: Any = {"abstol": 1e-10, "reltol": 1e-10, "disable_internal_warnings": True}
+        tight: Any = {"abstol": 1e-10, "reltol": 1e-10, "disable_internal_warnings": True, "show_eval_warnings": False}
         return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, tight | method)
 
     @cached_property

@@ -61,6 +61,16 @@ def test_a_grid_that_is_not_solved_is_left_for_that_of_the_problem(problem):
     assert [len(phase.tau) for phase in found.phases] == list(FINE)
 
 
+def test_a_last_grid_that_is_not_solved_begins_at_the_first_guess(problem, climbed, monkeypatch):
+    """A motion on a coarser grid can be a worse guess than none."""
+    lost = replace(climbed, stats=climbed.stats | {"status": "Maximum_Iterations_Exceeded", "converged": False})
+    monkeypatch.setattr(ladder, "solved_on", lambda here, other, _: (lost, replace(here, problem=other)))
+    found = problem.solve(progress=False)
+    assert found.converged
+    told = [(one["intervals"], one["status"]) for one in found.stats["ladder"]]
+    assert told[1:] == [(list(FINE), lost.status), (list(FINE), "Solve_Succeeded")]
+
+
 def test_a_user_who_stops_a_coarse_grid_gets_its_iterate(problem, climbed, monkeypatch):
     stopped = replace(climbed, stats=climbed.stats | {"status": "Interrupted", "converged": False})
     monkeypatch.setattr(Attempt, "solved", lambda self, *_, **__: stopped)

@@ -7,7 +7,7 @@ Multi-Grid Methods and Applications, 1985, chapter 5]; for optimal control [J. T
 in direct transcription methods for optimal control, Optim. Control Appl. Meth. 19, 1998]. scripts/MEASUREMENTS.md has
 what it saves.
 
-If a coarser motion is not found, the solve begins on the grid of the problem.
+If a motion is not found on one of the grids, the solve begins on the grid of the problem.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def climbed(attempt: Attempt, guess: Solution | None, start: Solution | None, la
             break
         solution, here = solved_on(here, problem, solution)
         rungs.append(_rung(problem, solution))
-    if not solution.converged and solution.status != STOPPED and here.problem is not given:
+    if not solution.converged and solution.status != STOPPED:  # a coarser motion can be a worse guess than none
         attempt.say(f"no motion on {_count(here.problem)} intervals: begins on {_count(given)}")
         solution = attempt.solved(guess)
         rungs.append(_rung(given, solution))
