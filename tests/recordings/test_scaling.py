@@ -157,6 +157,25 @@ def test_every_point_of_a_body_is_stretched_along_its_axes() -> None:
     assert tube.sizes == pytest.approx((0.03 * (along[0] + along[1]) / 2, 0.2 * along[2]))
 
 
+def test_bushings_move_with_their_bodies_and_prescribed_motions_stay() -> None:
+    nod = od.PrescribedMotion("knee", od.SineFunction(amplitude=0.2, omega=3.0))
+    place, upright = (0.03, -0.02, 0.05), np.eye(3)
+    given = replace(
+        body(), annotations=replace(body().annotations, prescribed=(nod,)),
+        bushings=(od.Bushing("thigh", "sole", (1,) * 6, first_pose=(TURN, place), second_pose=(upright, place)),
+                  od.Bushing("world", "pelvis", (2,) * 6, first_pose=(upright, place))),
+    )  # fmt: skip
+    ours = scale_segments(given, FACTORS)
+    assert ours.prescribed == (nod,)
+    assert ours.bushings[1] == given.bushings[1]
+    scaled, q = ours.bushings[0], posture(given, 1)
+    for name, parent, (R, p), axes in (("thigh", "thigh", scaled.first_pose, TURN),
+                                       ("sole", "shank", scaled.second_pose, upright)):  # fmt: skip
+        before, after = _inside(given, parent, q, name, place), _inside(ours, parent, q, name, p)
+        np.testing.assert_allclose(after, np.diag(FACTORS[parent]) @ before, atol=1e-12)
+        np.testing.assert_allclose(R, axes.ravel())
+
+
 def test_joints_that_move_along_lengths() -> None:
     """Screws and joints by functions, also reversed ones: functions are stretched with the side on which they are
     fixed, coordinates are not; couplings of coordinates that are lengths grow with them."""

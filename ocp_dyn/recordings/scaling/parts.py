@@ -11,7 +11,8 @@ from casadi import DM
 from ..._base.types import Array, ModelError, repr_in_message
 from ...constraints import CoordinateCoupling, JointCoupling, LockedJoint, Loop, PointDistance
 from ...joints import ConstantFunction, FunctionJoint, Helical, Joint, JointAxis, LinearFunction
-from ...mechanism import Frame, Marker, Model, MovingPathPoint, Muscle, WrapObject
+from ...mechanism import Bushing, Frame, Marker, Model, MovingPathPoint, Muscle, WrapObject
+from ...mechanism.parts import WORLD
 from .stretches import Stretches, rotation
 
 IDENTITY = LinearFunction()
@@ -99,6 +100,15 @@ def stretched_constraint(one: Any, model: Model, stretches: Stretches, factors: 
         f"scale_segments: how a constraint of the class {type(one).__name__} grows is not known; add it to the "
         f"scaled model, and scale model.with_constraints([], replace_all=True): {repr_in_message(one)}"
     )
+
+
+def stretched_bushing(bushing: Bushing, stretches: Stretches) -> Bushing:
+    """The bushing between the stretched bodies: its frames move with their origins; the ground stays."""
+    poses: dict[str, Any] = {}
+    for end in ("first", "second"):
+        name, (R, p) = getattr(bushing, end), getattr(bushing, f"{end}_pose")
+        poses[f"{end}_pose"] = (R, p if name == WORLD else stretches.of(name) @ np.array(p))
+    return replace(bushing, **poses)
 
 
 def stretched_marker(marker: Marker, stretches: Stretches) -> Marker:

@@ -18,6 +18,7 @@ from ...spatial_algebra.spatial import Inertia, Transform
 from .inertias import stretched_inertia
 from .parts import (
     coordinate_factors,
+    stretched_bushing,
     stretched_constraint,
     stretched_joint,
     stretched_marker,
@@ -39,10 +40,10 @@ def scale_segments(
         x -> diag(s_x, s_y, s_z) x   for every point x of a body, in its axes
 
     factors: three numbers, or one, by names of bodies or of frames; others keep their size. Joint frames, points of
-    paths, wrap objects, markers, and points of constraints move with their bodies; translations that are functions of
-    coordinates grow with the body in which the joint is fixed; coordinates, their ranges and springs stay. Optimal
-    fiber lengths and tendon slack lengths grow as the paths of their muscles do in the default configuration, resting
-    lengths of ligaments too, and distances that are held.
+    paths, wrap objects, markers, frames of bushings, and points of constraints move with their bodies; translations
+    that are functions of coordinates grow with the body in which the joint is fixed; coordinates, their ranges, springs
+    and prescribed motions stay. Optimal fiber lengths and tendon slack lengths grow as the paths of their muscles do in
+    the default configuration, resting lengths of ligaments too, and distances that are held.
 
     mass [kg]: of the whole scaled model; default: the sum of its bodies. preserve_mass_distribution: bodies keep their
     shares of the mass; else each is s_x s_y s_z times as heavy before all are brought to `mass`. Inertias: by the
@@ -77,6 +78,7 @@ def scale_segments(
         frames={name: replace(f, X=_moved(f.X, maps[f.body]), stands_for=None) for name, f in model.frames.items()},
         annotations=_annotations(model.annotations, stretches),
         constraints=tuple(stretched_constraint(one, model, stretches, along) for one in model.constraints),
+        bushings=tuple(stretched_bushing(one, stretches) for one in model.bushings),
     )
     return _with_lengths(model, scaled)
 
@@ -103,11 +105,11 @@ def _inertias(model: Model, stretches: Stretches, total: float | None, keep: boo
 
 
 def _annotations(given: Annotations, stretches: Stretches) -> Annotations:
-    return Annotations(
-        tuple(stretched_marker(marker, stretches) for marker in given.markers),
-        tuple(stretched_muscle(muscle, stretches) for muscle in given.muscles),
-        tuple(stretched_wrap(wrap, stretches) for wrap in given.wraps),
-        given.configurations,
+    return replace(
+        given,
+        markers=tuple(stretched_marker(marker, stretches) for marker in given.markers),
+        muscles=tuple(stretched_muscle(muscle, stretches) for muscle in given.muscles),
+        wraps=tuple(stretched_wrap(wrap, stretches) for wrap in given.wraps),
     )
 
 
