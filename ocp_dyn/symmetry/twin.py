@@ -12,7 +12,7 @@ from casadi import DM
 from .._base.checks import choice, positive
 from .._base.types import Array, sparse
 from ..dynamics.kinematics import body_transforms, point_position, pose
-from ..mechanism import Bushing, Model
+from ..mechanism import Bushing, Frame, Model
 from ..mechanism.boundary import checks_arguments
 from ..mechanism.parts import WORLD
 from ..mechanism.passive import PassiveElement
@@ -133,6 +133,8 @@ def facing_forward(model: Model, left: str, right: str, *, up: str = "z") -> Mod
     left, right: names of frames; their positions are those of the neutral posture. x then points forward, as walking
     along x needs. up: the axis of the base frame, "x", "y" or "z", that points up when the robot stands; the files of
     some human models have "y". Only the frame of the base is turned; the poses of all other frames on the robot stay.
+    Markers, paths of muscles and other data that are given in the frame of the base are in a new one then, whose name
+    ends in "_unturned".
     ValueError if the origins of both frames lie on one vertical line.
 
     >>> turned = ocp.facing_forward(od.models.human(), "thigh_l", "thigh_r")  # it faces forward already
@@ -157,7 +159,32 @@ def facing_forward(model: Model, left: str, right: str, *, up: str = "z") -> Mod
     X_tree = tuple(X @ back if p == 1 else X for X, p in zip(model.X_tree, model.parent, strict=True))
     base = model.body_names[0]
     frames = {n: replace(f, X=f.X @ back) if f.body == 1 and n != base else f for n, f in model.frames.items()}
-    return replace(model, I=I, X_tree=X_tree, frames=frames)
+    return _with_old_axes(replace(model, I=I, X_tree=X_tree, frames=frames), base, back)
+
+
+def _with_old_axes(model: Model, base: str, back: Transform) -> Model:
+    """The model, whose base frame was turned, with all that is given in this frame at its place: in a frame that has
+    the axes of before, if anything is."""
+    given, old = model.annotations, f"{base}_unturned"
+
+    def frame(name: str) -> str:
+        return old if name == base else name
+
+    def moved(part: Any) -> Any:
+        return replace(part, body=frame(part.body))
+
+    annotations = replace(
+        given,
+        markers=tuple(map(moved, given.markers)),
+        muscles=tuple(replace(muscle, path=tuple(map(moved, muscle.path))) for muscle in given.muscles),
+        wraps=tuple(map(moved, given.wraps)),
+    )
+    bushings = tuple(replace(b, first=frame(b.first), second=frame(b.second)) for b in model.bushings)
+    constraints = tuple(one.renamed(frame) for one in model.constraints)
+    if (annotations, bushings, constraints) == (given, model.bushings, model.constraints):
+        return model
+    frames = {**model.frames, old: Frame(old, 1, back)}
+    return replace(model, frames=frames, annotations=annotations, bushings=bushings, constraints=constraints)
 
 
 def _about_z(angle: float) -> Array:

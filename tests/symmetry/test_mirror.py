@@ -426,10 +426,30 @@ def test_facing_forward_turns_the_base_alone(turn):
     assert np.allclose(H_turned[:6, :6], both @ H[:6, :6] @ both.T, atol=1e-11)
     assert np.allclose(H_turned[:6, 6:], both @ H[:6, 6:], atol=1e-11)
     assert turned.frame("trunk").X is model.frame("trunk").X
+    assert turned.frame_names == model.frame_names
     ear = od.point_position(facing_forward(model, "ear_l", "ear_r"), "ear_l", q)  # close to one another is apart
     assert np.allclose(np.array(ear).ravel(), [0, 0.02, 0.6], atol=1e-11)
     with pytest.raises(ValueError, match="must lie apart"):
         facing_forward(model, "leg_l", "leg_l")
+
+
+def test_what_is_given_in_the_base_stays_where_it_is_when_its_frame_is_turned():
+    human, place = od.models.human(tissue=False), (0.1, 0.2, 0.3)
+    loop = od.Loop("pelvis", "thigh_l", "ball", predecessor_pose=(np.eye(3), place))
+    path = (od.PathPoint("P1", "pelvis", place), od.PathPoint("P2", "thigh_l", place))
+    human = human.with_markers([od.Marker("hip", "pelvis", place)]).with_constraints([loop])
+    human = human.with_muscles(
+        [od.Muscle("cord", "PathSpring", path)], [od.WrapObject("ball", "sphere", "pelvis", 0.1)]
+    )
+    human = human.with_bushings([od.Bushing("pelvis", "thigh_l", range(1, 7), first_pose=(np.eye(3), place))])
+    turned, q = facing_forward(human, "thigh_r", "thigh_l"), human.neutral()
+    for algorithm in (od.muscle_lengths, od.spring_energy):
+        assert np.allclose(*(np.array(algorithm(model, q)) for model in (human, turned)), atol=1e-12)
+    gaps = [np.array(model.constraints[0].position(model, ca.DM(q)).full()) for model in (human, turned)]
+    assert np.allclose(*gaps, atol=1e-12)
+    assert turned.markers[0].body == turned.wraps[0].body == "pelvis_unturned"
+    seen, before = (od.point_position(model, model.markers[0].body, q, place) for model in (turned, human))
+    assert np.allclose((seen * ca.DM([-1, -1, 1])).full(), before.full(), atol=1e-12)
 
 
 def test_joints_that_are_bent_in_the_neutral_posture_stay_bent():
