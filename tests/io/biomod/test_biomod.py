@@ -214,6 +214,16 @@ def test_muscles_are_data():
     assert od.muscles.HillMuscles.of(model).names == ("flexor",)
 
 
+def test_half_cylinders_of_one_name_get_those_of_their_muscles():
+    wrapping = PATHS[PATHS.index("wrapping roll") :]
+    more = wrapping.replace("muscle round", "muscle plain")
+    model = od.io.parse_biomod(LINES.format(ground="root") + PATHS + more)
+    assert [wrap.name for wrap in model.wraps] == ["roll", "roll_plain"]
+    assert [muscle.wraps[0].wrap for muscle in model.muscles if muscle.wraps] == ["roll_plain", "roll"]
+    with pytest.raises(od.ModelError, match="wrapping 'roll': the name is taken"):
+        od.io.parse_biomod(LINES.format(ground="root") + PATHS + more + more)
+
+
 def test_a_half_cylinder_is_passed_on_its_side_x():
     model = od.io.parse_biomod(LINES.format(ground="root") + PATHS)
     r = 0.06
@@ -261,6 +271,11 @@ WRONG = {
     "point of no muscle": (
         one("") + GROUP + "\nviapoint v parent a muscle m musclegroup g endviapoint",
         "viapoint 'v': no muscle 'm' in the group 'g'",
+    ),
+    "point in another group": (
+        one("") + GROUP + GROUP.replace(" g", " h") + "\nmuscle m musclegroup g endmuscle viapoint v"
+        " parent a muscle m musclegroup h endviapoint",
+        "no muscle 'm' in the group 'h'",
     ),
     "point on no segment": (
         one("") + GROUP + "\nmuscle m musclegroup g endmuscle viapoint v parent b muscle m musclegroup g endviapoint",
