@@ -15,9 +15,11 @@ The body may carry a load, have locked joints or prosthetic ones, walk backward 
 the heel leaves it last) and on slopes. A body that is not its own mirror image walks a stride of two steps, whose
 footholds and phases are its own.
 
+`--subject FILE`: the body of an OpenSim or bioMod model, by `od.walking.loaded_person`.
+
     python -m ocp_dyn.problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json]
         [--out DIR] [--load KG] [--lock JOINT ...] [--prosthesis JOINT ...] [--backward] [--slope RISE] [--steps N]
-        [--step-length M] [--step-width M] [--step-time S]
+        [--step-length M] [--step-width M] [--step-time S] [--subject FILE] [--feet LEFT,RIGHT]
 """
 
 from __future__ import annotations
@@ -69,18 +71,37 @@ def _values(texts: list[str]) -> dict[str, float | None]:
 
 
 def _asked(o: argparse.Namespace) -> ocp.Problem:
-    return problem(
-        o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes, load=o.load,
-        locked=_values(o.lock), prosthesis=_values(o.prosthesis), backward=o.backward, slope=o.slope, steps=o.steps,
-        step_length=bounds_of(o.step_length), step_width=bounds_of(o.step_width), step_time=bounds_of(o.step_time),
-    )  # fmt: skip
+    steps = {
+        "intervals": QUICK if o.quick else INTERVALS, "backward": o.backward, "slope": o.slope, "steps": o.steps,
+        "step_length": bounds_of(o.step_length), "step_width": bounds_of(o.step_width),
+        "step_time": bounds_of(o.step_time),
+    }  # fmt: skip
+    if o.subject:
+        return od.walking.human_walk(_subject(o), o.speed, **steps)
+    if o.feet:
+        raise ValueError("--feet: names of the feet of a subject, which --subject FILE gives")
+    body = {name: getattr(o, name) for name in ("mass", "height") if getattr(o, name) is not None}
+    changes = {"toes": o.toes, "load": o.load, "locked": _values(o.lock), "prosthesis": _values(o.prosthesis)}
+    return problem(o.speed, sex=o.sex, **body, **changes, **steps)
+
+
+def _subject(o: argparse.Namespace) -> od.walking.Person:
+    """The person of --subject."""
+    of_file = {"--mass": o.mass is not None, "--toes": o.toes, "--load": o.load != 0, "--prosthesis": o.prosthesis}
+    for option, given in of_file.items():
+        if given:
+            raise ValueError(f"{option}: the body of {o.subject} is that of the file; change it in its model")
+    feet = None if not o.feet else [name.strip() for name in o.feet.split(",")]
+    model = od.load(o.subject)
+    return od.walking.loaded_person(model, feet=feet, height=o.height, sex=o.sex, locked=_values(o.lock))
 
 
 def arguments() -> argparse.ArgumentParser:
     """The options of the command, with those of `ocp-dyn walk`."""
     found = parser(__doc__)
-    add_walker(found, "human_walk", speed=1.2, mass=73.0, height=1.741, sex="male", load=0.0, slope=0.0, lock=[],
-               prosthesis=[])  # fmt: skip
+    add_walker(found, "human_walk", speed=1.2, sex="male", load=0.0, slope=0.0, lock=[], prosthesis=[])
+    found.add_argument("--subject", metavar="FILE", help="an OpenSim or bioMod model of the body that walks")
+    found.add_argument("--feet", metavar="LEFT,RIGHT", help="frames of its feet, if their names do not tell")
     return found
 
 
@@ -88,7 +109,8 @@ def main(argv: Any = None) -> int:
     options, walk = asked(arguments(), argv, _asked)
     solution = walk.solve(progress=not options.quiet)
     way = "walking backward" if options.backward else "walking"
-    return finish(options, solution, lambda: numbers(solution), f"Human {way} at {options.speed:g} m/s")
+    who = walk.model.name if options.subject else "Human"
+    return finish(options, solution, lambda: numbers(solution), f"{who} {way} at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

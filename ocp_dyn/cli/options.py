@@ -292,10 +292,11 @@ def _walk(commands: Any) -> None:
         "ocp-dyn walk --load 15 --slope 0.1 --out hike\n"
         "ocp-dyn walk talos --speed 0.4 --out talos\n"
         "ocp-dyn walk solo12                       a quadruped trots\n"
-        "ocp-dyn walk robot.urdf --feet l_sole,r_sole",
-        "Without FILE a human walks. FILE is a URDF, with the names of its feet, or the name of a robot whose feet "
-        "are\n"
-        "known. `ocp-dyn problems` lists other motions: running, jumping, slopes.",
+        "ocp-dyn walk robot.urdf --feet l_sole,r_sole\n"
+        "ocp-dyn walk subject.osim --speed 1.2     the body of an OpenSim model walks as people do",
+        "Without FILE a human walks. FILE is a URDF, with the names of its feet, the name of a robot whose feet are\n"
+        "known, or an OpenSim or bioMod model of a human body, whose joints and feet are found by their names.\n"
+        "`ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip
     _file(command, optional=True, root=False)
     command.add_argument("--out", type=_path, metavar="DIR", default=Path("walk"), help="folder (default: walk)")

@@ -17,13 +17,15 @@ INTERRUPTED = 130
 """Exit status of a problem whose solver Ctrl-C stopped."""
 LEGS = 4
 """Feet of a robot that trots."""
+BODIES = (".osim", ".biomod")
+"""Endings of files with models of human bodies."""
 
 
 def run(options: argparse.Namespace) -> int:
     problem, robot = _problem(options)
     who, own = WALKERS[problem]
     for option in dict.fromkeys(option for _, known in WALKERS.values() for option in known):
-        if option not in own and _is_given(option, options):
+        if option not in own and attribute(option) not in robot and _is_given(option, options):
             others = " or ".join(name for name, known in WALKERS.values() if option in known)
             raise UsageError(f"{option} is an option of {others}; here walks {who}")
     asked = importlib.import_module(f"ocp_dyn.problems.{problem}").arguments().parse_args([])
@@ -56,10 +58,8 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         raise UsageError(f"no file and no robot {name!r}{near}")
     if Path(name).suffix.lower() == ".json":
         raise UsageError(f"{name}: a walk needs the URDF of the robot, not a model as JSON")
-    if Path(name).suffix.lower() in (".osim", ".biomod"):
-        raise UsageError(f"{name}: a walk is made for robots from a URDF, and for the library's own person; a recorded "
-                         "walk of this body is followed by `python -m ocp_dyn.problems.track_gait MODEL MARKERS "
-                         "FORCES`, and `ocp-dyn gait` reports it")  # fmt: skip
+    if Path(name).suffix.lower() in BODIES:
+        return "human_walk", {"subject": name, "feet": options.feet}
     feet = words(options.feet or "")
     if not feet and not (known and od.robots.describe(name).feet):
         raise UsageError(f"the feet of {name} are not known: name their links or frames, --feet LEFT,RIGHT or "

@@ -11,9 +11,11 @@ import numpy as np
 
 from .._base.display import Displayed, folded, heading, show, table
 from .._base.types import Array, Vector
+from ..joints import Joint
 from . import additions, editing
 from .annotations import Marker, Muscle, PrescribedMotion, WrapObject
 from .model_description import HEAD, notes_of, rows_of, sizes_of, text_of
+from .new_root import with_root
 from .parts import EffortLimits, KeptConstraint, Limits
 from .passive import Bushing, PassiveElement
 from .tree import Tree
@@ -248,6 +250,20 @@ class Model(Tree, Displayed):
         DM(2.66667)
         """
         return editing.lock_joints(self, positions)
+
+    def with_root(self, joint: Joint) -> Model:
+        """A copy whose root is joined to the world by another joint, such as `od.FloatingBase()`.
+
+        The joint moves the frame of the root body against the world's axes; limits, springs and losses of the old root
+        are left out, as are passive torques and constraints on it. Bodies, masses, all other joints, markers and
+        muscles stay. Named configurations keep their other entries; the new root is neutral there. `ModelError` if
+        several bodies are joined to the ground.
+
+        >>> free = arm.with_root(od.FloatingBase())
+        >>> free.joint_names, free.nv, free.mass
+        (('root', 'joint2'), 7, 2.0)
+        """
+        return with_root(self, joint)
 
     def subtree(self, body: str) -> Model:
         """The model of the moving body of that name and all bodies that it carries; its parent becomes the ground.

@@ -2,7 +2,7 @@
 
 | body | made by | walks by |
 |---|---|---|
-| `Person`: a human body on feet that roll from heel to toes | `person` | `human_walk`, `Stand`, `step_phases` |
+| `Person`: a human body | `person`, `loaded_person` | `human_walk`, `Stand`, `step_phases` |
 | `Biped`: a robot on two feet, flat or points | `biped` | `biped_walk` |
 | `Quadruped`: a robot on four points | `quadruped` | `trot` |
 
@@ -86,5 +86,6 @@ from .steps import stand_phase as stand_phase
 from .steps import step_backward as step_backward
 from .steps import step_forward as step_forward
 from .steps import step_phases as step_phases
+from .subjects.loaded_person import loaded_person as loaded_person
 
 _only_names(globals())

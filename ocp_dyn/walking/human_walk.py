@@ -76,7 +76,7 @@ def human_walk(
         form=form,
         integrator=integrator or ("gauss:2" if form == "implicit" else ""),
         torque="linear",  # the cost of the rate of piecewise constant torques would depend on the grid
-        unactuated=(*person.model.floating_joints, *person.prosthetic),
+        unactuated=(*person.model.floating_joints, *person.prosthetic, *person.passive),
         parameters=(Parameter("slope", math.atan(slope)),) if slope else (),
     )
 

@@ -46,6 +46,8 @@ class Person:
     model: with the strength that walking needs. measured: the same body with the strength that dynamometers measure,
     with which costs of effort are compared. size: the lengths of a person; the feet have theirs. mirrored: whether left
     and right are mirror images, so that one step is a period. prosthetic: joints with springs in place of muscles.
+    loops: constraints of the body that hold in every phase; passive: joints without muscles that follow from them.
+    costs: of effort, by default those of `human_effort`.
 
     >>> model = od.models.human(80.0, root=od.FloatingBase())
     >>> walker = od.walking.Person(od.walking.with_calves(model), model, od.models.human_dimensions())
@@ -58,6 +60,9 @@ class Person:
     size: HumanDimensions
     mirrored: bool = True
     prosthetic: tuple[str, ...] = ()
+    loops: tuple[Any, ...] = ()
+    passive: tuple[str, ...] = ()
+    costs: tuple[Any, ...] = ()
 
     def feet(self, side: Side, **place: Any) -> Feet:
         """The footholds of one foot at one place: `x`, `y`, `yaw` and `plane` as in `ocp.Foothold`."""
@@ -112,7 +117,7 @@ class Person:
 
     def effort(self) -> tuple[Any, ...]:
         """The usual costs, see `human_effort`."""
-        return human_effort(self.measured)
+        return self.costs or human_effort(self.measured)
 
     def step_length(self, speed: float) -> float:
         """Step length that people choose [m], in proportion to height and to the power 0.42 of the speed [m/s].

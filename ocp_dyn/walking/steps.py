@@ -122,7 +122,7 @@ def stand_phase(
     if stand.swing is not None:
         clear = Clearance(person.sole_points(swinging), CLEARANCE, part=stand.swing)
         path = (*path, clear, person.separation(facing=facing))
-    return Phase(name or stand.name, intervals, duration, stand.footholds, path, costs)
+    return Phase(name or stand.name, intervals, duration, stand.footholds, path, costs, person.loops)
 
 
 def share(name: str, time: float) -> tuple[float, float]:

@@ -324,7 +324,7 @@ def test_walk_has_every_option_of_its_problems():
     known = {text for action in commands["walk"]._actions for text in action.option_strings}
     for problem in (human_walk, robot_walk, robot_trot):
         own = {text for action in problem.arguments()._actions for text in action.option_strings}
-        assert own - {"--intervals", "--urdf", "--left-foot", "--right-foot"} <= known
+        assert own - {"--intervals", "--urdf", "--left-foot", "--right-foot", "--subject"} <= known
 
 
 @pytest.mark.slow

@@ -1,0 +1,1 @@
+"""People from the musculoskeletal models of subjects, as files have them."""
