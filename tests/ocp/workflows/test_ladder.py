@@ -83,6 +83,8 @@ def test_an_accuracy_is_reached_from_the_grid_of_the_problem():
     found = reach(8, 4).solve(accuracy=1e-4, ladder=True, progress=False)
     assert found.refinement.reached
     assert found.refinement.rounds[0].intervals == (8, 4)
+    assert len(found.refinement.rounds) > 1
+    assert [one["intervals"] for one in found.stats["ladder"]][-1] == [8, 4]
 
 
 def grids_of(counts, choice="auto", **changes):

@@ -129,6 +129,7 @@ def refined(
     attempt = replace(attempt, problem=first if start is None else on_grid_of(given, start))
     solution = solve_with_restarts(climbed(attempt, guess, start, ladder), *restarts, attempt)
     attempt = for_starts(attempt, given)
+    before = {key: solution.stats[key] for key in ("ladder",) if key in solution.stats}
     rounds: list[Round] = []
     while solution.converged:
         errors = interval_errors(solution)
@@ -142,7 +143,7 @@ def refined(
             found = attempt.solved(guess)
         if not found.converged:
             break
-        solution = found
+        solution = replace(found, stats=found.stats | before)
     told = (
         "so its errors mean nothing" if not rounds else f"and this is the one on grid {len(rounds)}: try refine='split'"
     )
