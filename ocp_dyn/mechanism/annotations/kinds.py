@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import choice, finite
+from ..._base.checks import choice, finite, is_pair
 from ..._base.types import Vector, finite_vector, repr_in_message, truth
 from ...joints import ConstantFunction, ScalarFunction
 
@@ -243,13 +243,21 @@ class Muscle:
         for key in FIGURES:
             if getattr(self, key) is not None:
                 object.__setattr__(self, key, finite(getattr(self, key), f"Muscle {self.name}: {key}"))
-        given = self.parameters.items() if isinstance(self.parameters, Mapping) else self.parameters
+        given = _pairs(self.parameters, f"Muscle {self.name}: parameters")
         pairs = sorted((named(k, "name of a parameter"), finite(x, f"{self.name}: {k}")) for k, x in given)
         object.__setattr__(self, "parameters", tuple(pairs))
-        given = self.functions.items() if isinstance(self.functions, Mapping) else self.functions
+        given = _pairs(self.functions, f"Muscle {self.name}: functions")
         curves = sorted(((named(k, "name of a function"), f) for k, f in given), key=lambda pair: pair[0])
         all_of([f for _, f in curves], ScalarFunction, f"Muscle {self.name}: functions must be such as SimmSpline")
         object.__setattr__(self, "functions", tuple(curves))
+
+
+def _pairs(given: Any, what: str) -> tuple[Any, ...]:
+    """Names with their values, of a dict or of a list of pairs."""
+    found = tuple(given.items()) if isinstance(given, Mapping) else given
+    if not isinstance(found, (tuple, list)) or not all(map(is_pair, found)):
+        raise TypeError(f"{what} must be a dict, or pairs (name, value), got {repr_in_message(given)}")
+    return tuple(found)
 
 
 FIGURES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")

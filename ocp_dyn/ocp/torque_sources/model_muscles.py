@@ -96,7 +96,10 @@ class Muscles(Component):
 
     def __post_init__(self) -> None:
         if self.names is not None:
-            object.__setattr__(self, "names", listed_names(self.names, "Muscles names"))
+            names = listed_names(self.names, "Muscles names")
+            if not names or len(set(names)) < len(names):
+                raise ValueError(f"Muscles names must be different names, one or more, got {list(names)}")
+            object.__setattr__(self, "names", names)
         choice(self.tendon, ("rigid", "force", "length"), "Muscles tendon")
         choice(self.activation, ("smooth", "limits"), "Muscles activation")
         name_among(self.curves, [*FAMILIES, "own"], "Muscles curves", "family of curves")

@@ -166,6 +166,10 @@ def test_powers_of_channels():
     ("make", "kind", "message"),
     [
         (lambda: ocp.Muscles("biceps"), TypeError, "must be a sequence of names"),
+        (lambda: ocp.Muscles([]), ValueError, "different names, one or more"),
+        (lambda: ocp.Muscles(["biceps", "biceps"]), ValueError, "different names, one or more"),
+        (lambda: od.Muscle("m", "PathSpring", ELBOW.muscles[0].path, parameters=3), TypeError, "parameters must be a"),
+        (lambda: od.Muscle("m", "PathSpring", ELBOW.muscles[0].path, functions=3), TypeError, "functions must be a"),
         (lambda: ocp.Muscles(tendon="elastic"), ValueError, "rigid, force, length"),
         (lambda: ocp.Muscles(activation="none"), ValueError, "smooth, limits"),
         (lambda: ocp.Muscles(tendon="force", curves="millard"), ValueError, 'take tendon="length"'),
