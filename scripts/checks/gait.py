@@ -6,7 +6,7 @@
 Prints the errors of markers, the time of a frame, interpreted and compiled, and root mean squares of the differences of
 angles [degrees] from IK.mot, and of moments [N m, N] from ID.sto, which are compared along the coordinates of IK.mot.
 --muscles: activations of OpenSim's static optimization, which are compared with ours along the same motion, without
-passive forces; --isometric: with forces that do not depend on lengths and speeds.
+passive forces and with activations from 0.01 to 1; --isometric: with forces that do not depend on lengths and speeds.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ from ocp_dyn.recordings import (
 )
 from scripts.common import command_line
 
+LIMITS = (0.01, 1.0)
+"""Limits of activations of OpenSim's muscles."""
+
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
     """Result and processor time of the second call [s]; the first one makes what is kept."""
@@ -54,8 +57,9 @@ def shared(motion: FittedMotion, forces: Recording, theirs: str | None, isometri
     """Prints the time of static optimization, its residual and reserves, and differences from another's activations."""
     moments = net_moments(motion, forces)
     curves = None if isometric else "own"
+    statement: Any = {"curves": curves, "passive": False, "activations": LIMITS}
     for paths in ("smooth", "exact"):
-        found, seconds = timed(lambda p=paths: static_optimization(moments, curves=curves, passive=False, paths=p))
+        found, seconds = timed(lambda p=paths: static_optimization(moments, paths=p, **statement))
         print(f"muscle forces, {paths} paths: {1000 * seconds / motion.times.size:.2f} ms a frame, KKT residual "
               f"{np.nanmax(found.residual):.1e}, reserves {np.nanmax(np.abs(found.reserves)):.2g} N m")  # fmt: skip
         if theirs:
