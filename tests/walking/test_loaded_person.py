@@ -161,6 +161,10 @@ def test_a_subject_in_space(load):
     flexion = dict(zip(found.q_names, zip(found.dofs.q_lower, found.dofs.q_upper, strict=True), strict=True))
     assert flexion["hip_angle_l"] == pytest.approx((-np.radians(30), np.radians(120)))
     assert walker.mirrored
+    stiff = od.walking.loaded_person(model, locked={"knee_r": -0.2})
+    assert not stiff.mirrored
+    assert stiff.model.nv == found.nv - 1
+    assert len(stiff.loops) == 2  # its patella holds still at 0.7 times that angle
 
 
 def test_a_subject_walks(load):
@@ -205,6 +209,10 @@ def test_what_does_not_walk_is_told(load):
     person, model = od.walking.loaded_person, load(subject(planar=False))
     with pytest.raises(KeyError, match="calcn_r"):
         person(model, feet=("calcn_l", "calc_r"))
+    with pytest.raises(ValueError, match="feet must be named left first"):
+        person(model, feet=("calcn_r", "calcn_l"))
+    with pytest.raises(ValueError, match="the joint between world and body"):
+        person(model, locked="root")
     with pytest.raises(ValueError, match="feet must be two names"):
         person(model, feet=("calcn_l",))
     with pytest.raises(od.ModelError, match="hangs on 1 joints, and a leg"):

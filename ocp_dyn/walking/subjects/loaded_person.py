@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import is_pair, listed_names, within
+from ..._base.checks import is_pair, within
 from ..._base.types import Array, ModelError, names_in_message, repr_in_message
 from ...constraints import CoordinateCoupling
 from ...dynamics.kinematics import point_position, pose
@@ -26,10 +26,10 @@ from ...ocp import (
     TorqueRateSquared,
 )
 from ...symmetry.twin import facing_forward, symmetric_twin
-from ..alterations import Sex, is_symmetric
+from ..alterations import Joints, Sex, is_symmetric, locked_at
 from ..effort_costs import ACHILLES, ROUNDED_POWER
 from ..person import Person
-from ..robots import check_gravity, locked_at_rest, massless_joints
+from ..robots import check_gravity, check_sides, locked_at_rest, massless_joints
 from .limbs import ankle_dofs, equipped, part_of, posture_weights
 
 ASYMMETRY = 0.2
@@ -54,7 +54,7 @@ def loaded_person(
     feet: Sequence[str] | None = None,
     height: float | None = None,
     sex: Sex = "male",
-    locked: Iterable[str] | Mapping[str, Any] = (),
+    locked: Joints = (),
 ) -> Person:
     """A person who walks, from a model of a subject as `od.load` reads it from OpenSim's files.
 
@@ -82,12 +82,14 @@ def loaded_person(
     left, right = _feet(body, feet)
     body = facing_forward(body, left, right, up=_upward(body, left, right))
     check_gravity(body)
-    body, loops, dependent = _held(body, locked, (left, right))
+    body, dependent = _held(body)
     body = _twin(body)
     soles = _soles(body, (left, right))
     size = _size(body, (left, right), soles, height, sex)
     body = _with_frames(body, (left, right), soles)
-    body = equipped(body, size, dependent)
+    body = locked_at(equipped(body, size, dependent), locked)
+    loops = tuple(one for one in body.constraints if isinstance(one, CoordinateCoupling))
+    dependent = tuple(name for name in dependent if name in body.joint_names)
     costs = _effort(body)
     return Person(body, body, size, is_symmetric(body), loops=loops, passive=dependent, costs=costs)
 
@@ -119,6 +121,7 @@ def _feet(model: Model, feet: Sequence[str] | None) -> tuple[str, str]:
             raise ValueError(f"feet must be two names, (left, right), got {repr_in_message(feet)}")
         left, right = feet
         model.frame(left), model.frame(right)
+        check_sides(left, right)
         return left, right
     for word in FEET:
         found = [[n for n in model.frame_names if word in n.lower() and side_of(n) == side] for side in "lr"]
@@ -161,20 +164,14 @@ def _upward(model: Model, left: str, right: str) -> str:
     return "xyz"[axis]
 
 
-def _held(model: Model, locked: Any, feet: tuple[str, str]) -> tuple[Model, tuple[Any, ...], tuple[str, ...]]:
-    """The model without the joints that hold still; couplings of those that follow others, and their names."""
-    named = (locked,) if isinstance(locked, str) else locked
-    held = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(listed_names(named, "locked"))
+def _held(model: Model) -> tuple[Model, tuple[str, ...]]:
+    """The model without the joints that hold still, and the names of those that follow others."""
     driven = {one.coordinate for one in model.constraints if isinstance(one, CoordinateCoupling)}
     joints = model.joint_names[1:]
-    follows = [
-        n for n in joints if len(model.q_names[model.q_slice(n)]) == 1 and model.q_names[model.q_slice(n)][0] in driven
-    ]
-    idle = [n for n in joints if part_of(n) is None and n not in follows]
-    still = locked_at_rest(model, dict.fromkeys([*idle, *massless_joints(model)]) | held)
-    dependent = tuple(n for n in follows if n in still.joint_names)
-    loops = tuple(one for one in still.constraints if isinstance(one, CoordinateCoupling) and one.others)
-    return still, loops, dependent
+    follows = tuple(name for name in joints if {*model.q_names[model.q_slice(name)]} <= driven)
+    idle = [name for name in joints if part_of(name) is None and name not in follows]
+    still = locked_at_rest(model, dict.fromkeys([*idle, *massless_joints(model)]))
+    return still, tuple(name for name in follows if name in still.joint_names)
 
 
 def _twin(model: Model) -> Model:
