@@ -113,10 +113,13 @@ def test_reserves_help_only_where_muscles_are_too_weak() -> None:
     easy = static_optimization(net, reserves=0.01)
     assert not easy.too_weak
     assert np.abs(easy.reserves).max() < 1e-3
+    one, all_of_them = static_optimization(net, reserves={"elbow": 0.5}), {"elbow": 0.5, "shoulder": 1.0}
+    np.testing.assert_array_equal(one.reserves, static_optimization(net, reserves=all_of_them).reserves)
     tau = net.tau.copy()
     tau[3, 0] = 500.0
     hard = static_optimization(replace(net, tau=tau), reserves=1e-3)
     assert hard.too_weak == dict.fromkeys(("shoulder", "elbow"), pytest.approx(1 / 12))  # two cross both
+    assert hard.at_limit
     assert [*hard.at_limit.values()] == [pytest.approx(1 / 12)] * len(hard.at_limit)
     np.testing.assert_allclose(hard.reserves[3], hard.shortfall[3], rtol=1e-4, atol=1e-3)
     np.testing.assert_allclose(hard.activations[4:], static_optimization(net, reserves=1e-3).activations[4:], atol=1e-6)
