@@ -134,6 +134,8 @@ class Solution(Motion):
         >>> problem.solve(progress=False).refined(problem, 1e-6, progress=False).refinement.reached
         True
         """
+        if not callable(getattr(problem, "solve", None)):
+            raise TypeError(f"refined: problem must be the Problem of this solution, got {type(problem).__name__}")
         found: Solution = problem.solve(start=self, accuracy=accuracy, **options)
         return found
 
