@@ -39,7 +39,8 @@ class Term(Extensible):
     """Base class of costs and path constraints: members that all of them have.
 
     needs_places: the term is about the places of the feet. needs_tau_rate: it uses `instant.tau_rate`, so the problem
-    must have torque="linear". needs_torque_bounds: it holds only together with the bounds of the torques. of_dofs:
+    must have torque="linear". needs_torque_bounds: it holds only together with the bounds of the torques.
+    needs_component: the component that the term reads, which the problem must have; None if it reads none. of_dofs:
     names of attributes that are one number, or one per entry of qd.
     """
 
@@ -61,6 +62,10 @@ class Term(Extensible):
     @property
     def needs_torque_bounds(self) -> bool:
         return False
+
+    @property
+    def needs_component(self) -> Any:
+        return None
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
         """Raises KeyError for names, ValueError for sizes that do not fit the model; feet: names of the footholds.

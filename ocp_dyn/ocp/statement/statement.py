@@ -29,7 +29,7 @@ from .phases import TERMS, TRANSITIONS, BoundaryCondition, Continuous, Parameter
 from .state.components import Component, ComponentEquations, equations_of
 from .state.components import check_names as check_channels
 from .state.dependent import Coordinates, DependentJoints, check_dependent
-from .statement_checks import check_names, check_rates, check_torque_rates, free_instant
+from .statement_checks import check_names, check_needed_components, check_rates, check_torque_rates, free_instant
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, each with its default integrator and its default contact level."""
@@ -233,6 +233,7 @@ class Statement:
         """Checks the components, and finds their channels."""
         model, parameters = self.model, self.resolved.parameters
         own = [part for part in self.components if not isinstance(part, TERMS)]
+        check_needed_components(self.phases, own)
         sizes = {parameter.name: parameter.size for parameter in parameters}
         if self.periodic is not None:
             moved = (name for name in ENTRIES if self.periodic.advance.moves(name))

@@ -24,6 +24,7 @@ from .ground.wrench_footholds import WrenchFoothold
 from .instant import Instant
 from .objectives import RateCost
 from .phases import Parameter, Phase
+from .state.components import Component
 
 PLACES_SHOWN = 3
 """Largest number of places that a message lists for one missing name."""
@@ -212,6 +213,18 @@ def check_torque_rates(phases: Sequence[Phase], torque: str, limits: bool) -> No
                     f"phase {repr_in_message(phase.name)}: {term.name} without strength= needs the bounds of the "
                     "torques, which Problem(limits=False) leaves out: give strength=model.dofs.strength(np.inf, "
                     "directed=True)"
+                )
+
+
+def check_needed_components(phases: Sequence[Phase], components: Sequence[Component]) -> None:
+    """ValueError for terms that read a component which the problem does not have, or has with other data."""
+    for phase in phases:
+        for term in (*phase.path, *phase.objective):
+            needed = term.needs_component
+            if needed is not None and needed not in components:
+                raise ValueError(
+                    f"phase {repr_in_message(phase.name)}: {term.name} reads {repr_in_message(needed)}, but the "
+                    f"components of the problem are {repr_in_message(list(components))}: give one object to both"
                 )
 
 

@@ -278,6 +278,10 @@ class MuscleMetabolicRate(Cost):
             if not isinstance(value, kind):
                 raise TypeError(f"MuscleMetabolicRate needs a {kind.__name__}, got {repr_in_message(value)}")
 
+    @property
+    def needs_component(self) -> Muscles:
+        return self.muscles
+
     def integrand(self, instant: Instant) -> Expr:
         return ca.sum1(self.rates(instant))
 

@@ -179,6 +179,11 @@ def test_powers_of_channels():
         (lambda: ocp.Muscles(strengths="biceps"), TypeError, "must be a dict"),
         (lambda: ocp.ChannelPower("activation", 0.5), ValueError, "at least 1"),
         (lambda: ocp.MuscleMetabolicRate("biceps"), TypeError, "needs a Muscles"),
+        (
+            lambda: lift(ocp.Muscles(), ocp.MuscleMetabolicRate(ocp.Muscles(["triceps", "biceps"]))),
+            ValueError,
+            "give one object to both",
+        ),
         (lambda: lift(ocp.Muscles(["bicep"])), KeyError, "did you mean 'biceps'"),
         (lambda: lift(ocp.Muscles(curves="thelan")), KeyError, "thelen"),
         (lambda: lift(ocp.Muscles(strengths={"bicep": "s"})), KeyError, "biceps"),
