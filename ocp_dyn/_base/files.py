@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from .types import repr_in_message
+from .types import ModelError, repr_in_message
 
 PARTIAL = ".ocp_dyn-"
 """Beginning of the names of files that are being written."""
@@ -32,6 +32,9 @@ UNKNOWN = "unknown"
 
 LOCK_INTERVAL = 0.05
 """Time between two looks at a lock that another process holds [s]."""
+
+MOST_BYTES = 50_000_000
+"""Largest size of a file of a model that is plain text."""
 
 
 def path_of(path: Any, what: str = "path") -> Path:
@@ -253,3 +256,15 @@ def alone_in(directory: Path, longest: float = math.inf, ended: Callable[[], boo
                 fcntl.flock(descriptor, fcntl.LOCK_UN)  # a process forked meanwhile holds the same lock
     finally:
         os.close(descriptor)
+
+
+def decoded(text: str | bytes, source: str) -> str:
+    """The text of a model's file, out of UTF-8 if it is bytes. ModelError if it is too long, or no UTF-8."""
+    if len(text) > MOST_BYTES:
+        raise ModelError(f"{source} has {len(text)} bytes; a model has at most {MOST_BYTES}")
+    if isinstance(text, str):
+        return text
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{source}: cannot be decoded: {error}; save it as UTF-8") from None

@@ -6,26 +6,19 @@ import re
 
 import numpy as np
 
+from ..._base.files import decoded
 from ..._base.types import LARGEST_MAGNITUDE, Array, ModelError, repr_in_message
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 PI = re.compile(r"([+-]?)pi", re.IGNORECASE)
-MOST_BYTES = 50_000_000
 
 
 class Words:
     """The words of a file, read one after the other."""
 
     def __init__(self, text: str | bytes, source: str) -> None:
-        if len(text) > MOST_BYTES:
-            raise ModelError(f"{source} has {len(text)} bytes; a model has at most {MOST_BYTES}")
-        if isinstance(text, bytes):
-            try:
-                text = text.decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                raise ModelError(f"{source}: cannot be decoded: {error}; save it as UTF-8") from None
-        plain = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+        plain = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), decoded(text, source))
         self.source = source
         self.words = [(word, k) for k, line in enumerate(plain.split("\n"), 1) for word in line.split()]
         self.next = 0

@@ -16,9 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
+from ..._base.files import decoded
 from ..._base.types import LARGEST_MAGNITUDE, ModelError, repr_in_message, suggestion
 
-MOST_BYTES, MOST_DEPTH = 50_000_000, 60
+MOST_DEPTH = 60
 TOKEN = re.compile(
     r"""(?P<comment>--\[(?P<a>=*)\[.*?\](?P=a)\]|--(?!\[=*\[)[^\n]*)|(?P<blank>\s+)
     |(?P<number>0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z_]\w*)
@@ -79,14 +80,7 @@ def lua_value(text: str | bytes, source: str, name: str) -> Any:
     >>> lua_value("l = 0.4  model = {r = {0, 0, -l/2}}", "leg.lua", "model").fields["r"].items
     [0.0, 0.0, -0.2]
     """
-    if len(text) > MOST_BYTES:
-        raise ModelError(f"{source} has {len(text)} bytes; a model has at most {MOST_BYTES}")
-    if isinstance(text, bytes):
-        try:
-            text = text.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise ModelError(f"{source}: cannot be decoded: {error}; save it as UTF-8") from None
-    return _Chunk(_tokens(text, source), source).value(name)
+    return _Chunk(_tokens(decoded(text, source), source), source).value(name)
 
 
 def _tokens(text: str, source: str) -> list[Token]:

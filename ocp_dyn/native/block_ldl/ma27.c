@@ -90,11 +90,13 @@ static int makes_sense(int n, int fronts, const int *role, const int *tile, cons
     return 1;
 }
 
-/* Makes a plan the current one of this thread; primal: number of the first rows that are variables; returns its number, or 0 if there is no memory or it makes no sense. */
+/* Makes a plan the current one of this thread; primal: number of the first rows that are variables; returns its number,
+   or 0 if there is no memory or it makes no sense. */
 int block_ldl_begin(int n, int primal, int fronts, const int *front, const int *role, const int *tile, const int *parent,
                     const int *thread, int threads)
 {
-    if (n < 1 || primal < 0 || primal > n || fronts < 1 || threads < 1 || !makes_sense(n, fronts, role, tile, parent, thread)) return 0;
+    if (n < 1 || primal < 0 || primal > n || fronts < 1 || threads < 1) return 0;
+    if (!makes_sense(n, fronts, role, tile, parent, thread)) return 0;
     plan *p = calloc(1, sizeof(plan));
     if (!p) return 0;
     p->n = n, p->primal = primal, p->fronts = fronts, p->threads = threads;

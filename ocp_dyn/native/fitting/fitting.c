@@ -1,4 +1,5 @@
-/* Least squares of markers on a tree of bodies, and damped Newton steps, frame by frame; see recordings/fitting/newton_steps.py.
+/* Least squares of markers on a tree of bodies, and damped Newton steps, frame by frame;
+   see recordings/fitting/newton_steps.py.
 
    The markers under every body make it a body of a mechanism: its mass is the sum of their weights. Composite sums of
    subtrees then give the gradient, the Gauss-Newton matrix, which is the mass matrix of that mechanism, and the terms
