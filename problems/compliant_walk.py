@@ -25,7 +25,7 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import add_person, asked, finish, parser, run_command
+from ocp_dyn.cli.examples import add_person, asked, finish, motion_of, parser, run_command
 
 from . import human_walk
 
@@ -112,7 +112,7 @@ def main(argv: list[str] | None = None) -> int:
         arguments, argv, lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS)
     )
     guess = first_guess(options.speed, options.mass, options.height, options.sex)
-    solution = walk.solve(guess=guess, progress=not options.quiet)
+    solution = motion_of(options, walk, guess=guess)
     return finish(options, solution, lambda: numbers(solution), f"Walking on compliant feet at {options.speed:g} m/s")
 
 

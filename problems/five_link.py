@@ -23,7 +23,7 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import asked, finish, intervals_of, keep, parser, run_command
+from ocp_dyn.cli.examples import asked, finish, intervals_of, keep, motion_of, parser, run_command
 from ocp_dyn.models import absolute_angles, five_link_biped, five_link_strike, five_link_swing
 
 INTERVALS, QUICK = 50, 15
@@ -104,7 +104,7 @@ def main(argv: list[str] | None = None) -> int:
         return problem(o.form or "implicit", intervals_of(o, INTERVALS, QUICK), scheme, torque)
 
     options, step = asked(arguments, argv, chosen)
-    solution, count = step.solve(progress=not options.quiet, **SMALL), step.phases[0].grid.count
+    solution, count = motion_of(options, step, **SMALL), step.phases[0].grid.count
     keep(options, solution)
     both = not (options.form or options.integrator or options.torque)
     return finish(options, solution, lambda: numbers(solution) | (shooting(count, not options.quiet) if both else {}),

@@ -20,7 +20,7 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import asked, finish, intervals_of, parser, run_command
+from ocp_dyn.cli.examples import asked, finish, intervals_of, motion_of, parser, run_command
 from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped, five_link_swing
 
 from .five_link import SMALL, STEP_LENGTH, with_knees
@@ -103,7 +103,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--intervals", type=int, help="number of intervals (default 80, with --quick 20)")
     options, step = asked(arguments, argv, lambda o: problem(intervals_of(o, 80, 20)))
-    solution = step.solve(progress=not options.quiet, mu_init=1e-2, **SMALL)
+    solution = motion_of(options, step, mu_init=1e-2, **SMALL)
     return finish(options, solution, lambda: numbers(solution), "Five-link biped with an ankle motor: backward Euler")
 
 

@@ -20,7 +20,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import asked, choice, finish, keep, parser, run_command, within
+from ocp_dyn.cli.examples import asked, choice, finish, keep, motion_of, parser, run_command, within
 
 INTERVALS, QUICK = (32, 16, 12), (12, 6, 5)
 """Numbers of intervals: on heel and toe, on the toe, in flight up to the apex."""
@@ -99,7 +99,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--height", type=float, default=0.25, help="rise of the mass center up to the apex [m]")
     options, problems = asked(arguments, argv, lambda o: [
         problem(k, height=o.height, intervals=QUICK if o.quick else INTERVALS) for k in FORMULATIONS])  # fmt: skip
-    found = (jump.solve(progress=not options.quiet, tolerance=1e-9) for jump in problems)
+    found = (motion_of(options, jump, tolerance=1e-9) for jump in problems)
     for name, solution in (solutions := dict(zip(FORMULATIONS, found, strict=True))).items():
         keep(options, solution, f"{name}.npz")
     one, other = solutions.values()

@@ -30,7 +30,7 @@ from typing import Any
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import add_walker, asked, bounds_of, finish, parser, run_command
+from ocp_dyn.cli.examples import add_walker, asked, bounds_of, finish, motion_of, parser, run_command
 
 INTERVALS = (4, 2, 12, 13)
 """Numbers of intervals: heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
@@ -107,7 +107,7 @@ def arguments() -> argparse.ArgumentParser:
 
 def main(argv: Any = None) -> int:
     options, walk = asked(arguments(), argv, _asked)
-    solution = walk.solve(progress=not options.quiet)
+    solution = motion_of(options, walk)
     way = "walking backward" if options.backward else "walking"
     who = walk.model.name if options.subject else "Human"
     return finish(options, solution, lambda: numbers(solution), f"{who} {way} at {options.speed:g} m/s")

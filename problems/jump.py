@@ -19,7 +19,7 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import asked, finish, keep, parser, run_command, within
+from ocp_dyn.cli.examples import asked, finish, keep, motion_of, parser, run_command, within
 from ocp_dyn.walking import Person, ballistic_height, both_arms, unevenness
 
 INTERVALS, QUICK = (14, 6, 4), (10, 5, 3)
@@ -100,9 +100,9 @@ def main(argv: list[str] | None = None) -> int:
     options, (jump, *others) = asked(arguments, argv, lambda o: [
         problem(o.mass, o.height, o.strength, arms=arms, intervals=QUICK if o.quick else INTERVALS)
         for arms in ([False] if o.no_arms else [True, False])])  # fmt: skip
-    solution = jump.solve(progress=not options.quiet)
+    solution = motion_of(options, jump)
     keep(options, solution)
-    hanging = [other.solve(progress=not options.quiet) for other in others]
+    hanging = [motion_of(options, other) for other in others]
 
     def figures() -> dict[str, Any]:
         found = numbers(solution)

@@ -22,7 +22,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import add_person, asked, finish, number_or, parser, person_of, run_command, within
+from ocp_dyn.cli.examples import add_person, asked, finish, motion_of, number_or, parser, person_of, run_command, within
 
 TOWARDS = {"forward": (1.0, 0.0, 0.0), "backward": (-1.0, 0.0, 0.0), "left": (0.0, 1.0, 0.0), "right": (0.0, -1.0, 0.0)}
 LARGEST, SHARE = 150.0, 0.02
@@ -110,7 +110,7 @@ def main(argv: list[str] | None = None) -> int:
     add_person(arguments)
     options, recovery = asked(arguments, argv, lambda o: problem(
         o.impulse, o.direction, o.steps, quick=o.quick, **person_of(o)))  # fmt: skip
-    solution = recovery.solve(progress=not options.quiet)
+    solution = motion_of(options, recovery)
     impulse = impulse_of(recovery, solution)
     return finish(options, solution, lambda: numbers(solution, impulse),
                   f"Push {options.direction} with {impulse:.3g} N s, {options.steps} steps")  # fmt: skip

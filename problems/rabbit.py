@@ -19,7 +19,7 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import add_picture, asked, finish, intervals_of, keep, parser, run_command, within
+from ocp_dyn.cli.examples import add_picture, asked, finish, intervals_of, keep, motion_of, parser, run_command, within
 from ocp_dyn.walking import ZeroDynamics, ground_force, phase_angle, rabbit, rabbit_example, rabbit_leg_change
 from ocp_dyn.walking import zero_dynamics_of_rabbit as fitted
 
@@ -101,7 +101,7 @@ def main(argv: list[str] | None = None) -> int:
     options, step = asked(arguments, argv, lambda o: problem(
         rabbit_example().figures("it")["it_speed_m_per_s"] if o.speed is None else o.speed,
         intervals_of(o, 40, 15)))  # fmt: skip
-    solution = step.solve(progress=not options.quiet, **five_link.SMALL)
+    solution = motion_of(options, step, **five_link.SMALL)
     if not solution.converged:
         return finish(options, solution, lambda: gait(solution), TITLE)
     keep(options, solution)

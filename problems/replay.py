@@ -21,7 +21,7 @@ from pathlib import Path
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import INTERRUPTED, as_json, asked, keep, parser, run_command
+from ocp_dyn.cli.examples import INTERRUPTED, as_json, asked, keep, motion_of, parser, run_command
 
 from . import human_walk, robot_walk
 
@@ -59,7 +59,7 @@ def main(argv: list[str] | None = None) -> int:
     add("--friction", type=float, default=USUAL.friction, help="coefficient of friction of the ground")
     add("--timestep", type=float, default=USUAL.timestep, help="time step of the simulation [s]")
     options, (settings, source) = asked(arguments, argv, _asked)
-    solution = source.solve(progress=not options.quiet) if isinstance(source, ocp.Problem) else source
+    solution = motion_of(options, source) if isinstance(source, ocp.Problem) else source
     keep(options, solution)
     if solution.status == "Interrupted":
         return INTERRUPTED

@@ -29,6 +29,7 @@ from ocp_dyn.cli.examples import (
     bounds_of,
     finish,
     intervals_of,
+    motion_of,
     parser,
     run_command,
 )  # fmt: skip
@@ -79,7 +80,7 @@ def arguments() -> argparse.ArgumentParser:
 
 def main(argv: Any = None) -> int:
     options, trot = asked(arguments(), argv, _asked)
-    solution = trot.solve(progress=not options.quiet)
+    solution = motion_of(options, trot)
     speed = abs(solution.step_length) / solution.duration
     return finish(options, solution, lambda: numbers(solution), f"{trot.model.name} trots at {speed:.3g} m/s")
 

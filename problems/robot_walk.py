@@ -34,6 +34,7 @@ from ocp_dyn.cli.examples import (
     bounds_of,
     finish,
     intervals_of,
+    motion_of,
     parser,
     run_command,
 )  # fmt: skip
@@ -98,7 +99,7 @@ def arguments() -> argparse.ArgumentParser:
 
 def main(argv: Any = None) -> int:
     options, walk = asked(arguments(), argv, _asked)
-    solution = walk.solve(progress=not options.quiet)
+    solution = motion_of(options, walk)
 
     def figures() -> dict[str, Any]:
         if options.robot == BUILT_HERE:

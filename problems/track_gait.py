@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import asked, finish, keep, parser, run_command, within
+from ocp_dyn.cli.examples import asked, finish, keep, motion_of, parser, run_command, within
 from ocp_dyn.walking import MeasuredPhase, human_markers, measure
 
 from . import human_walk
@@ -84,17 +84,17 @@ def main(argv: list[str] | None = None) -> int:
     add("--between", type=float, nargs=2, metavar="S", help="begin and end [s]; default: the best measured stride")
     options, walk = asked(arguments, argv, _recorded_walk)
     if options.files:
-        found = walk.solve(progress=not options.quiet)
+        found = motion_of(options, walk)
         return finish(
             options, found, lambda: ocp.tracking_errors(walk, found).numbers(), f"{walk.model.name}, recorded"
         )
-    truth = walk.solve(progress=not options.quiet)
+    truth = motion_of(options, walk)
     if not truth.converged:
         print(f"the walk to record was not found: {truth.status}", file=sys.stderr)
         return 1
     keep(options, truth, "truth.npz")
     seen = measure(truth, options.marker_noise, options.force_noise, options.seed)
-    solution = problem(walk, seen, options.marker_noise, options.force_noise).solve(progress=not options.quiet)
+    solution = motion_of(options, problem(walk, seen, options.marker_noise, options.force_noise))
     title = "A recorded gait, estimated from markers and forces"
     return finish(options, solution, lambda: od.walking.estimate_errors(truth, solution, seen), title)
 

@@ -13,6 +13,7 @@ import re
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from pathlib import Path
@@ -20,6 +21,7 @@ from textwrap import indent
 from typing import Any, NoReturn, TypeVar
 
 from .._base.checks import choice, within
+from .._base.convergence import NotConvergedWarning
 from .._base.display import FAILURES, attempt
 from .._base.files import whole_file
 from .._base.templates import text_of
@@ -33,8 +35,8 @@ from .streams import Parser, as_json, run_command
 __all__ = [
     "FAILURES", "INTERRUPTED", "add_person", "add_picture", "add_robot", "add_walker", "as_json", "asked",
     "asked_robot", "attempt", "bounds_of", "choice", "finish", "finish_cycle", "finish_simulation", "function_named",
-    "intervals_of", "keep", "number_or", "parser", "person_of", "print_numbers", "run_command", "save_figure", "show",
-    "solve", "within", "write",
+    "intervals_of", "keep", "motion_of", "number_or", "parser", "person_of", "print_numbers", "run_command",
+    "save_figure", "show", "solve", "within", "write",
 ]  # fmt: skip
 """Names that the problems use."""
 
@@ -309,8 +311,16 @@ def solve(
     options: argparse.Namespace, problem: Problem, figures: Callable[[Solution], dict[str, Any]], title: str
 ) -> int:
     """Solves a problem and reports it, see `finish`; the exit status."""
-    solution = problem.solve(progress=not options.quiet)
+    solution = motion_of(options, problem)
     return finish(options, solution, lambda: figures(solution), title)
+
+
+def motion_of(options: argparse.Namespace, problem: Problem, **more: Any) -> Solution:
+    """The solution of a problem, also one that did not converge, which the report tells; Ctrl-C returns the best
+    iterate. more: options of `Problem.solve`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        return problem.solve(progress=not options.quiet, interrupt="return", **more)
 
 
 def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[], dict[str, Any]], title: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._base.checks import choice
+from .._base.convergence import mark_of
 from .._base.types import Array, names_in_message
 from .data import UNITS
 from .figures import events, figures
@@ -57,7 +58,8 @@ def gait(motion: Walk, side: Any = "right") -> Gait:
     title = f"{(model.name or 'walk').replace('_', ' ')} at {numbers['speed_m_per_s']:.2f} m/s"
     if motion.driving:
         title += f", moments and powers of tau alone, without the force of {', '.join(motion.driving)}"
-    return Gait(chosen, title, curves, at, numbers)
+    mark = mark_of(motion)
+    return Gait(chosen, f"{mark}: {title}" if mark else title, curves, at, numbers, mark=mark)
 
 
 def _joints(stride: Stride) -> dict[str, Array]:

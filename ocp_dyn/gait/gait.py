@@ -47,7 +47,7 @@ class Gait(Displayed):
     events: percent of the stride at which feet strike and leave the ground, "foot flat" and "heel-off": the foot's
     pitch comes within 2 degrees of that in single support, and leaves them again. figures: numbers of the walk by name
     and unit, among them cadence, step width (between the heels, in the middle of stance) and double support (both of a
-    stride together).
+    stride together). mark: words on a solution that did not converge, "" for others.
 
     >>> gait = ocp.Gait("right", "a walk", {"knee flexion": np.full(101, 5.0)}, {}, {"step_width_m": 0.1})
     >>> gait["knee flexion"][0], gait.units("knee flexion"), gait.numbers()
@@ -60,6 +60,7 @@ class Gait(Displayed):
     events: Mapping[str, float]
     figures: Mapping[str, float]
     percent: Array = field(default_factory=PERCENT.copy)
+    mark: str = ""
 
     def __getitem__(self, name: str) -> Array:
         return self.curves[name_among(name, self.curves, "gait", "curve")]

@@ -22,6 +22,9 @@ at 1 rad/s, with a foot at its upper end on which 30 N act along x, 100 N upward
 >>> instant.wrenches[foot], instant.places[foot] = ca.DM([0, 2, 0, 30, 0, 100]), ca.DM([0, 0, 0])
 """
 
+from .._base.convergence import Interrupted as Interrupted
+from .._base.convergence import NotConverged as NotConverged
+from .._base.convergence import NotConvergedWarning as NotConvergedWarning
 from .._base.types import only_names as _only_names
 from ..gait.compare import GaitComparison as GaitComparison
 from ..gait.gait import Gait as Gait

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from .._base.convergence import failure, mark_of, warn
 from .._base.display import Picture, image, table
 from .._base.types import Array, truth
 from ..gait.cuts import LOADED
@@ -303,8 +305,9 @@ class Solution(Motion):
         return gait(self, side)
 
     def _repr_html_(self) -> str:
-        drawn = self._repr_png_()
-        return ("" if drawn is None else image(drawn)) + table((), self.summary(defects=False).rows())
+        drawn, mark = self._repr_png_(), mark_of(self)
+        head = f'<div style="color: #C1121F"><b>{escape(mark)}</b>: no motion of the model</div>' if mark else ""
+        return head + ("" if drawn is None else image(drawn)) + table((), self.summary(defects=False).rows())
 
     def _repr_png_(self) -> Picture | None:
         from ..viz import stick_figure
@@ -356,7 +359,7 @@ class Solution(Motion):
         components: those of the problem, such as `problem.components`, which a file does not hold; `defects` needs
         them. verify: False reads a file that another program has written or changed, if all its parts fit each other.
         ModelError, a ValueError, for a damaged or changed file or another kind of file; OSError if the file cannot be
-        read.
+        read. A `NotConvergedWarning` tells that the solver did not converge.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -364,4 +367,7 @@ class Solution(Motion):
         True
         """
         own = {"joints": joints, "constraints": constraints, "components": components}
-        return load_motion(path, Solution, **own, verify=verify)
+        solution = load_motion(path, Solution, **own, verify=verify)
+        if not solution.converged:
+            warn(f"{path}: {failure(solution)}")
+        return solution

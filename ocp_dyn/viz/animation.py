@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._base.checks import choice, function, whole
+from .._base.convergence import mark_of
 from .._base.files import path_of
 from .._base.types import Array, finite, is_whole, repr_in_message, sequence, suggestion
 from ..gait.bodies import locate, side_words, size
@@ -31,6 +32,7 @@ from .drawing import (
     Arrows,
     Plane,
     Puppet,
+    across,
     bare,
     figure,
     flat,
@@ -262,6 +264,7 @@ class _Canvas:
         fontsize = min(9.0, 9.0 * size[0] / 480)  # caption and legend share a line
         self.caption = self.figure.text(12 / size[0], top, "", fontsize=fontsize, color=INK, va="center")
         legend(self.figure, side_words(film.motion.model), 1 - 12 / size[0], top, fontsize, forces)
+        across(self.figure, mark_of(film.motion))
 
     def picture(self, k: int) -> Array:
         """Frame k as (height, width, 3) bytes."""
@@ -286,7 +289,7 @@ class _Canvas:
 def caption(film: _Film, time: float, stretch: Stretch) -> str:
     """The caption of a frame: time, speed and phase."""
     motion = film.motion
-    parts = [f"{time:4.2f} s"]
+    parts = [*filter(None, [mark_of(motion)]), f"{time:4.2f} s"]
     if motion.repeats:
         parts.append(f"{motion.distance / motion.duration:.2f} m/s")
         parts += [f"{words} a step" for words in climb_words(motion)]
@@ -330,7 +333,7 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
     model, count = film.motion.model, len(film.times)
     faces = film.ground.faces if film.straight.steady else []
     scene = Scene(
-        title=(model.name or "motion").replace("_", " "),
+        title=": ".join([*filter(None, [mark_of(film.motion)]), (model.name or "motion").replace("_", " ")]),
         segments=film.segments,
         points=film.points,
         camera=film.camera,

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._base.checks import some_of
+from .._base.convergence import mark_of
 from .._base.types import Array, truth
 from ..gait.bodies import Side
 from ..gait.unrolled import MotionLike, touch_down
-from .drawing import COLORS, FAINT, INK, figure, legend, mix_with_white, picture_format, save
+from .drawing import COLORS, FAINT, INK, across, figure, legend, mix_with_white, picture_format, save
 from .panels import Bands, Chart, checked_bands, dress
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def plot_gait_cycle(
                 axes.set_ylim(low, high)
     _headline(made, chart, landmarks and "angles" in rows and not set(TITLES["angles"].values()) <= set(measured),
               bool(measured))  # fmt: skip
+    across(made, mark_of(solution))
     save(made, path)
     return made
 

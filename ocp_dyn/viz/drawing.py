@@ -27,6 +27,9 @@ COLORS: dict[Side, str] = {"left": "#0072B2", "right": "#D55E00", "middle": "#7C
 """Blue and vermilion of Okabe and Ito's palette, which color-blind people can distinguish."""
 
 FORCE, INK, FAINT, SHADE, MUSCLE = "#00896B", "#30363D", "#9AA3AD", "#ECEEF1", "#B5304A"
+WARNING = "#C1121F"
+"""Color of the mark on pictures of solutions that did not converge."""
+
 PICTURES = (".png", ".pdf", ".svg")
 
 FORCE_HEIGHT = 0.4
@@ -70,6 +73,15 @@ def save(made: Figure, path: str | Path | None, dpi: float = 150.0) -> None:
     if path is not None:
         with picture_file(Path(path)) as partial:
             made.savefig(partial, format=kind, dpi=dpi, facecolor="white")
+
+
+def across(made: Figure, mark: str) -> None:
+    """Writes the mark of a solution that did not converge over the whole picture; "" writes nothing."""
+    if mark:
+        width, height = (float(x) for x in made.get_size_inches())
+        points = 72 * min(1.4 * width / len(mark), 0.28 * height)
+        made.text(0.5, 0.5, mark, fontsize=points, color=WARNING, alpha=0.45, ha="center", va="center", weight="bold",
+                  rotation=min(20.0, float(np.degrees(np.arctan2(0.6 * height, width)))), zorder=1000)  # fmt: skip
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from ..gait.data import PERCENT, UNITS, GaitData
 from ..gait.gait import Gait
 from ..gait.reference import GaitReference, gait_reference
 from ..gait.unrolled import Walk
-from .drawing import COLORS, FAINT, INK, SHADE, figure, mix_with_white, picture_format, save
+from .drawing import COLORS, FAINT, INK, SHADE, across, figure, mix_with_white, picture_format, save
 from .panels import coincide, dress, headline
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def plot_gait(
             box = ((0.62 + WIDE * j) / width, bottom / height, 2.72 / width, (HIGH - 0.52) / height)
             _panel(made.add_axes(box), name, gaits, references, "" if i + 1 < len(panels) else "stride of the leg [%]")
     _texts(made, gaits, captions, tints)
+    across(made, "; ".join(dict.fromkeys(mark for gait in gaits if (mark := getattr(gait, "mark", "")))))
     save(made, path)
     return made
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from .._base.checks import whole
+from .._base.convergence import mark_of
 from .._base.display import picture_of
 from .._base.types import Array, Vector, finite, repr_in_message, sequence
 from ..formulations import Trajectory
@@ -22,6 +23,7 @@ from .drawing import (
     FORCE,
     INK,
     Puppet,
+    across,
     bare,
     figure,
     flat,
@@ -129,6 +131,7 @@ def overview(
     text = f"poses from 0 s (pale) to {solution.duration:.2f} s (dark)"
     text += ", drawn side by side" if spread else ""
     made.text(0.15 / WIDTH, y - 0.22 / height, text, fontsize=8.5, color=INK, va="center")
+    across(made, mark_of(solution))
     save(made, path)
     return made
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._base.convergence import mark_of
 from .._base.types import Array, numbers, repr_in_message, suggestion
 from ..gait.bodies import Side, side_words, sides
 from ..gait.joint_angles import gait_coordinates
 from ..gait.unrolled import MotionLike, Stretch, check_motion, climb_words, foot_forces, touch_down, unroll
-from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
+from .drawing import COLORS, FAINT, INK, SHADE, across, figure, legend, picture_format, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -246,6 +247,7 @@ def page(
     headline(made, chart.title, chart.words, 1 - 0.24 / size[1], bool(chart.double_support))
     if note:
         made.text(0.2 / size[0], 0.13 / size[1], note, fontsize=7.5, color=INK, va="center")
+    across(made, mark_of(chart.motion))
     save(made, path)
     return made
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._base.convergence import mark_of
 from .._base.types import LARGEST_MAGNITUDE, repr_in_message, sequence
 from ..gait.joint_angles import Coordinate, coordinates
 from ..gait.unrolled import MotionLike
-from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
+from .drawing import COLORS, FAINT, INK, SHADE, across, figure, legend, picture_format, save
 from .panels import Chart, dress
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def plot_phase_portrait(
     made.text(0.2 / width, y, chart.title, fontsize=10.5 if columns > 2 else 8.5, color=INK, va="center", weight="bold")
     if columns > 2:
         legend(made, chart.words, 1 - 0.2 / width, y, force=False)
+    across(made, mark_of(solution))
     save(made, path)
     return made
 

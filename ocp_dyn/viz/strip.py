@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._base.checks import not_negative, whole
+from .._base.convergence import mark_of
 from .._base.types import truth
 from ..gait.bodies import locate, side_words, size
 from ..gait.unrolled import MotionLike, Straight, check_finite, check_motion, climb_words, unroll
-from .drawing import INK, Arrows, Puppet, bare, figure, force_arrows, legend, picture_format, save, used_points
+from .drawing import INK, Arrows, Puppet, across, bare, figure, force_arrows, legend, picture_format, save, used_points
 from .skeleton import muscle_lines, skeleton
 from .terrain.side import Ground, SideGround
 
@@ -75,6 +76,7 @@ def stick_figure(
         strip.caption(made.axes[0], k)
         if forces:
             strip.forces(made.axes[0], k)
+    across(made, mark_of(solution))
     save(made, path, dpi=170)
     return made
 

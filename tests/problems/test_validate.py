@@ -49,7 +49,7 @@ def maker(fails=(), never=()):
     calls = []
 
     def make(speed):
-        def solve(values, progress, start=None):
+        def solve(values, progress, interrupt, start=None):
             slope = round(float(np.tan(values["slope"])), 6)
             calls.append((speed, slope, None if start is None else start.case[0]))
             converged = speed not in never and (speed not in fails or start is not None)

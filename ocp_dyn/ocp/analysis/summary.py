@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._base.convergence import MARK
 from ..._base.display import Displayed, aligned, table
 from ..motion.motion import Motion
 from ..statement.state.channels import Channel
@@ -150,7 +151,7 @@ class Summary(Displayed):
 
     def rows(self) -> list[tuple[str, str]]:
         """Names, and values with units, in the order of the table; the duration of an only phase is left out."""
-        found = [Figure("status", self.status + ("" if self.converged else ": not converged"))]
+        found = [Figure("status", self.status if self.converged else f"{MARK} ({self.status})")]
         found += [Figure("worst fault", self.worst_fault)] if self.worst_fault else []
         found += [Figure("objective", self.objective)]
         found += [Figure(f"cost: {name}", value) for name, value in self.cost.items()] if len(self.cost) > 1 else []

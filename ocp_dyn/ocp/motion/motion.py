@@ -11,6 +11,7 @@ import numpy as np
 from casadi import DM
 
 from ..._base.checks import name_among, whole
+from ..._base.convergence import mark_of
 from ..._base.types import LARGEST_MAGNITUDE, Array, numbers, repr_in_message
 from ...constraints import Contact, RollingContact
 from ...mechanism import Model
@@ -171,6 +172,7 @@ class Motion:
 
     def __repr__(self) -> str:
         status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)
+        status = mark_of(self) or status
         terms = ", ".join(f"{name} {value:.6g}" for name, value in self.cost.items())
         outcome = f"{status}, objective {self.objective:.6g}" + (f" ({terms})" if terms else "")
         return f"{type(self).__name__} of {self.model.name!r}: {outcome}, {self.duration:.4g} s, phases {phases}"

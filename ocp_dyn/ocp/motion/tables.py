@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
+from ..._base.convergence import mark_of
 from ..._base.files import path_of, whole_file
 from ..._base.types import Array, is_one_of, repr_in_message, suggestion
 from ...io.layouts import Layout
@@ -19,7 +20,8 @@ HEADS = {"mujoco": ("qpos", "qvel", "qfrc"), "pinocchio": ("q", "v", "tau"), "rb
 
 def table(solution: Motion, layout: str = "") -> dict[str, Array]:
     """Columns by name, with a line per node: time [s], number of the phase, q, qd, tau [SI units], contact forces lam,
-    channels of components, such as "heat knee".
+    channels of components, such as "heat knee". A solution that did not converge ends
+    with a column "NOT CONVERGED (status)".
 
     tau, lam and other values of intervals belong to the interval that begins at the node; at the last node of a phase
     they are nan. Where two phases meet, two lines have the same time. layout: "" for this library's layout, with names
@@ -38,6 +40,8 @@ def table(solution: Motion, layout: str = "") -> dict[str, Array]:
     for name in names:
         nodes = [(columns, len(phase.t)) for columns, phase in zip(phases, solution.phases, strict=True)]
         found[name] = np.concatenate([columns.get(name, np.full(count, np.nan)) for columns, count in nodes])
+    if mark := mark_of(solution):
+        found[mark] = np.ones(len(t))
     return found
 
 

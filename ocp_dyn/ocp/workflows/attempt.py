@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -66,7 +66,7 @@ def _unchanged(_: Transcription) -> None:
 class Attempt:
     """All that a run of a solver needs but its start; the fields are those of `ocp.solve`, checked.
 
-    rng: noise of restarts.
+    rng: noise of restarts. found: the solutions of all runs so far, those on other grids included.
     """
 
     problem: Statement
@@ -77,6 +77,7 @@ class Attempt:
     early_verdict: bool | str
     say: Progress
     rng: np.random.Generator
+    found: list[Solution] = field(default_factory=list)
 
     def solved(
         self,
@@ -108,6 +109,7 @@ class Attempt:
             }
             stats |= {"verdict": verdict, "proof": proof, "evaluation": evaluation}
             solution = collected(t, program, result, stats)
+        self.found.append(solution)
         _report(solution, self.say)
         return solution
 

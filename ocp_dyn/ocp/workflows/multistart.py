@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.checks import positive, truth, whole
+from ..._base.convergence import Interrupted
 from ..._base.display import Displayed, Progress, aligned, table
 from ..._base.types import Array
 from ...mechanism import Model
@@ -26,7 +27,7 @@ from ..solution import Solution
 from ..statement.statement import Statement
 from ..transcription.variables import Transcription
 from .restarts import STOPPED, shift
-from .solve import attempt_of
+from .solve import STOPPED_BY_USER, attempt_of
 
 NOISE = 0.3
 """Standard deviation of the noise on joint positions [rad, m]; at most `SHARE` of the range of a joint."""
@@ -124,6 +125,8 @@ def multistart(
     options: those of `Problem.solve`; a `guess` among them takes the place of the library's. The problem is built once,
     and every start costs one solve.
 
+    Ctrl-C raises `ocp.Interrupted`; what was found until then is its attribute `found`.
+
     Two motions are one optimum if their dofs differ by less than 0.02 rad and 0.01 m at equal fractions of every phase,
     and their costs by less than 1e-4. Motions that are mirror images of each other count as two.
 
@@ -152,7 +155,12 @@ def multistart(
         told = f"cost {found[k].objective:.6g}" if found[k].converged else "not found"
         say(f"  start {k + 1} of {count}: {found[k].status}, {found[k].stats['iterations']} iterations, {told}")
         if found[k].status == STOPPED:
-            break
+            raise Interrupted(STOPPED_BY_USER, found[k], _judged(found, begin))
+    return _judged(found, begin)
+
+
+def _judged(found: Mapping[int, Solution], begin: float) -> Multistart:
+    """The optima among the solutions of all starts; begin: of the first, in seconds of the clock."""
     failed = {k: solution.status for k, solution in found.items() if not solution.converged}
     optima = distinct({k: solution for k, solution in found.items() if solution.converged})
     return Multistart(optima, failed, time.perf_counter() - begin)

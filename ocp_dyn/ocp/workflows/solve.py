@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..._base.checks import positive, truth, whole
+from ..._base.checks import choice, positive, truth, whole
+from ..._base.convergence import Interrupted, NotConverged, failure, warn
 from ..._base.display import Progress
 from ..._base.types import is_one_of, repr_in_message
 from ..solution import Solution
@@ -20,12 +22,20 @@ from .diagnosis import check as findings
 from .parameter_values import by_name
 from .refinement.ladder import check_ladder
 from .refinement.refine import check_aim, refined
-from .restarts import check_restarts
+from .restarts import STOPPED, check_restarts
 from .verdict import verdict_of_bounds
 
 TOLERANCE, MOST_ITERATIONS = 1e-6, 500
 TWINS = {"tolerance": ("tol", TOLERANCE), "max_iterations": ("max_iter", MOST_ITERATIONS)}
 """Arguments of `solve`, each with IPOPT's option of the same meaning and its default."""
+
+INTERRUPTS = ("raise", "return")
+"""What Ctrl-C does: it raises `Interrupted`, or returns the best iterate."""
+
+STOPPED_BY_USER = (
+    "stopped by Ctrl-C; the best iterate is the attribute `solution` of this error, and what "
+    "solve(interrupt='return') returns"
+)
 
 
 def solve(
@@ -45,6 +55,8 @@ def solve(
     early_verdict: bool | str = True,
     restarts: int | str | Sequence[str] = 0,
     seed: int = 0,
+    check: bool = False,
+    interrupt: str = "raise",
     **options: Any,
 ) -> Solution:
     """Solves a problem with exact derivatives and returns the solution.
@@ -59,9 +71,8 @@ def solve(
     iterations are needed. values: of parameters, by name; all other parameters have their declared values. A problem
     that has been solved before is not built again, for any guess, start and values.
 
-    Functions are evaluated by tables of their operations where that pays, else by CasADi's virtual machine:
-    `solution.stats["evaluation"]` tells which, and why, see `ocp_dyn.ocp.nlp.function_tables`. linear_solver, an option
-    of IPOPT: "auto", "block_ldl", "mumps" or another, see `ocp_dyn.ocp.solvers.block_ldl.choice`.
+    `solution.stats["evaluation"]` tells how functions were evaluated, see `ocp_dyn.ocp.nlp.function_tables`.
+    linear_solver, an option of IPOPT: "auto", "block_ldl", "mumps", ..., see `ocp_dyn.ocp.solvers.block_ldl.choice`.
 
     accuracy: largest error of an interval [rad, m]; where it is larger the grid is refined and the solve goes on, see
     `ocp_dyn.ocp.workflows.refinement.refine`. refine: "split", "order" or "auto", the cheaper one; ValueError where the
@@ -72,22 +83,74 @@ def solve(
     in `solution.stats["verdict"]`, see `ocp_dyn.ocp.workflows.verdict`; "suspicion" ends the run as soon as a search
     finds no feasible point nearby, although that proves nothing; False: the solver runs to its own end. restarts: other
     first guesses, a number or names, tried with `seed`, see `ocp_dyn.ocp.workflows.restarts`.
-
-    A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
-    `solution.stats["faults"]` names the violated constraints, the largest violation first, and
-    `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
-    best iterate and the status "Interrupted". If IPOPT's linear algebra fails, it continues by MUMPS from the best
-    iterate, with a fresh barrier: `solution.stats["retries"]` is the number of times, at most three.
+    A run that does not converge is returned too: `solution.status` gives the reason, `solution.stats["faults"]` names
+    the violated constraints, the largest violation first, and "repetitions" the equalities that depend on others. With
+    progress=False an `ocp.NotConvergedWarning` tells it; check=True raises `ocp.NotConverged` instead. Ctrl-C raises
+    `ocp.Interrupted`, a KeyboardInterrupt whose attribute `solution` is the best iterate; interrupt="return" returns
+    this one, with the status "Interrupted". If IPOPT's linear algebra fails, it continues by MUMPS from the
+    best iterate, with a fresh barrier: `solution.stats["retries"]` is the number of times, at most three.
 
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
     """
-    attempt = attempt_of(
-        problem, solver=solver, start=start, tolerance=tolerance, max_iterations=max_iterations, progress=progress,
-        threads=threads, values=values, early_verdict=early_verdict, seed=seed, **options,
-    )  # fmt: skip
+    arguments: dict[str, Any] = {
+        "solver": solver,
+        "guess": guess,
+        "start": start,
+        "tolerance": tolerance,
+        "values": values,
+    }
+    arguments |= {"max_iterations": max_iterations, "threads": threads, "accuracy": accuracy, "refine": refine}
+    arguments |= {"ladder": ladder, "early_verdict": early_verdict, "restarts": restarts, "seed": seed}
+    return _outcome(problem, check, interrupt, progress=progress, **arguments, **options)
+
+
+def _outcome(problem: Statement, check: bool, interrupt: str, *, progress: bool, **arguments: Any) -> Solution:
+    """The solution; or the warning or the error of one that did not converge, or was stopped."""
+    truth(check, "check")
+    choice(interrupt, INTERRUPTS, "interrupt")
+    try:
+        solution = solution_of(problem, progress=progress, **arguments)
+    except Interrupted as stop:
+        if interrupt == "raise":
+            raise
+        returned: Solution = stop.solution
+        return returned
+    if check and not solution.converged:
+        raise NotConverged(failure(solution), solution)
+    if not (solution.converged or progress):
+        warn(failure(solution))
+    return solution
+
+
+def solution_of(
+    problem: Statement,
+    *,
+    guess: Solution | None = None,
+    start: Solution | None = None,
+    accuracy: float | None = None,
+    refine: str = "auto",
+    ladder: bool | str = "auto",
+    restarts: int | str | Sequence[str] = 0,
+    seed: int = 0,
+    **arguments: Any,
+) -> Solution:
+    """The solution that `solve` returns, whether it converged or not, without a warning: for works that judge it
+    themselves. arguments: the others of `solve`. Raises Interrupted after Ctrl-C."""
+    attempt = attempt_of(problem, start=start, seed=seed, **arguments)
     ways = check_restarts(restarts, seed), check_ladder(ladder, start)
-    return refined(attempt, check_aim(problem, accuracy, refine), guess, start, *ways)
+    aim = check_aim(problem, accuracy, refine)
+    try:
+        solution = refined(attempt, aim, guess, start, *ways)
+    except KeyboardInterrupt:  # between two runs, while the next program is built
+        if not attempt.found:
+            raise
+        last = attempt.found[-1]
+        solution = replace(last, stats=last.stats | {"status": STOPPED, "converged": False})
+    else:
+        if STOPPED not in (solution.status, *(one.status for one in attempt.found)):
+            return solution
+    raise Interrupted(STOPPED_BY_USER, solution)
 
 
 def attempt_of(
@@ -125,6 +188,11 @@ def _options(
     check_problem(problem)
     check_solver(solver)
     refuse_compile(given, "solve")
+    for key in ("check", "interrupt"):
+        if key in given:
+            raise TypeError(
+                f"{key} is an argument of problem.solve() alone: works of several solves judge each solution"
+            )
     every = start is None
     stated = problem.options.items() if solver == "ipopt" else ()
     options = {key: value for key, value in stated if every or key in LINEAR_SOLVER_OPTIONS} | given

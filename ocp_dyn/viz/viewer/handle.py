@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..._base.checks import choice, positive
+from ..._base.convergence import MARK
 from ..._base.files import path_of
 from ..._base.types import Array, finite, finite_vector, repr_in_message, truth
 from ...gait.unrolled import check_quaternions
@@ -183,7 +184,7 @@ class Viewer:
                 actor.place(offset)
                 actor.set_opacity(opacity)
                 if actor.label is not None:
-                    actor.label.visible = not overlaid
+                    actor.label.visible = not overlaid or actor.name.startswith(MARK)
 
     # A model without a motion
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.convergence import MARK
 from ..._base.types import Array
 from ...gait.bodies import size
 from ...io.visuals import Color
@@ -142,9 +143,10 @@ class Scenery:
                 actor.place(offset)
                 if opacity < 1:
                     actor.set_opacity(opacity)
-                if len(self.robots) > 1:
+                marked = robot.name.startswith(MARK)
+                if len(self.robots) > 1 or marked:
                     actor.name_it(robot.name, 1.05 * float(box[1, 2] - robot.track.p[0, 0, 2]))
-                    actor.label.visible = not self.overlaid
+                    actor.label.visible = marked or not self.overlaid
                 found.append(actor)
         return found
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.convergence import mark_of
 from ..._base.display import viewer_of
 from ..._base.files import path_of
 from ..._base.types import Array, finite_vector, numbers, repr_in_message, truth
@@ -120,7 +121,12 @@ def _robot(
     shapes = pieces(what.model, files)
     track = tracks.of_motion(what, shapes)
     filed = bool(what.model.shape_files if files is None else files)
-    return SceneRobot(name, track, shapes, lambda time: what.sample([time])[0], filed), None, None
+    mark = mark_of(what)
+    return (
+        SceneRobot(f"{mark}: {name}" if mark else name, track, shapes, lambda time: what.sample([time])[0], filed),
+        None,
+        None,
+    )
 
 
 def _of_model(

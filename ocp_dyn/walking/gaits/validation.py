@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..._base.convergence import NotConvergedWarning
 from ...ocp import Gait, GaitComparison, GaitReference, Problem, Solution, gait_reference
 from ..report_figures import metabolism
 
@@ -110,16 +112,23 @@ def validated_walks(
         begin = time.perf_counter()
         statement = make(case.speed)
         values = {"slope": float(np.arctan(case.slope))}
-        solution, start = statement.solve(values=values, progress=False, **solve), None
+        solution, start = _solved(statement, values=values, **solve), None
         near = sorted((w for w in found if w.solution.converged), key=lambda w: case.distance(w.case))
         if not solution.converged and solution.status != "Interrupted" and near:
-            again = statement.solve(values=values, progress=False, start=near[0].solution, **solve)
+            again = _solved(statement, values=values, start=near[0].solution, **solve)
             solution, start = (again, near[0].case) if again.converged else (solution, None)
         walk = _beside(case, solution, time.perf_counter() - begin, start, subject)
         found.append(walk)
         yield walk
         if solution.status == "Interrupted":
             return
+
+
+def _solved(statement: Problem, **options: Any) -> Solution:
+    """The solution, also one that did not converge; Ctrl-C returns the best iterate."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)  # the report tells it
+        return statement.solve(progress=False, interrupt="return", **options)
 
 
 def _beside(

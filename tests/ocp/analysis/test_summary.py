@@ -118,7 +118,7 @@ def test_a_motion_that_failed_has_a_summary(hop: ocp.Solution) -> None:
     assert found.defects is None
     assert found.iterations is None
     assert found.worst_fault == stats["faults"][0]
-    assert str(found).splitlines()[0].endswith("Infeasible: not converged")
+    assert str(found).splitlines()[0].endswith("NOT CONVERGED (Infeasible)")
     assert stats["faults"][0] in str(found)
     with pytest.raises(TypeError, match="defects must be True or False, got 'no'"):
         hop.summary("no")  # type: ignore[arg-type]

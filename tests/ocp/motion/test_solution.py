@@ -572,7 +572,7 @@ def test_what_is_unfinished_can_be_looked_at_and_kept(iterations: int, tmp_path:
     again.animate(tmp_path / "a.html")
     again.to_csv(tmp_path / "a.csv")
     assert len(list(tmp_path.iterdir())) == 4
-    assert "not converged" in again._repr_html_()
+    assert "NOT CONVERGED" in again._repr_html_()
     assert "worst fault" in again._repr_html_()
     assert str(again.active()) == str(solution.active())
 

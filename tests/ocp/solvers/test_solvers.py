@@ -254,7 +254,7 @@ def test_an_interrupt_keeps_the_best_iterate(monkeypatch, capsys, name):
 
     before = signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(monitor.Monitor, "see", interrupted)
-    found = swing(goal=1.2).solve(solver=name, progress=False)
+    found = swing(goal=1.2).solve(solver=name, progress=False, interrupt="return")
     assert not found.converged
     assert found.status == "Interrupted"
     assert found.stats["faults"]

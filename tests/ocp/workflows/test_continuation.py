@@ -46,7 +46,7 @@ def test_parameters_change_together_and_others_stay():
 
 def test_a_step_too_far_is_halved(monkeypatch):
     problem, asked = swing(), []
-    plain = continuation.solve_problem
+    plain = continuation.solution_of
 
     def solve(problem, *, values, start=None, **options):
         """Fails where the way from the start is longer than 0.06 rad."""
@@ -54,7 +54,7 @@ def test_a_step_too_far_is_halved(monkeypatch):
         far = start is not None and abs(asked[-1] - start.q[-1, 0]) > 0.06
         return plain(problem, values=values, start=start, **options | ({"max_iterations": 1} if far else {}))
 
-    monkeypatch.setattr(continuation, "solve_problem", solve)
+    monkeypatch.setattr(continuation, "solution_of", solve)
     found = ocp.solve_along(problem, to=[0.3, 0.4], solve=QUIET)
     assert asked == pytest.approx([0.3, 0.4, 0.35, 0.4])
     assert found[1].converged
@@ -84,10 +84,10 @@ def test_errors():
 
 
 def test_a_guess_is_that_of_the_first_solve(monkeypatch):
-    problem, seen, solve = swing(), [], continuation.solve_problem
+    problem, seen, solve = swing(), [], continuation.solution_of
     guess = problem.solve(**QUIET)
     monkeypatch.setattr(
-        continuation, "solve_problem", lambda problem, **options: seen.append(options) or solve(problem, **options)
+        continuation, "solution_of", lambda problem, **options: seen.append(options) or solve(problem, **options)
     )
     found = ocp.solve_along(problem, to=[0.3, 0.35], solve={**QUIET, "guess": guess, "linear_solver": "mumps"})
     assert [options.get("guess") for options in seen] == [guess, None]

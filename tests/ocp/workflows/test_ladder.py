@@ -74,7 +74,7 @@ def test_a_last_grid_that_is_not_solved_begins_at_the_first_guess(problem, climb
 def test_a_user_who_stops_a_coarse_grid_gets_its_iterate(problem, climbed, monkeypatch):
     stopped = replace(climbed, stats=climbed.stats | {"status": "Interrupted", "converged": False})
     monkeypatch.setattr(Attempt, "solved", lambda self, *_, **__: stopped)
-    found = problem.solve(progress=False)
+    found = problem.solve(progress=False, interrupt="return")
     assert found.status == "Interrupted"
     assert [one["intervals"] for one in found.stats["ladder"]] == [COARSE]
 

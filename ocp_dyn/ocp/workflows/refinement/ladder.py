@@ -54,7 +54,7 @@ def check_ladder(ladder: Any, start: Solution | None) -> bool | str:
 def climbed(attempt: Attempt, guess: Solution | None, start: Solution | None, ladder: bool | str) -> Solution:
     """The motion on the grid of the problem, by way of coarser grids where that is chosen.
 
-    `stats["ladder"]` tells all grids that were solved. Ctrl-C on a coarser grid returns the best iterate there.
+    `stats["ladder"]` tells all grids that were solved. Ctrl-C on a coarser grid ends with the best iterate there.
     """
     coarser = _coarser_grids(attempt, guess, start, ladder)
     if not coarser:
@@ -69,7 +69,12 @@ def climbed(attempt: Attempt, guess: Solution | None, start: Solution | None, la
     for problem in problems[1:]:
         if not solution.converged:
             break
-        solution, here = solved_on(here, problem, solution)
+        try:
+            solution, here = solved_on(here, problem, solution)
+        except ValueError as error:  # a plugin that cannot go on from this start, such as one for convex QPs
+            attempt.say(f"the solver cannot go on from the coarser grid: {error}")
+            solution = replace(solution, stats=solution.stats | {"converged": False})
+            break
         rungs.append(_rung(problem, solution))
     if not solution.converged and solution.status != STOPPED:  # a coarser motion can be a worse guess than none
         attempt.say(f"no motion on {_count(here.problem)} intervals: begins on {_count(given)}")

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ...._base.types import repr_in_message
+from ...motion.solution_files import load_motion
 from ...solution import Solution
 from . import data_set
 from .store import LocalStore, Store, store_of
@@ -81,7 +82,7 @@ class Library:
             return self._read(path)
 
     def _read(self, path: Path) -> Solution:
-        return Solution.load(path, joints=self.joints, constraints=self.constraints)
+        return load_motion(path, Solution, joints=self.joints, constraints=self.constraints)
 
     def converged(self, point: Named) -> bool | None:
         """Whether the point's solution converged; None if there is none yet, or its file is damaged."""

@@ -17,7 +17,7 @@ from typing import Any
 from ...solution import Solution
 from ...statement.statement import Statement
 from ..attempt import prepare
-from ..solve import solve as solve_problem
+from ..solve import solution_of
 from .library import figures_of
 
 FIRST_BARRIER = 1e-3
@@ -76,7 +76,7 @@ def find(task: Task) -> Found:
             solution = _solved_from(problem, near, {key: value for key, value in options.items() if key != "guess"})
         iterations = solution.stats["iterations"] if solution is not None else 0
         if solution is None or not solution.converged:
-            solution = solve_problem(problem, **options)
+            solution = solution_of(problem, **options)
             iterations += solution.stats["iterations"]
         solution.save(path)
         figures = figures_of(solution) | {
@@ -92,21 +92,21 @@ def _solved_from(problem: Statement, near: Solution, options: dict[str, Any]) ->
     its motion alone. With an accuracy the solve begins on the refined grid of the neighbor."""
     if options.get("accuracy") is not None:
         try:
-            return solve_problem(problem, **options, start=near)
+            return solution_of(problem, **options, start=near)
         except ValueError:  # of another program; faults of the options are told by the solve below
             return _solved_from_motion(problem, near, options)
     program = prepare(problem, options["threads"])[0].program
     sizes = program.size, sum(block.lower.size * len(block.instances) for block in program.blocks)
     got = tuple(near.iterate[key].size for key in ("x", "lam_g")) if near.iterate else None
     if got == sizes:
-        return solve_problem(problem, **options, start=near)
+        return solution_of(problem, **options, start=near)
     return _solved_from_motion(problem, near, options)
 
 
 def _solved_from_motion(problem: Statement, near: Solution, options: dict[str, Any]) -> Solution:
     by_ipopt = options.get("solver", "ipopt") == "ipopt"
     barrier = {"mu_init": FIRST_BARRIER} if by_ipopt else {}
-    return solve_problem(problem, **barrier | options, guess=near)
+    return solution_of(problem, **barrier | options, guess=near)
 
 
 _problems: OrderedDict[tuple[Any, ...], Statement] = OrderedDict()

@@ -324,7 +324,7 @@ def test_an_interrupt_keeps_what_is_told(monkeypatch):
         return self.stop
 
     monkeypatch.setattr(monitor.Monitor, "see", interrupted)
-    found = swing().solve(progress=False)
+    found = swing().solve(progress=False, interrupt="return")
     assert found.status == "Interrupted"
     assert found.stats["linear_solver"] == "block_ldl"
     assert found.stats["retries"] == 0
