@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from .. import _names as od
 from .._base.types import ModelError, suggestion
-from ..io.simulators._mjcf_bodies import idle_dofs
-from ..io.simulators.shapes import Shape
+from ..io.simulators import Shape, idle_dofs
 from .inputs import MODELS, UsageError, chain_of, model_of, note, words
 from .streams import as_json
 

@@ -23,7 +23,7 @@ from ..constraints import (
     as_set,
     is_set,
 )
-from ..io.json import model_to_dict
+from ..io import model_to_dict
 from ..joints import Joint
 from ..mechanism import Model
 from ..mechanism.loads import Loads

@@ -1,25 +1,6 @@
 """Models from files and to files, constraints as plain data, and other libraries' layouts of q.
 
-| module | contents |
-|---|---|
-| `formats` | a model of any format, by content and ending |
-| `xml` | XML files with their lines, for all readers |
-| `urdf` | URDF to `Model`; `_urdf_xml` reads and checks the XML |
-| `mjcf` | MuJoCo's MJCF to `Model`, constraints, keyframes, tendons, shapes |
-| `opensim` | models of OpenSim, .osim |
-| `sdf` | SDFormat to `Model`, with loops |
-| `biomod` | models of biorbd and bioptim, .bioMod |
-| `pinocchio` | `pinocchio.Model` objects in memory |
-| `rbdl` | RBDL's Lua models, read as data |
-| `visuals` | shapes of the links of a URDF, for viewers |
-| `json` | `Model` to JSON and back, exact; `_json_parts`: its lists beside the bodies; `_json_entry`: checked access |
-| `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
-| `constraints` | constraints as plain data, for files of solutions |
-| `_hinges_and_slides` | joints as chains of hinges and slides |
-| `_classes` | joints and constraints in files, by the name of their class and their fields |
-| `npz` | arrays from .npz files that may be damaged or hostile |
-| `simulators` | models as MJCF and URDF, with the shapes that touch the ground |
-| `layouts` | conversion of q, qd, qdd, tau to and from RBDL, Pinocchio and MuJoCo |
+Its page is README.md beside this file.
 """
 
 from .._base.files import whole_file as whole_file

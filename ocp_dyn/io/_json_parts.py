@@ -10,9 +10,9 @@ from .._base.types import ModelError, repr_in_message, suggestion
 from ..constraints import Constraint
 from ..mechanism import Annotations, Bushing, Marker, Model, Muscle, PrescribedMotion, WrapObject
 from ..mechanism.passive import ELEMENTS, PassiveElement
-from ._classes import as_data, field_names, from_data, restored
 from ._json_entry import JsonEntry
 from .constraints import constraint_from_dict, constraint_to_dict
+from .plain_classes import as_data, field_names, from_data, restored
 
 LISTS: dict[str, Any] = {"markers": Marker, "muscles": Muscle, "wraps": WrapObject, "prescribed": PrescribedMotion}
 """Lists of a file, and the class of their entries."""

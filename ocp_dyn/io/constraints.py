@@ -21,7 +21,7 @@ from ..constraints import (
     RollingContact,
 )
 from ..mechanism import Frame, Model
-from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes
+from .plain_classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes
 
 CONSTRAINT_CLASSES: dict[str, Any] = {
     kind.__name__: kind

@@ -31,7 +31,6 @@ from ..mechanism import CoordinateNames, DofData, FileJoint, Frame, Mimic, Model
 from ..mechanism.boundary import checks_arguments
 from ..mechanism.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
 from ..spatial_algebra.spatial import FarInertia, Inertia, Transform
-from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes, restored
 from ._json_entry import JsonEntry, as_float, as_sparse
 from ._json_parts import (
     annotations_from_dict,
@@ -40,6 +39,7 @@ from ._json_parts import (
     passive_from_list,
     passive_to_list,
 )
+from .plain_classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes, restored
 
 FORMAT, VERSION = "ocp_dyn model", 1
 JOINT_CLASSES: dict[str, type[Joint]] = {

@@ -3,16 +3,7 @@
 They are algorithms for the data `model.muscles`: plain functions on SX, MX and DM, vectorized over the muscles.
 `ocp.torque_sources` has muscles without paths, as torques of joints.
 
-| module | contents |
-|---|---|
-| `path_algorithms` | lengths, moment arms and speeds of paths, torques of tensions, on numbers and expressions |
-| `path_geometry`, `path_report` | exact paths in numbers; how good polynomials are, and what is wrong |
-| `paths` | the geometry itself, and the fits |
-| `hill_muscles` | `HillMuscles`, the numbers of the muscles as columns |
-| `curves` | force over length and speed, by De Groote & Fregly, Thelen, Millard, Schutte, or a file's splines |
-| `activation` | how activation follows excitation |
-| `contraction` | forces with rigid and compliant tendons, rates of their states, equilibrium |
-| `energetics` | metabolic rates |
+Its page is README.md beside this file.
 """
 
 from .activation import activation_rate as activation_rate

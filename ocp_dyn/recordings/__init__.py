@@ -1,17 +1,6 @@
 """Recordings: markers, forces, angles and orientations over time, from files and to files.
 
-| module | holds |
-|---|---|
-| `recording`, `signals`, `block_bands` | `Recording`, its splines and filter |
-| `files`, `formats/` | .trc, .mot, .sto, .c3d, .csv |
-| `forces`, `events` | wrenches on feet, centers of pressure; strikes of feet and strides |
-| `fit_motion`, `motion` | inverse kinematics of all frames, `FittedMotion` |
-| `fitting/` | its costs, steps in NumPy and in C, smooth motions |
-| `moments` | inverse dynamics with ground forces, curves over the gait cycle |
-| `static/` | muscle forces by static optimization, `MuscleEstimate` |
-| `setups` | setup files of OpenSim: weights, external loads |
-| `scaling/` | models scaled to a subject, markers placed; setup files of scaling |
-| `naming` | names that differ by case or prefix |
+Its page is README.md beside this file.
 """
 
 from .._base.types import only_names as _only_names

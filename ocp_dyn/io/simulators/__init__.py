@@ -11,6 +11,7 @@
 | `_common` | numbers, names, inertias, and what a file cannot hold |
 """
 
+from ._mjcf_bodies import idle_dofs as idle_dofs
 from .mjcf import MjcfOptions as MjcfOptions
 from .mjcf import mjcf_text as mjcf_text
 from .mjcf import write_mjcf as write_mjcf
@@ -18,5 +19,6 @@ from .shapes import Ball as Ball
 from .shapes import Box as Box
 from .shapes import Cylinder as Cylinder
 from .shapes import Shape as Shape
+from .shapes import shape_pose as shape_pose
 from .urdf_writer import urdf_text as urdf_text
 from .urdf_writer import write_urdf as write_urdf

@@ -12,7 +12,7 @@ from casadi import DM
 from ..._base.types import repr_in_message
 from ...constraints import Contact, RollingContact
 from ...dynamics.kinematics import resolve
-from ...io.simulators.shapes import Ball, Box, Cylinder, Shape, shape_pose
+from ...io.simulators import Ball, Box, Cylinder, Shape, shape_pose
 from ...mechanism import Model
 from ...symmetry.mirror import MirrorMap
 from ..statement.footholds import Foothold

@@ -11,8 +11,8 @@ import numpy as np
 from ..._base.types import Array, ModelError, names_in_message, repr_in_message, sequence
 from ...constraints import Constraint
 from ...dynamics.compliant import HuntCrossleySphere
-from ...io._classes import as_data, from_data
 from ...io.constraints import constraint_from_dict, constraint_to_dict, finite
+from ...io.plain_classes import as_data, from_data
 from ...mechanism import Model
 from ..statement.ground.planes import Plane
 from ..statement.ground.room import Patch

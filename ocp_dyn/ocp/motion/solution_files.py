@@ -21,10 +21,10 @@ import numpy as np
 from ..._base.files import path_of, whole_file
 from ..._base.types import Array, ModelError, repr_in_message, truth
 from ...integrators import Scheme
-from ...io._classes import UnknownClass
 from ...io.constraints import known_constraints
 from ...io.json import known_joints, model_from_dict, model_to_dict
 from ...io.npz import read_arrays
+from ...io.plain_classes import UnknownClass
 from ...mechanism import Model
 from ...mechanism.loads import Loads
 from ..statement.state.channels import Channel
