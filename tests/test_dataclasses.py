@@ -119,7 +119,7 @@ RESULTS = {
         "ActiveSet", "DecidingBounds", "Defects", "Drift", "Floquet", "Gait", "GaitComparison", "GaitReference",
         "GridPoint",
         "LimitCycle", "Metabolism", "MirrorMap", "Sensitivities", "Slope", "SolverResult", "Summary",
-        "Instant", "IntervalErrors", "Library", "Multistart", "Optimum", "Refinement", "Round", "Sweep",
+        "Instant", "IntervalErrors", "Library", "Multistart", "Optimum", "Refinement", "Round", "Sweep", "Weights",
         "TrackingErrors",
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},

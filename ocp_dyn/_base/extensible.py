@@ -22,7 +22,7 @@ from .types import repr_in_message
 METHOD, FLAG, TEXT, NUMBER, DATA = "a method", "True or False", "a text", "a number", "a value"
 """Kinds of members of a class."""
 
-KINDS = {"bool": FLAG, "str": TEXT, "float": NUMBER, "int": NUMBER}
+KINDS = {"bool": FLAG, "str": TEXT, "float": NUMBER, "int": NUMBER, "float | Parameter": NUMBER}
 """Kinds of attributes by their annotation; those of all others are DATA."""
 
 NEAR = 0.8

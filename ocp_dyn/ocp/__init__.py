@@ -125,7 +125,6 @@ from .statement.phases import Continuous as Continuous
 from .statement.phases import Impact as Impact
 from .statement.phases import Jump as Jump
 from .statement.phases import JumpCondition as JumpCondition
-from .statement.phases import Parameter as Parameter
 from .statement.phases import Phase as Phase
 from .statement.state.channels import Channel as Channel
 from .statement.state.components import Component as Component
@@ -135,6 +134,8 @@ from .statement.tracking import TrackJoints as TrackJoints
 from .statement.tracking import TrackMarkers as TrackMarkers
 from .statement.tracking import TrackWrenches as TrackWrenches
 from .statement.tracking import recording as recording
+from .statement.values.parameters import Parameter as Parameter
+from .statement.values.weights import Weights as Weights
 from .torque_sources.activation import Activation as Activation
 from .torque_sources.activation import ExcitationSquared as ExcitationSquared
 from .torque_sources.capacity import TorqueCapacity as TorqueCapacity

@@ -14,10 +14,13 @@ from typing import Any
 
 from .._base.checks import named_fields
 from .._base.display import Displayed, picture_of
+from .._base.types import repr_in_message
 from ..viz.pictures.spy import NamedPattern
 from .solution import Solution
 from .solvers.by_name import check_options
 from .statement.statement import Statement
+from .statement.values.weights import reweighed
+from .workflows.attempt import share_program
 from .workflows.pictures import problem_card
 from .workflows.pictures.kkt import kkt_pattern
 from .workflows.real_time import RealTimeIteration, rti
@@ -94,6 +97,30 @@ class Problem(Statement, Displayed):
         (True, 12.03)
         """
         return solve(self, values=values, **options)
+
+    def with_weights(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
+        """The problem with other weights of its costs, by the names in `problem.weights`.
+
+        If this problem has been solved, the new one shares its program and builds nothing, unless a weight changes
+        between zero and another number: a weight of zero switches its cost off. KeyError for a name that no cost has,
+        ValueError for a weight below zero.
+
+        >>> problem = turn(ocp.TorqueSquared(), ocp.AccelerationSquared())
+        >>> problem.with_weights(AccelerationSquared=3.0).solve(progress=False).cost["AccelerationSquared"].round(1)
+        36.1
+        >>> problem.with_weights(Acceleration=3.0)
+        Traceback (most recent call last):
+        KeyError: "no weight 'Acceleration'; ... did you mean 'AccelerationSquared'?"
+        """
+        if not (values is None or isinstance(values, Mapping)):
+            raise TypeError(
+                "with_weights takes a dict of numbers by name, such as {'TorqueSquared': 2.0}, got "
+                f"{repr_in_message(values)}"
+            )
+        found = reweighed(self, {**(values or {}), **more})
+        assert isinstance(found, Problem)
+        share_program(self, found)
+        return found
 
     def on_grid_of(self, solution: Solution) -> Problem:
         """The problem on the grid and with the integrator of a solution of it, such as one that `solve(accuracy=...)`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,7 +39,8 @@ class Program:
     """All first values one after the other, once they were asked for: guesses read them at every node."""
     parameters: list[ProgramParameter] = field(default_factory=list)
     _values: list[Array] = field(default_factory=list)
-    _declared: list[Array] = field(default_factory=list)
+    declared: list[Array] = field(default_factory=list)
+    """Values of the parameters that `reset` restores."""
     _place: dict[Variable, int] = field(default_factory=dict)
     size: int = 0
 
@@ -67,7 +69,7 @@ class Program:
         parameter = ProgramParameter(name, np.arange(size) + sum(known.size for known in self.parameters))
         self.parameters.append(parameter)
         self._values.append(numbers_of(f"parameter {name!r}", value, size))
-        self._declared.append(self._values[-1])
+        self.declared.append(self._values[-1])
         return parameter
 
     def block(self, name: str, slots: Mapping[str, Slot], body: Body, **constants: int) -> Block:
@@ -104,9 +106,18 @@ class Program:
         k = names.index(name)
         self._values[k] = numbers_of(f"parameter {name!r}", value, self.parameters[k].size)
 
+    def with_declared(self, values: Mapping[str, Any]) -> Program:
+        """A program of the same variables and blocks, whose declared values of some parameters are others."""
+        found = copy.copy(self)
+        for name, value in values.items():
+            found.set_value(name, value)
+        found.declared = list(found._values)
+        found.reset()
+        return found
+
     def reset(self) -> None:
         """Restores the declared first values of variables and values of parameters."""
-        self._start, self._values, self._joined = list(self._first), list(self._declared), None
+        self._start, self._values, self._joined = list(self._first), list(self.declared), None
 
     def set_start(self, variable: Variable, value: Any) -> None:
         """Changes a variable's first value (physical units)."""

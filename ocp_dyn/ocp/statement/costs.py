@@ -28,6 +28,7 @@ from .objectives import (
     per_dof,
     zero_moment_gap,
 )
+from .values.parameters import Parameter
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class TorqueSquared(LeastSquares):
     DM(0.25)
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     scale: Any = 1.0
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
@@ -91,7 +92,7 @@ class TorqueRateSquared(RateSquared):
     4.99
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     scale: Any = 1.0
     continues = True
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
@@ -108,7 +109,7 @@ class AccelerationSquared(LeastSquares):
     12.03
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     base: bool = False
 
     def __post_init__(self) -> None:
@@ -130,7 +131,7 @@ class JerkSquared(RateSquared):
     4.99
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
 
     def quantity(self, instant: Instant) -> Expr:
         return instant.qdd
@@ -147,7 +148,7 @@ class JointAngleSquared(LeastSquares):
     0.533
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     stiffness: Any = 1.0
     of_dofs: ClassVar[tuple[str, ...]] = ("stiffness",)
 
@@ -178,7 +179,7 @@ class ForceSquared(LeastSquares):
     SX(109.04)
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     scale: float = 1.0
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
@@ -194,7 +195,7 @@ class ForceRateSquared(RateSquared):
     DM(5)
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     scale: float = 1.0
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
@@ -216,7 +217,7 @@ class MechanicalWork(Cost):
     1.19
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     kind: str = "absolute"
     smoothing: float = 1.0
 
@@ -243,7 +244,7 @@ class SlackWork(SlackCost):
     1.19
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     kind: str = "absolute"
     scale = 100.0
 
@@ -273,7 +274,7 @@ class AngularMomentumSquared(LeastSquares):
     DM(0.00694444)
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     scale: float = 1.0
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
@@ -292,7 +293,7 @@ class HeadStabilization(LeastSquares):
     """
 
     frame: str = "head"
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     point: Vector = (0.0, 0.0, 0.0)
     arm: float = 0.1
 
@@ -322,7 +323,7 @@ class CapturePointSquared(LeastSquares):
     SX(0.0127421)
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     needs_places = True
 
     def residual(self, instant: Instant) -> Expr:
@@ -339,7 +340,7 @@ class ZeroMomentPointSquared(LeastSquares):
     0.0
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     needs_places = True
 
     def residual(self, instant: Instant) -> Expr:
@@ -357,7 +358,7 @@ class Duration(Cost):
     1.414
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
 
     def integrand(self, instant: Instant) -> Expr:
         return ca.SX(1)

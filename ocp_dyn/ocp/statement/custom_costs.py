@@ -27,6 +27,7 @@ from ...mechanism import Model
 from .instant import Instant
 from .objectives import MAXIMIZED, Cost, RateSquared, Weighed
 from .path_constraints import PathConstraint
+from .values.parameters import Parameter, number_of_weight
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Integral(Cost):
     """
 
     function: Callable[[Instant], Expr]
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     name: str = "integral"
 
     def __post_init__(self) -> None:
@@ -62,7 +63,7 @@ class ChannelPower(Cost):
 
     channel: str
     power: float = 2.0
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,13 +104,13 @@ class Rate(RateSquared):
     """
 
     function: Callable[[Instant], Expr]
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     scale: Any = 1.0
     name: str = "rate"
 
     def __post_init__(self) -> None:
         function(self.function, "Rate")
-        not_negative(self.weight, "Rate weight")
+        not_negative(number_of_weight(self.weight, "Rate weight"), "Rate weight")
         all_positive(self.scale, "Rate scale")
         given_name(self.name, "Rate name")
 
@@ -132,7 +133,7 @@ class Peak(Weighed):
     """
 
     function: Callable[[Instant], Expr]
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     scale: Any = 1.0
     each: bool = False
     kind: str = "absolute"
@@ -140,7 +141,7 @@ class Peak(Weighed):
 
     def __post_init__(self) -> None:
         function(self.function, "Peak")
-        not_negative(self.weight, "Peak weight")
+        not_negative(number_of_weight(self.weight, "Peak weight"), "Peak weight")
         all_positive(self.scale, "Peak scale")
         truth(self.each, "Peak each")
         choice(self.kind, ("absolute", "positive"), "Peak kind")
@@ -161,7 +162,7 @@ class TerminalCost(Extensible):
     {'TorqueSquared': 9.1, 'Late': 1.36}
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
 
     @property
     def name(self) -> str:
@@ -188,7 +189,7 @@ class Terminal(TerminalCost):
     """
 
     function: Callable[[Instant, Instant], Expr]
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     name: str = "terminal"
 
     def __post_init__(self) -> None:
@@ -209,7 +210,7 @@ class Soft(Cost):
     """
 
     constraint: PathConstraint
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.constraint, PathConstraint):
@@ -254,5 +255,5 @@ def _check_term(term: Integral | Terminal) -> None:
     """Checks a term that the user defines."""
     what = type(term).__name__
     function(term.function, what)
-    not_negative(term.weight, f"{what} weight", MAXIMIZED)
+    not_negative(number_of_weight(term.weight, f"{what} weight"), f"{what} weight", MAXIMIZED)
     given_name(term.name, f"{what} name")

@@ -20,6 +20,7 @@ from ..._base.types import Array, Expr, repr_in_message
 from ...dynamics.momentum import center_of_mass, center_of_mass_velocity, zero_moment_point
 from ...mechanism import Model
 from .instant import Instant
+from .values.parameters import Parameter, number_of_weight
 
 MAXIMIZED = "; to make a quantity large, return its negative"
 """The remedy for a negative weight."""
@@ -89,15 +90,17 @@ class Term(Extensible):
 
 
 class Weighed(Term):
-    """A term with a weight, which must be finite and not negative. of_one: names of attributes that are one number."""
+    """A term with a weight, a number or a `Parameter`, which must be finite and not negative. of_one: names of
+    attributes that are one number."""
 
-    weight: float
+    weight: float | Parameter
     of_one: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         what = type(self).__name__
-        if not 0 <= number(self.weight, f"{what} weight") < np.inf:
-            raise ValueError(f"{what} weight must be finite and not negative, got {repr_in_message(self.weight)}")
+        weight = number_of_weight(self.weight, f"{what} weight")
+        if not 0 <= number(weight, f"{what} weight") < np.inf:
+            raise ValueError(f"{what} weight must be finite and not negative, got {repr_in_message(weight)}")
         for key in self.of_one:
             positive(getattr(self, key), f"{what} {key}")
         self._check_scale()
@@ -109,7 +112,8 @@ class Weighed(Term):
 
     def _check_members(self, here: str) -> None:
         super()._check_members(here)
-        not_negative(self.weight, f"{here}: weight of {type(self).__name__}", MAXIMIZED)
+        what = f"{here}: weight of {type(self).__name__}"
+        not_negative(number_of_weight(self.weight, what), what, MAXIMIZED)
 
 
 class Cost(Weighed):

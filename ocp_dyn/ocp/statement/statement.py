@@ -25,11 +25,13 @@ from .guesses import FootPlan, Postures
 from .objectives import MAXIMIZED, Cost, RateCost
 from .path_constraints import PathConstraint
 from .periodic import ENTRIES, Periodic
-from .phases import TERMS, TRANSITIONS, BoundaryCondition, Continuous, Parameter, Phase, Transition, members
+from .phases import TERMS, TRANSITIONS, BoundaryCondition, Continuous, Phase, Transition, members
 from .state.components import Component, ComponentEquations, equations_of
 from .state.components import check_names as check_channels
 from .state.dependent import Coordinates, DependentJoints, check_dependent
 from .statement_checks import check_names, check_needed_components, check_rates, check_torque_rates, free_instant
+from .values.parameters import Parameter, number_of_weight
+from .values.weights import Weights, weights_of
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, each with its default integrator and its default contact level."""
@@ -100,6 +102,8 @@ class Statement:
     """Settings with the defaults of this form, this model and these phases filled in."""
     parts: ComponentEquations = field(init=False, repr=False)
     """The equations of the components, with their channels."""
+    weights: Weights = field(init=False, repr=False)
+    """The weights of the costs, by name."""
     _kept: Any = field(default=None, init=False, repr=False)
     """The program that the last `solve` built. Copies, pickles and `replace` do not keep it."""
 
@@ -118,7 +122,8 @@ class Statement:
         for key, kind in kinds.items():
             self._set(key, members(getattr(self, key), (kind,), key))
         for term in self.terminal:
-            not_negative(term.weight, f"weight of {type(term).__name__}", MAXIMIZED)
+            what = f"weight of {type(term).__name__}"
+            not_negative(number_of_weight(term.weight, what), what, MAXIMIZED)
         if not self.phases:
             raise ValueError("a problem needs at least one Phase")
         _distinct((phase.name for phase in self.phases), "phases")
@@ -145,6 +150,7 @@ class Statement:
         self._check_guess()
         self._check_dependent()
         self._check_components()
+        self._set("weights", weights_of(self))
 
     def _set(self, key: str, value: Any) -> None:
         """Stores the checked form of a field while the problem is made."""

@@ -23,8 +23,9 @@ from .footholds import Foothold
 from .ground.wrench_footholds import WrenchFoothold
 from .instant import Instant
 from .objectives import RateCost
-from .phases import Parameter, Phase
+from .phases import Phase
 from .state.components import Component
+from .values.parameters import Parameter
 
 PLACES_SHOWN = 3
 """Largest number of places that a message lists for one missing name."""

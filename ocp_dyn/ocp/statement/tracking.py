@@ -23,6 +23,7 @@ from .footholds import Foothold
 from .ground.wrench_footholds import WrenchFoothold
 from .instant import Instant
 from .objectives import TrackingCost, per_dof
+from .values.parameters import Parameter
 
 Recording = Callable[[float], Any]
 
@@ -58,7 +59,7 @@ class TrackJoints(TrackingCost):
     """
 
     reference: Recording
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     joints: Sequence[str] | None = None
     scale: Any = 1.0
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
@@ -100,7 +101,7 @@ class TrackMarkers(TrackingCost):
 
     points: Sequence[tuple[str, Vector]]
     reference: Recording
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     weights: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
@@ -143,7 +144,7 @@ class TrackForces(TrackingCost):
 
     feet: Sequence[str]
     reference: Recording
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     scale: float = 1.0
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
@@ -184,7 +185,7 @@ class TrackWrenches(TrackingCost):
 
     feet: Sequence[str | Sequence[str]]
     reference: Recording
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     force_scale: float = 1.0
     moment_scale: float = 1.0
     of_one: ClassVar[tuple[str, ...]] = ("force_scale", "moment_scale")

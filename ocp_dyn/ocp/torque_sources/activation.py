@@ -42,6 +42,7 @@ from ...mechanism import Model
 from ..statement.instant import Instant
 from ..statement.objectives import LeastSquares
 from ..statement.path_constraints import Bounded, PathConstraint
+from ..statement.values.parameters import Parameter
 from .strengths import (
     ROUNDED_PART,
     check_strength,
@@ -138,7 +139,7 @@ class ExcitationSquared(LeastSquares):
     [0.33, 0.18]
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     strength: Any = None
     rise: float = 0.015
     fall: float = 0.060

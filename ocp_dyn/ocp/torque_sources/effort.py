@@ -14,6 +14,7 @@ from ..._base.types import Expr, repr_in_message
 from ...mechanism import Model
 from ..statement.instant import Instant
 from ..statement.objectives import Cost, LeastSquares, SlackCost, base_size
+from ..statement.values.parameters import Parameter
 from .strengths import check_strength, fraction, limited, strengths, varies
 from .tendons import Tendon, check_tendons, muscle_power
 
@@ -39,7 +40,7 @@ class TorquePower(LeastSquares):
     """
 
     power: float = 3.0
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     strength: Any = None
 
     def __post_init__(self) -> None:
@@ -89,7 +90,7 @@ class JointWork(SlackCost):
     """
 
     efficiency: Any = (0.25, -1.2)
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     smoothing: float | None = 10.0
     tendons: Sequence[Tendon] = ()
     scale = 100.0
@@ -167,11 +168,11 @@ class RestingRate(Cost):
     """
 
     watts_per_kg: float = 1.2
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
 
     def __post_init__(self) -> None:
         not_negative(self.watts_per_kg, "RestingRate watts_per_kg")
-        not_negative(self.weight, "RestingRate weight")
+        super().__post_init__()
 
     def integrand(self, instant: Instant) -> Expr:
         return ca.SX(self.watts_per_kg * instant.model.mass)

@@ -14,6 +14,7 @@ from ..._base.types import Expr, names_in_message
 from ...mechanism import Model
 from ..statement.instant import Instant
 from ..statement.objectives import Cost, per_dof
+from ..statement.values.parameters import Parameter
 from .strengths import check_strength, limited, magnitude, strengths, varies
 from .tendons import Tendon, check_tendons, muscle_speed
 
@@ -60,7 +61,7 @@ class MetabolicRate(Cost):
     3.2
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     strength: Any = None
     speed: Any = None
     hill: float = 0.25

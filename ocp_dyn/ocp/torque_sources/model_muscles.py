@@ -45,6 +45,7 @@ from ..statement.objectives import Cost
 from ..statement.path_constraints import Bounded
 from ..statement.state.channels import Channel
 from ..statement.state.components import Component
+from ..statement.values.parameters import Parameter
 
 SIDES = (("_r", "_l"), ("_R", "_L"), ("right", "left"), ("Right", "Left"))
 """Parts of names of the two sides, the longer ones as words anywhere, the others as endings."""
@@ -270,7 +271,7 @@ class MuscleMetabolicRate(Cost):
 
     muscles: Muscles
     energetics: MuscleEnergetics = ROUNDED
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

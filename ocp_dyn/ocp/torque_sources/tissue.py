@@ -15,6 +15,7 @@ from ...mechanism import Model
 from ...mechanism.loads import SLIP_SPEED
 from ..statement.instant import Instant
 from ..statement.objectives import LeastSquares, base_size, per_dof
+from ..statement.values.parameters import Parameter
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class PassiveTorqueSquared(LeastSquares):
     1.0
     """
 
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     scale: Any = 1.0
     of_dofs = ("scale",)
 

@@ -25,7 +25,7 @@ from ..statement.phases import Phase
 from .grid_numbers import NEXT, PER_PHASE, following, numbers, per_phase, sizes, symbols
 from .instant_quantities import PhaseQuantity, needed
 from .tracks import FORCE_SCALE
-from .variables import Transcription, distance_of, full_tau
+from .variables import Transcription, distance_of, full_tau, weight_of, weight_slots
 
 
 def add_rates(transcription: Transcription, p: int, phase: Phase) -> None:
@@ -56,7 +56,8 @@ def _add_inside(transcription: Transcription, p: int, phase: Phase, term: RateCo
         return quantity.mean(after) - quantity.mean(z)
 
     slots, free = needed(first, difference, {name: SX.sym(name) for name in sizes(phase, pair=True)})
-    slots |= {"T": transcription.phases[p].duration} | _per_distance(transcription)
+    shared = _per_distance(transcription) | weight_slots(transcription, [term])
+    slots |= {"T": transcription.phases[p].duration} | shared
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
         h = z["T"] / per_phase(phase, z)
@@ -66,7 +67,7 @@ def _add_inside(transcription: Transcription, p: int, phase: Phase, term: RateCo
 
     block = transcription.program.block(f"{term.name} in {phase.name}", slots, body, **sizes(phase, pair=True))
     for k in range(quantity.last if quantity.size else 0):
-        filled = _pair(quantity.slots(k), quantity.slots(k + 1))[0] | _per_distance(transcription)
+        filled = _pair(quantity.slots(k), quantity.slots(k + 1))[0] | shared
         span = Span.interval(p, k, 1 if quantity.at_nodes else 2)
         block.add(filled, span, **numbers(phase, k, pair=True))
 
@@ -94,6 +95,7 @@ def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list
     y, other = transcription.phases[following], problem.phases[following]
     slots = {"x": x["tau"][-1], "x1": y["tau"][0], "T": x.duration} | _per_distance(transcription)
     slots |= {"T1": y.duration} if y is not x else {}
+    slots |= weight_slots(transcription, terms) if problem.torque == "constant" else {}
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
         h = (z["T"] / per_phase(phase, z) + z.get("T1", z["T"]) / per_phase(other, z, NEXT)) / 2
@@ -118,9 +120,8 @@ def _cost(
     for term in terms:
         name = term.name
         integrand = scalar(call_user(name, term.rate_integrand, rate), f"cost {name!r}")
-        residual = term.rate_residual(rate)
-        squares = [(term.weight * h * per, residual)] if residual is not None else []
-        rows.cost(name, term.weight * h * per * integrand, squares)
+        residual, factor = term.rate_residual(rate), weight_of(transcription, term, z) * h * per
+        rows.cost(name, factor * integrand, [(factor, residual)] if residual is not None else [])
 
 
 def _per_distance(transcription: Transcription) -> dict[str, Slot]:
@@ -160,10 +161,12 @@ def add_peaks(transcription: Transcription) -> None:
 
 
 def _add_cost(transcription: Transcription, peak: Peak, peaks: Variable) -> None:
-    def body(z: dict[str, SX], rows: BlockRows) -> None:
-        rows.cost(peak.name, peak.weight * ca.sum1(z[PEAK_SLOT]))
+    slots: dict[str, Slot] = {PEAK_SLOT: peaks, **weight_slots(transcription, [peak])}
 
-    transcription.program.block(f"cost of {peak.name}", {PEAK_SLOT: peaks}, body).add({PEAK_SLOT: peaks})
+    def body(z: dict[str, SX], rows: BlockRows) -> None:
+        rows.cost(peak.name, weight_of(transcription, peak, z) * ca.sum1(z[PEAK_SLOT]))
+
+    transcription.program.block(f"cost of {peak.name}", slots, body).add(slots)
 
 
 def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, quantity: PhaseQuantity) -> None:

@@ -20,6 +20,7 @@ from ..statement.objectives import Cost
 from ..statement.phases import Impact, JumpCondition, Phase
 from ..statement.state.mirrored import check_mirrored
 from ..statement.statement import Statement
+from ..statement.values.weights import replaced_terms, with_weight
 from .dependent_joints import add_limits, check_images
 from .grid_numbers import numbers, per_phase, sizes
 from .intervals import interval_points
@@ -33,6 +34,8 @@ from .variables import (
     distance_of,
     number,
     place_slots,
+    weight_of,
+    weight_slots,
 )
 
 
@@ -68,13 +71,19 @@ NO_ROWS = ("guess", "posture", "options")
 def key_of(problem: Statement) -> str:
     """The key of the program of a problem on disk; "" for a problem with functions of a user (`kept_programs`).
 
-    The speed of a period is a parameter of the program, and bounds of a free duration are those of a variable: walks at
-    different speeds have one program.
+    The speed of a period and weights of costs are parameters of the program, and bounds of a free duration are those of
+    a variable: walks at different speeds, of different weights, have one program.
     """
-    data = _fields(problem, *NO_ROWS, "phases", "periodic")
-    data["phases"] = [_fields(phase, "duration") | {"duration": _duration(phase)} for phase in problem.phases]
+    entries = problem.weights.entries
+    named = {
+        id(term): with_weight(term, entry.parameter) for entry in entries for term in entry.terms if entry.parameter
+    }
+    costs = replaced_terms(problem, named)
+    data = _fields(problem, *NO_ROWS, "periodic") | costs
+    data["phases"] = [_fields(phase, "duration") | {"duration": _duration(phase)} for phase in costs["phases"]]
     if problem.periodic is not None:
-        data["periodic"] = _fields(problem.periodic, "speed") | {"speed": problem.periodic.speed is not None}
+        periodic = costs.get("periodic", problem.periodic)
+        data["periodic"] = _fields(periodic, "speed") | {"speed": problem.periodic.speed is not None}
     return program_key(data)
 
 
@@ -93,7 +102,8 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
     """Adds the intervals of a phase: gaps, path constraints at their stages, and integrals of objectives."""
     x, problem = transcription.phases[p], transcription.problem
     slots = x.interval(0) | place_slots(transcription, phase.held) | transcription.slots
-    terms = TermValues(transcription, phase)
+    terms, costs = TermValues(transcription, phase), [term for term in phase.objective if isinstance(term, Cost)]
+    slots |= weight_slots(transcription, costs)
     duration, longest = phase.duration_bounds
     fixed = duration == longest and phase.shared_duration is None
     if fixed:  # with a number as duration the steps are linear
@@ -107,9 +117,9 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
         terms.constrain(rows, points)
         constrain_interval(transcription, rows, phase, z, points)
         per = 1 / ca.fabs(distance_of(z)) if problem.per_distance else 1.0
-        for objective in (term for term in phase.objective if isinstance(term, Cost)):
+        for objective in costs:
             mean = sum((p.weight * integrand(phase, objective, p.instant) for p in points), start=SX(0))
-            factor = objective.weight * z["T"] / per_phase(phase, z) * per
+            factor = weight_of(transcription, objective, z) * z["T"] / per_phase(phase, z) * per
             residuals = [(factor * p.weight, objective.residual(p.instant)) for p in points]
             rows.cost(objective.name, factor * mean, [pair for pair in residuals if pair[1] is not None])
 
@@ -131,6 +141,8 @@ def _add_ends(transcription: Transcription) -> None:
         slots["speed"] = transcription.speed
     if problem.periodic is not None and transcription.impulses[-1] is not None:
         slots["Lam"] = transcription.impulses[-1]
+        slots |= weight_slots(transcription, [problem.periodic.transition])
+    slots |= weight_slots(transcription, problem.terminal)
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
         time = sum((z[f"T{p}"] for p in range(len(transcription.phases))), start=SX(0))
@@ -154,6 +166,6 @@ def _add_ends(transcription: Transcription) -> None:
         for term in problem.terminal:
             what = f"Terminal {term.name!r}"
             result = call_user(what, term.value, first, last, values=values)
-            rows.cost(term.name, term.weight * scalar(result, f"{what}: cost"))
+            rows.cost(term.name, weight_of(transcription, term, z) * scalar(result, f"{what}: cost"))
 
     transcription.program.block("ends", slots, body).add(slots)

@@ -29,6 +29,8 @@ from .variables import (
     model_of,
     place_slots,
     places,
+    weight_of,
+    weight_slots,
     wrenches,
 )
 
@@ -97,7 +99,7 @@ def _impact_rows(
     instant = Instant(model, q, qd_plus, wrenches=forces, places=here, values=z, impulse=True, channels=channels)
     constrain_path(rows, phase, [term for term in phase.path if term.where == "wrench"], instant)
     if transition.weight:
-        rows.cost("Impact", transition.weight * ca.sumsqr(z["Lam"]))
+        rows.cost("Impact", weight_of(transcription, transition, z) * ca.sumsqr(z["Lam"]))
 
 
 def add_impact(transcription: Transcription, p: int, transition: Impact) -> None:
@@ -106,7 +108,8 @@ def add_impact(transcription: Transcription, p: int, transition: Impact) -> None
     impulse = transcription.impulses[p]
     slots: dict[str, Slot] = {**after.state(0), "qd": before["qd"][-1], "qd:plus": after["qd"][0]}
     slots |= place_slots(transcription, phase.held)
-    slots |= transcription.slots | {"Lam": impulse} if impulse is not None else {}
+    if impulse is not None:
+        slots |= transcription.slots | {"Lam": impulse} | weight_slots(transcription, [transition])
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
         if impulse is None:

@@ -57,6 +57,8 @@ class Transcription:
     speed: Slot | None = None
     slots: dict[str, Slot] = field(default_factory=dict)
     """The problem's parameters, by name."""
+    weights: dict[str, Slot] = field(default_factory=dict)
+    """The weights of costs, of all but those that are zero by a number, by the names of their parameters."""
     means: dict[int, Any] = field(default_factory=dict)
     """With dependent joints: functions for accelerations and forces of a solution, by phase, made when first needed."""
 
@@ -113,7 +115,8 @@ def _add_tracks(transcription: Transcription, p: int, phase: Phase, tracks: Iter
 
 
 def _add_parameters(transcription: Transcription) -> None:
-    """Adds the problem's parameters, and step length and speed of its period; free parameters become variables."""
+    """Adds the problem's parameters, step length and speed of its period, and weights; free parameters become
+    variables."""
     program, periodic = transcription.program, transcription.problem.periodic
     for p in transcription.problem.resolved.parameters:
         if p.free:
@@ -121,8 +124,18 @@ def _add_parameters(transcription: Transcription) -> None:
             transcription.slots[p.name] = program.variable(p.name, p.size, low, high, np.clip(p.value, low, high))
         else:
             transcription.slots[p.name] = program.parameter(p.name, p.size, p.value)
-    if periodic is None:
-        return
+    if periodic is not None:
+        _add_step(transcription)
+    for weight in transcription.problem.weights.entries:
+        if weight.parameter:
+            known = transcription.slots.get(weight.parameter)
+            transcription.weights[weight.parameter] = known or program.parameter(weight.parameter, 1, weight.value)
+
+
+def _add_step(transcription: Transcription) -> None:
+    """Adds step length and speed of the period."""
+    program, periodic = transcription.program, transcription.problem.periodic
+    assert periodic is not None
     for name in ENTRIES:
         low, high = periodic.advance.bounds(name)
         if name == "rise" and low == high and transcription.standing:
@@ -141,6 +154,18 @@ def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
     if isinstance(slot, Variable):
         return np.asarray(x[slot.index] * slot.scale)
     return np.asarray(transcription.program.values[slot.index])
+
+
+def weight_slots(transcription: Transcription, terms: Iterable[Any]) -> dict[str, Slot]:
+    """The slots that the blocks of these costs have for their weights."""
+    names = (transcription.problem.weights.parameter_of(term) for term in terms)
+    return {name: transcription.weights[name] for name in names if name}
+
+
+def weight_of(transcription: Transcription, term: Any, z: Mapping[str, Expr]) -> Any:
+    """The weight of a cost: a symbol of the block, or the number of a cost that is switched off."""
+    name = transcription.problem.weights.parameter_of(term)
+    return z[name] if name else term.weight
 
 
 STATES = {"q": ("qd", "qd:plus"), "q+": ("qd+",), "q:end": ("qd:end",), "q:before": ("qd:before",)}

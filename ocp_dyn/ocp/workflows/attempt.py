@@ -140,6 +140,17 @@ def prepare(problem: Statement, threads: int = 2, say: Progress | None = None) -
     return kept[1], kept[2]
 
 
+def share_program(problem: Statement, other: Statement) -> None:
+    """Gives another problem, which differs in the numbers of its weights alone, the program that has been built."""
+    parameters = [[entry.parameter for entry in each.weights.entries] for each in (problem, other)]
+    if problem._kept is None or parameters[0] != parameters[1]:
+        return
+    threads, t, program = problem._kept
+    values = {entry.parameter: entry.value for entry in other.weights.entries if entry.parameter}
+    shared = replace(t, problem=other, program=t.program.with_declared(values))
+    object.__setattr__(other, "_kept", (threads, shared, program))
+
+
 def check_problem(problem: Any) -> None:
     """Raises TypeError for anything but a Problem."""
     if not isinstance(problem, Statement):

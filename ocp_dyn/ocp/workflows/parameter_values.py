@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..._base.checks import CONVERSION_ERRORS, numbers
-from ..._base.types import repr_in_message
+from ..._base.types import Array, is_one_of, repr_in_message
 from ...mechanism.parameters import MODEL_PARAMETERS, check_value, parameter_size
 from ..nlp.program import Assembled, Block, ProgramParameter
+from ..statement.objectives import MAXIMIZED
 from ..statement.statement import Statement
+from ..statement.values.weights import PREFIX, is_switched_off, without_prefix
 from ..transcription.variables import Transcription
 
 
@@ -47,6 +49,7 @@ def _check(name: str, value: Any, problem: Statement | None) -> None:
         check_value(name, np.broadcast_to(x, (size,)), what, ValueError)
     if problem is None:
         return
+    _check_weight(name, x, problem)
     if any(parameter.free and parameter.name == name for parameter in problem.resolved.parameters):
         raise KeyError(
             f"{what} is free between its bounds, and the solve finds its value: to give it one, declare it without "
@@ -61,6 +64,21 @@ def _check(name: str, value: Any, problem: Statement | None) -> None:
         raise ValueError(
             f"{what} is the angle of one period in rad, at most pi to either side, got {repr_in_message(value)}"
         )
+
+
+def _check_weight(name: str, x: Array, problem: Statement) -> None:
+    """Raises an error for a weight that is below zero, or that the program does not have as a parameter."""
+    if any(entry.parameter == name for entry in problem.weights.entries) and np.any(x < 0):
+        raise ValueError(f"{name} must not be negative, got {repr_in_message(x.squeeze().tolist())}{MAXIMIZED}")
+    declared = any(name == parameter.name for parameter in problem.resolved.parameters)
+    if is_switched_off(problem, name) and not declared:
+        plain = without_prefix(name)
+        raise KeyError(
+            f"{repr_in_message(name)} is zero, which leaves the cost out of the program: "
+            f"problem.with_weights({{{plain!r}: ...}}) makes a problem that has it"
+        )
+    if is_one_of(name, [*problem.weights]) and not declared:
+        raise KeyError(f"no parameter {repr_in_message(name)}: the parameter of this cost is named {PREFIX + name!r}")
 
 
 def unread(transcription: Transcription, program: Assembled) -> Iterator[str]:

@@ -20,17 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-import casadi as ca
 import numpy as np
-from casadi import DM
 
 from ..._base.types import Array, Indices, is_one_of, repr_in_message, suggestion
 from ..analysis.active_set import table_of
 from ..nlp.blocks import numbers_of
 from ..nlp.program import Assembled
-from ..nlp.scatter import symmetric_nonzeros
 from ..solution import Solution
 from ..statement.periodic import ENTRIES
 from ..statement.state.channels import MECHANICS
@@ -38,18 +35,8 @@ from ..statement.statement import Statement
 from ..transcription.collect import collect
 from ..transcription.variables import Transcription
 from .attempt import prepare
+from .optimum_system import DIFFERENCE_STEP, OptimumSystem, ParameterDerivatives, values_of
 from .parameter_values import by_name
-
-DIFFERENCE_STEP = 1e-5
-"""Step of the central differences, relative to a parameter above 1 and absolute below."""
-
-REGULARIZATION, PENALTY = 1e-11, 10.0
-"""The matrix that is factorized is [W + PENALTY J'J, J'; J, -REGULARIZATION]. For REGULARIZATION = 0 it has the same
-solution; otherwise it is regular even if rows of J repeat others, as rows of walkers do. Refinement with the true
-matrix removes the difference."""
-
-REFINEMENTS = 8
-"""Number of steps of iterative refinement."""
 
 UNDETERMINED = 1e-6
 """The residual above which the active constraints leave a derivative undetermined."""
@@ -139,7 +126,7 @@ class Sensitivities(Mapping[str, Any]):
             )
         t, program = prepare(self.problem)
         table = table_of(self.solution)
-        p, iterate = table.values.copy(), {key: x.copy() for key, x in self.solution.iterate.items()}
+        p, iterate = values_of(t, table), {key: x.copy() for key, x in self.solution.iterate.items()}
         for name, value in by_name(values, self.problem).items():
             slopes = self[name]
             index = _entries(t, name)
@@ -156,8 +143,8 @@ def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> S
     """Derivatives of a converged solution of this problem by its parameters, or by the parameters that are named.
 
     Parameters are the declared parameters that are not free, and `speed` and the entries of the step, such as
-    `step_length`, if they are numbers. ValueError for a solution that has not converged, or of another problem;
-    KeyError for an unknown name. Costs one factorization.
+    `step_length`, if they are numbers; if they are named also weights of costs, "weight of TorqueSquared". ValueError
+    for a solution that has not converged, or of another problem; KeyError for an unknown name. Costs one factorization.
 
     >>> def ends(start, end):
     ...     return ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0
@@ -181,118 +168,20 @@ def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> S
             f"the solution has {table.variable.size} variables and {table.row.size} rows, the problem {program.n} and "
             f"{program.row_lower.size}: give the problem that was solved"
         )
-    known = {name: _entries(t, name) for name in table.parameters}
+    known = {parameter.name: parameter.index for parameter in t.program.parameters}
     for name in parameters:
         if not is_one_of(name, known):
             names = ", ".join(known) or "none"
             raise KeyError(f"no parameter {repr_in_message(name)}; there are {names}{suggestion(name, known)}")
-    system = _System.at(t, program, solution)
-    chosen = {name: known[name] for name in parameters or known}
-    slopes: dict[str, list[Slope]] = {}
-    worst = 0.0
-    for name, index in chosen.items():
-        derivatives = [system.slope(int(k)) for k in index]
-        slopes[name] = [
-            _slope(t, program, solution, table.values, int(k), d) for k, d in zip(index, derivatives, strict=True)
-        ]
-        worst = max([worst, *(d.residual for d in derivatives)])
-    return Sensitivities(problem, solution, slopes, worst)
-
-
-class _ParameterDerivatives(NamedTuple):
-    """Derivatives by one entry of p, and the relative residual of the linear system."""
-
-    x: Array
-    lam_x: Array
-    lam_g: Array
-    objective: float
-    residual: float
-
-
-@dataclass(frozen=True, eq=False)
-class _System:
-    """The linear system at an optimum: the matrix over the free entries of x and the active rows, and its factors."""
-
-    program: Assembled
-    x: Array
-    lam_g: Array
-    p: Array
-    free: Indices
-    rows: Indices
-    W: DM
-    J: DM
-    matrix: DM
-    factors: ca.Linsol
-
-    @staticmethod
-    def at(transcription: Transcription, program: Assembled, solution: Solution) -> _System:
-        x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
-        p, e = table_of(solution).values, program.evaluator
-        lower, upper = transcription.program.x_lower, transcription.program.x_upper
-        g = e.constraints(x, p).copy()
-        rows = np.flatnonzero(
-            (program.row_lower == program.row_upper) | _active(g, program.row_lower, program.row_upper, lam_g)
-        )
-        pattern, order = symmetric_nonzeros(e.hessian_pattern)
-        W = DM(pattern, e.hessian(x, p, 1.0, lam_g)[order])
-        J = DM(e.jacobian_pattern, e.jacobian(x, p).copy())
-        appears = np.zeros(x.size, dtype=bool)  # a free place of a foot across the plane of a model is in no row
-        appears[[*pattern.get_col(), *e.jacobian_pattern.get_col()]] = True
-        free = np.flatnonzero((lower < upper) & appears & ~_active(x, lower, upper, lam_x))
-        part = J[rows.tolist(), free.tolist()]
-        top = W[free.tolist(), free.tolist()] + PENALTY * (part.T @ part)
-        matrix = ca.sparsify(ca.blockcat([[top, part.T], [part, -REGULARIZATION * DM.eye(len(rows))]]))
-        factors = ca.Linsol("kkt", "mumps", matrix.sparsity(), {"symmetric": True})
-        factors.sfact(matrix)
-        factors.nfact(matrix)
-        return _System(program, x, lam_g, p, free, rows, W, J, matrix, factors)
-
-    def slope(self, k: int) -> _ParameterDerivatives:
-        """The derivatives by entry k of p."""
-        gradient, rows, lagrangian = self._by_parameter(k)
-        z, residual = self._solved(-gradient[self.free], -rows[self.rows])
-        n, dx, dlam_g = len(self.free), np.zeros(self.x.size), np.zeros(self.lam_g.size)
-        dx[self.free], dlam_g[self.rows] = z[:n], z[n:]
-        dlam_x = -(gradient + np.array(self.W @ dx).ravel() + np.array(self.J.T @ dlam_g).ravel())
-        dlam_x[self.free] = 0.0
-        return _ParameterDerivatives(dx, dlam_x, dlam_g, lagrangian, residual)
-
-    def _solved(self, top: Array, bottom: Array) -> tuple[Array, float]:
-        """The solution for this right-hand side and its relative residual: the best of the refinements, which diverge
-        if the matrix is singular."""
-        n, free = len(self.free), self.free.tolist()
-        W, J = self.W[free, free], self.J[self.rows.tolist(), free]
-        size = max(1.0, float(np.linalg.norm([*top, *bottom])))
-        z = best = np.zeros(n + len(self.rows))
-        least = np.inf
-        for _ in range(REFINEMENTS + 1):
-            first = top - np.array(W @ z[:n] + J.T @ z[n:]).ravel()
-            second = bottom - np.array(J @ z[:n]).ravel()
-            residual = float(np.linalg.norm([*first, *second])) / size
-            if residual < least:
-                best, least = z, residual
-            right = np.concatenate([first + PENALTY * np.array(J.T @ second).ravel(), second])
-            z = z + np.array(self.factors.solve(self.matrix, DM(right))).ravel()
-        return best, least
-
-    def _by_parameter(self, k: int) -> tuple[Array, Array, float]:
-        """Derivatives of the Lagrangian's gradient, of g and of the Lagrangian by p_k."""
-        e, h = self.program.evaluator, DIFFERENCE_STEP * max(1.0, abs(self.p[k]))
-        sides = []
-        for sign in (1.0, -1.0):
-            p = self.p.copy()
-            p[k] += sign * h
-            J = DM(e.jacobian_pattern, e.jacobian(self.x, p))
-            g = e.constraints(self.x, p).copy()
-            gradient = e.gradient(self.x, p) + np.array(J.T @ self.lam_g).ravel()
-            sides.append((gradient, g, e.objective(self.x, p) + float(self.lam_g @ g)))
-        (a, b, c), (a_, b_, c_) = sides
-        return (a - a_) / (2 * h), (b - b_) / (2 * h), (c - c_) / (2 * h)
-
-
-def _active(value: Array, lower: Array, upper: Array, lam: Array) -> Any:
-    """Mask of the bounds whose multiplier is larger than the distance to them: these are active."""
-    return (-lam > value - lower) | (lam > upper - value)
+    system = OptimumSystem.at(t, program, solution)
+    chosen = {
+        name: known[name] for name in parameters or (name for name in known if name in t.slots or name not in t.weights)
+    }
+    places = [int(k) for index in chosen.values() for k in index]
+    derivatives = system.slopes(places)
+    found = iter(_slope(t, program, solution, system.p, k, d) for k, d in zip(places, derivatives, strict=True))
+    slopes = {name: [next(found) for _ in index] for name, index in chosen.items()}
+    return Sensitivities(problem, solution, slopes, max([0.0, *(d.residual for d in derivatives)]))
 
 
 def _entries(transcription: Transcription, name: str) -> Indices:
@@ -300,7 +189,7 @@ def _entries(transcription: Transcription, name: str) -> Indices:
 
 
 def _slope(
-    transcription: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: _ParameterDerivatives
+    transcription: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: ParameterDerivatives
 ) -> Slope:
     """Turns derivatives of the program into derivatives of the motion, by central differences of collected
     solutions."""

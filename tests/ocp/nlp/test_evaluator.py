@@ -341,8 +341,8 @@ def test_nothing_is_differentiated_if_the_tapes_are_on_disk(rng, cache, monkeypa
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later
 def test_a_forked_process_uses_programs_that_other_threads_hold(walker):
     _, program = prepare(walker)
-    x, none = np.full(program.n, 0.1), np.zeros(0)
-    expected = float(program.evaluator.objective(x, none))
+    x, p = np.full(program.n, 0.1), np.ones(program.parameters)
+    expected = float(program.evaluator.objective(x, p))
     held, done = threading.Event(), threading.Event()
 
     def hold():
@@ -358,7 +358,7 @@ def test_a_forked_process_uses_programs_that_other_threads_hold(walker):
     child = os.fork()
     if child == 0:
         free = program.lock.acquire(timeout=1)
-        os._exit(0 if free and float(program.evaluator.objective(x, none)) == expected else 1)
+        os._exit(0 if free and float(program.evaluator.objective(x, p)) == expected else 1)
     status = os.waitpid(child, 0)[1]
     done.set()
     holder.join()
@@ -368,10 +368,10 @@ def test_a_forked_process_uses_programs_that_other_threads_hold(walker):
 def test_an_interrupted_move_is_noticed(walker, monkeypatch):
     """Ctrl-C between the steps of a move to another point, of which the next evaluation must not take the rest."""
     _, program = prepare(walker)
-    evaluator, none = program.evaluator, np.zeros(0)
+    evaluator, p = program.evaluator, np.ones(program.parameters)
     x = np.full(program.n, 0.1)
-    expected = float(evaluator.objective(x, none))
-    evaluator.objective(2 * x, none)
+    expected = float(evaluator.objective(x, p))
+    evaluator.objective(2 * x, p)
     take = np.take
     for calls in (0, 1):
         left = [None] * calls
@@ -384,7 +384,7 @@ def test_an_interrupted_move_is_noticed(walker, monkeypatch):
 
         monkeypatch.setattr(np, "take", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            evaluator.objective(x, none)
+            evaluator.objective(x, p)
         monkeypatch.setattr(np, "take", take)
-        assert float(evaluator.objective(x, none)) == expected
-        assert float(evaluator.objective(2 * x, none)) != expected
+        assert float(evaluator.objective(x, p)) == expected
+        assert float(evaluator.objective(2 * x, p)) != expected

@@ -44,10 +44,10 @@ def swing(weight=1.0, duration=(0.4, 0.6), **options):
 
 
 def numbers(program):
-    x, lam, none = np.linspace(-1, 1, program.n), np.linspace(1, 2, program.row_lower.size), np.zeros(0)
+    x, lam, p = np.linspace(-1, 1, program.n), np.linspace(1, 2, program.row_lower.size), np.ones(program.parameters)
     e = program.evaluator
-    found = [e.terms(x, none), e.constraints(x, none), e.gradient(x, none), e.jacobian(x, none)]
-    found += [e.hessian(x, none, 2.0, lam), program.row_lower, program.row_upper]
+    found = [e.terms(x, p), e.constraints(x, p), e.gradient(x, p), e.jacobian(x, p)]
+    found += [e.hessian(x, p, 2.0, lam), program.row_lower, program.row_upper]
     patterns = [np.array(p.row() + p.colind()) for p in (e.jacobian_pattern, e.hessian_pattern)]
     return [*(np.array(part) for part in found), *patterns, np.array([*program.row_names, *program.cost_names])]
 
@@ -65,8 +65,8 @@ def test_a_problem_that_was_built_before_is_not_built_again(new_process, monkeyp
         assert use_tables(taken, lambda line: None, SOLVED_WITH["exact"]) == "tables"
         for one, other in zip(numbers(taken), numbers(built), strict=True):
             assert np.array_equal(one, other)
-    x, none = np.linspace(-1, 1, taken.n), np.zeros(0)
-    assert np.array_equal(taken.evaluator.gauss_newton(x, none, 2.0), built.evaluator.gauss_newton(x, none, 2.0))
+    x, p = np.linspace(-1, 1, taken.n), np.ones(taken.parameters)
+    assert np.array_equal(taken.evaluator.gauss_newton(x, p, 2.0), built.evaluator.gauss_newton(x, p, 2.0))
 
 
 @needs_tables
@@ -83,7 +83,8 @@ def test_keys_of_programs_are_those_of_costs_and_rows():
     key = key_of(swing())
     assert key == key_of(swing())
     assert key == key_of(swing(guess=lambda s: (np.zeros(2), np.zeros(2)), options={"max_iter": 3}))
-    others = [swing(2.0), swing(integrator="gauss:3"), swing(loads=od.Loads()), swing(limits=False)]
+    assert key == key_of(swing(2.0))  # weights are parameters of the program, as long as none is zero
+    others = [swing(0.0), swing(integrator="gauss:3"), swing(loads=od.Loads()), swing(limits=False)]
     others.append(replace(swing(), model=pendulum(2).with_limits(effort={pendulum(2).qd_names[0]: 3.0})))
     assert len({key, *map(key_of, others)}) == 6
     assert key_of(swing(boundary=ocp.Boundary(lambda start, end: (start.q, 0, 0)))) == ""

@@ -13,6 +13,7 @@ from ....viz.pictures.phase_strip import PhaseColumn, phase_strip
 from ...nlp.program import Program
 from ...statement.phases import JumpCondition, Phase, Transition
 from ...statement.statement import Statement
+from ...statement.values.weights import PREFIX
 from ...transcription.transcribe import transcribe
 
 
@@ -43,7 +44,7 @@ def _program(problem: Statement) -> dict[str, str]:
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
         return {"variables": f"not counted, the problem cannot be built: {error}"}
     rows = f"{kept[2].row_lower.size}" if kept is not None else "counted when the problem is solved"
-    parameters = ", ".join(p.name for p in program.parameters)
+    parameters = ", ".join(p.name for p in program.parameters if not p.name.startswith(PREFIX))
     free = int(np.sum(program.x_lower < program.x_upper))
     fixed = f", {program.size - free} of them fixed" if free < program.size else ""
     return {"variables": f"{program.size}{fixed}", "constraint rows": rows, "parameters": parameters}

@@ -1,0 +1,1 @@
+"""Numbers of a statement that may change without a new build: parameters, and weights of costs."""

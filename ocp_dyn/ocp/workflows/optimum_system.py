@@ -1,0 +1,149 @@
+"""The linear system of the first-order conditions at an optimum, and derivatives of the optimum by parameters.
+
+See `sensitivity`: the matrix [W, J_a'; J_a, 0] over the free entries of x and the active rows, its factors, and the
+right-hand sides of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from ..._base.types import Array, Indices
+from ..analysis.active_set import table_of
+from ..motion.program_table import ProgramTable
+from ..nlp.program import Assembled
+from ..nlp.scatter import symmetric_nonzeros
+from ..solution import Solution
+from ..transcription.variables import Transcription
+
+DIFFERENCE_STEP = 1e-5
+"""Step of the central differences, relative to a parameter above 1 and absolute below."""
+
+REGULARIZATION, PENALTY = 1e-11, 10.0
+"""The matrix that is factorized is [W + PENALTY J'J, J'; J, -REGULARIZATION]. For REGULARIZATION = 0 it has the same
+solution; otherwise it is regular even if rows of J repeat others, as rows of walkers do. Refinement with the true
+matrix removes the difference."""
+
+REFINEMENTS, EXACT = 8, 1e-12
+"""Largest number of steps of iterative refinement, and the relative residual at which it ends."""
+
+
+class ParameterDerivatives(NamedTuple):
+    """Derivatives by one entry of p, and the relative residual of the linear system."""
+
+    x: Array
+    lam_x: Array
+    lam_g: Array
+    objective: float
+    residual: float
+
+
+@dataclass(frozen=True, eq=False)
+class OptimumSystem:
+    """The linear system at an optimum: the matrix over the free entries of x and the active rows, and its factors."""
+
+    program: Assembled
+    x: Array
+    lam_g: Array
+    p: Array
+    free: Indices
+    rows: Indices
+    W: DM
+    J: DM
+    inner: tuple[DM, DM]
+    """The parts of W and J for the free entries and the active rows."""
+    matrix: DM
+    factors: ca.Linsol
+
+    @staticmethod
+    def at(transcription: Transcription, program: Assembled, solution: Solution) -> OptimumSystem:
+        x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
+        p, e = values_of(transcription, table_of(solution)), program.evaluator
+        lower, upper = transcription.program.x_lower, transcription.program.x_upper
+        g = e.constraints(x, p).copy()
+        rows = np.flatnonzero(
+            (program.row_lower == program.row_upper) | _active(g, program.row_lower, program.row_upper, lam_g)
+        )
+        pattern, order = symmetric_nonzeros(e.hessian_pattern)
+        W = DM(pattern, e.hessian(x, p, 1.0, lam_g)[order])
+        J = DM(e.jacobian_pattern, e.jacobian(x, p).copy())
+        appears = np.zeros(x.size, dtype=bool)  # a free place of a foot across the plane of a model is in no row
+        appears[[*pattern.get_col(), *e.jacobian_pattern.get_col()]] = True
+        free = np.flatnonzero((lower < upper) & appears & ~_active(x, lower, upper, lam_x))
+        inner, part = W[free.tolist(), free.tolist()], J[rows.tolist(), free.tolist()]
+        top = inner + PENALTY * (part.T @ part)
+        matrix = ca.sparsify(ca.blockcat([[top, part.T], [part, -REGULARIZATION * DM.eye(len(rows))]]))
+        factors = ca.Linsol("kkt", "mumps", matrix.sparsity(), {"symmetric": True})
+        factors.sfact(matrix)
+        factors.nfact(matrix)
+        return OptimumSystem(program, x, lam_g, p, free, rows, W, J, (inner, part), matrix, factors)
+
+    def slopes(self, places: Sequence[int]) -> list[ParameterDerivatives]:
+        """The derivatives by these entries of p."""
+        if not places:
+            return []
+        sides = [self._by_parameter(k) for k in places]
+        gradient, rows = (np.column_stack([side[i] for side in sides]) for i in (0, 1))
+        z, residuals = self._solved(-gradient[self.free], -rows[self.rows])
+        n, dx, dlam_g = len(self.free), np.zeros((self.x.size, len(places))), np.zeros((self.lam_g.size, len(places)))
+        dx[self.free], dlam_g[self.rows] = z[:n], z[n:]
+        dlam_x = -(gradient + _product(self.W, dx) + _product(self.J.T, dlam_g))
+        dlam_x[self.free] = 0.0
+        columns = zip(dx.T, dlam_x.T, dlam_g.T, (side[2] for side in sides), residuals, strict=True)
+        return [ParameterDerivatives(*column) for column in columns]
+
+    def _solved(self, top: Array, bottom: Array) -> tuple[Array, Array]:
+        """The solutions for these right-hand sides, one per column, and their relative residuals: the best of the
+        refinements, which diverge if the matrix is singular."""
+        n, (W, J) = len(self.free), self.inner
+        size = np.maximum(1.0, np.linalg.norm(np.concatenate([top, bottom]), axis=0))
+        z = best = np.zeros((n + len(self.rows), top.shape[1]))
+        least = np.full(top.shape[1], np.inf)
+        for _ in range(REFINEMENTS + 1):
+            first = top - _product(W, z[:n]) - _product(J.T, z[n:])
+            second = bottom - _product(J, z[:n])
+            residual = np.linalg.norm(np.concatenate([first, second]), axis=0) / size
+            best, least = np.where(residual < least, z, best), np.minimum(residual, least)
+            if np.all(least <= EXACT):
+                break
+            right = np.concatenate([first + PENALTY * _product(J.T, second), second])
+            z = z + np.array(self.factors.solve(self.matrix, DM(right)).full())
+        return best, least
+
+    def _by_parameter(self, k: int) -> tuple[Array, Array, float]:
+        """Derivatives of the Lagrangian's gradient, of g and of the Lagrangian by p_k."""
+        e, h = self.program.evaluator, DIFFERENCE_STEP * max(1.0, abs(self.p[k]))
+        sides = []
+        for sign in (1.0, -1.0):
+            p = self.p.copy()
+            p[k] += sign * h
+            J = DM(e.jacobian_pattern, e.jacobian(self.x, p))
+            g = e.constraints(self.x, p).copy()
+            gradient = e.gradient(self.x, p) + np.array(J.T @ self.lam_g).ravel()
+            sides.append((gradient, g, e.objective(self.x, p) + float(self.lam_g @ g)))
+        (a, b, c), (a_, b_, c_) = sides
+        return (a - a_) / (2 * h), (b - b_) / (2 * h), (c - c_) / (2 * h)
+
+
+def _product(matrix: DM, columns: Array) -> Array:
+    return np.array((matrix @ DM(columns)).full())
+
+
+def _active(value: Array, lower: Array, upper: Array, lam: Array) -> Any:
+    """Mask of the bounds whose multiplier is larger than the distance to them: these are active."""
+    return (-lam > value - lower) | (lam > upper - value)
+
+
+def values_of(transcription: Transcription, table: ProgramTable) -> Array:
+    """The values of the program's parameters at a solution; of those that its table does not have, such as weights in a
+    file of an earlier version, the declared ones."""
+    program = transcription.program
+    known = dict(zip(table.parameters, np.split(table.values, np.cumsum(table.sizes)[:-1]), strict=True))
+    parts = (known.get(each.name, number) for each, number in zip(program.parameters, program.declared, strict=True))
+    return np.concatenate([np.zeros(0), *parts])
