@@ -1,4 +1,4 @@
-"""The four libraries, with the functions that Python calls."""
+"""The five libraries, with the functions that Python calls."""
 
 from __future__ import annotations
 
@@ -40,6 +40,17 @@ RICCATI = NativeLibrary(
     },
 )
 """The Riccati recursion of linear-quadratic problems in stages."""
+
+STAGE_QP = NativeLibrary(
+    "stage_qp",
+    {
+        "stage_qp_stacked_begin": (ctypes.c_long, (_address, _address)),
+        "stage_qp_stacked": (_number, (*(7 * (_address,)),)),
+        "stage_qp_stacked_get": (None, (_address, _address, _number, _number, _address)),
+        "stage_qp_stacked_shift": (None, (_address, _address, _number)),
+    },
+)
+"""Convex quadratic programs with inequality rows along a sequence of stages."""
 
 TABLES = NativeLibrary(
     "tables",

@@ -14,7 +14,7 @@ from typing import NamedTuple
 FOLDER = Path(__file__).parent
 """Folder with a folder of C files for every library."""
 
-NAMES = ("block_ldl", "fitting", "riccati", "tables")
+NAMES = ("block_ldl", "fitting", "riccati", "stage_qp", "tables")
 """Names of the libraries, and of their folders."""
 
 PREBUILT = FOLDER / "prebuilt"

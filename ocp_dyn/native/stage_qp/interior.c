@@ -1,0 +1,397 @@
+/* The interior-point method: Mehrotra's predictor and corrector on the sides of all stages.
+ *
+ *     sign value + t - s = beta,   t lambda = s nu = mu,   nu = price - lambda,   t, s, lambda, nu > 0
+ *
+ * A side without a price has s = 0. The multiplier of s >= 0 is eliminated exactly, so a side with a price costs no
+ * more than a hard one (the weight is 1 / (t/lambda + s/nu)). Dynamics and equality rows hold from the first step on,
+ * which is a full step in z; all later steps stay within them. Source: S. Mehrotra, On the implementation of a
+ * primal-dual interior point method, SIAM J. Optim. 2, 1992. */
+#include "memory.h"
+
+#include <string.h>
+
+static const double FRACTION = 0.995; /* of the step to the boundary */
+
+/* What the products are to become: `target`, and less what the predicted step adds to them. */
+struct aim {
+    double target;
+    int corrects;
+};
+
+struct measure {
+    double primal, dual, complementarity, sum, size, bound, gradient, cost;
+    long sides;
+};
+
+/* Whether the whole numbers in the memory may be used as indices. */
+static int sound(const struct plan *v, double *memory)
+{
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        int sides = s.count[SIDES];
+        if (sides < 0 || sides > v->sides) return 0;
+        for (int i = 0; i < sides; i++)
+            if (s.index[i] < 0 || s.index[i] >= v->sides) return 0;
+        for (int i = 0; i < v->m; i++)
+            if (v->width / BLOCK < 64 && s.mask[i] >> v->width / BLOCK) return 0;
+    }
+    return 1;
+}
+
+INLINE int value_of(const struct plan *v, const struct stage *s, int i)
+{
+    return s->index[i] < v->values ? s->index[i] : s->index[i] - v->values;
+}
+
+INLINE int priced(const struct stage *s, int i) { return s->price[i] < STAGE_QP_ABSENT; }
+
+/* The wanted products t lambda and s nu of side i. */
+INLINE void wanted(const struct stage *s, int i, const struct aim *aim, double *slack, double *price)
+{
+    *slack = aim->target - (aim->corrects ? s->dslack[i] * s->dlambda[i] : 0);
+    *price = aim->target + (aim->corrects ? s->ds[i] * s->dlambda[i] : 0);
+}
+
+/* Weights of the sides, and what they add to the gradient. */
+static void weigh(const struct plan *v, struct stage *s, const struct aim *aim)
+{
+    memset(s->shift, 0, (size_t)v->values * sizeof *s->shift);
+    if (!aim->corrects) memset(s->barrier, 0, (size_t)v->values * sizeof *s->barrier);
+    for (int i = 0; i < s->count[SIDES]; i++) {
+        int at = value_of(v, s, i);
+        double t = s->slack[i], lambda = s->lambda[i], softness = t / lambda, first, second;
+        wanted(s, i, aim, &first, &second);
+        double q = s->sign[i] * s->value[at] - s->beta[i] + first / lambda;
+        if (priced(s, i)) {
+            double nu = s->price[i] - lambda;
+            softness += s->s[i] / nu;
+            q -= second / nu;
+        }
+        s->weight[i] = 1 / softness;
+        s->q[i] = q;
+        if (!aim->corrects) s->barrier[at] += s->weight[i];
+        s->shift[at] += s->sign[i] * s->weight[i] * q;
+    }
+}
+
+static void weigh_all(const struct plan *v, double *memory, const struct aim *aim)
+{
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        weigh(v, &s, aim);
+    }
+}
+
+INLINE double shorter(double length, double x, double dx) { return x < -length * dx ? x / -dx : length; }
+
+/* Changes of t, lambda and s, and the longest step that keeps all of them, and nu, positive. */
+static double sides_step(const struct plan *v, struct stage *s, const struct aim *aim, double length)
+{
+    for (int i = 0; i < s->count[SIDES]; i++) {
+        double t = s->slack[i], lambda = s->lambda[i], first, second;
+        double change = s->weight[i] * (s->sign[i] * s->move[value_of(v, s, i)] + s->q[i]);
+        wanted(s, i, aim, &first, &second);
+        if (priced(s, i)) {
+            double nu = s->price[i] - lambda;
+            s->ds[i] = (second + s->s[i] * change) / nu - s->s[i];
+            length = shorter(shorter(length, s->s[i], s->ds[i]), nu, -change);
+        }
+        s->dslack[i] = (first - t * change) / lambda - t;
+        s->dlambda[i] = change;
+        length = shorter(shorter(length, t, s->dslack[i]), lambda, change);
+    }
+    return length;
+}
+
+static double step_length(const struct plan *v, double *memory, const struct aim *aim)
+{
+    double length = 1e30;
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        length = sides_step(v, &s, aim, length);
+    }
+    return length;
+}
+
+/* The sum of all products after a step of this length. */
+static double sum_after(const struct plan *v, double *memory, double length)
+{
+    double sum = 0;
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        for (int i = 0; i < s.count[SIDES]; i++) {
+            double change = length * s.dlambda[i];
+            sum += (s.slack[i] + length * s.dslack[i]) * (s.lambda[i] + change);
+            if (priced(&s, i)) sum += (s.s[i] + length * s.ds[i]) * (s.price[i] - s.lambda[i] - change);
+        }
+    }
+    return sum;
+}
+
+/* Whether all steps are finite. */
+static int finite_steps(const struct plan *v, double *memory)
+{
+    double sum = 0;
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        for (int j = 0; j < v->values; j++) sum += 0 * s.move[j];
+        for (int i = 0; i < s.count[SIDES]; i++) sum += 0 * (s.dlambda[i] + s.dslack[i]);
+    }
+    return sum == 0;
+}
+
+/* Takes the step: `length` for the sides, `full` for z. */
+static void take(const struct plan *v, double *memory, double full, double length)
+{
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        add_scaled(v->width, full, s.step, s.z);
+        for (int j = 0; j < v->values; j++) s.value[j] += full * s.move[j];
+        for (int i = 0; i < s.count[SIDES] && length > 0; i++) {
+            s.slack[i] += length * s.dslack[i];
+            s.lambda[i] += length * s.dlambda[i];
+            if (priced(&s, i)) s.s[i] += length * s.ds[i];
+        }
+    }
+}
+
+/* The gradient of the cost in z, without the sides; adds to the measure's cost and gradient. */
+static void cost_gradient(const struct plan *v, struct stage *s, int last, double *rows, struct measure *m)
+{
+    for (int j = 0; j < v->width; j++) {
+        s->grad[j] = s->d[j] * s->z[j] + s->g[j];
+        m->cost += fabs(s->z[j]) * (fabs(s->g[j]) + s->d[j] * fabs(s->z[j]) / 2);
+        m->gradient = fmax(m->gradient, fabs(s->g[j]));
+    }
+    for (int i = 0; i < v->m; i++) {
+        rows[i] = s->w[i] * s->value[i];
+        m->cost += rows[i] * s->value[i] / 2;
+    }
+    for (int i = 0; i < v->nx && last; i++)
+        s->grad[v->u + i] += dot(v->x, s->terminal + (long)i * v->x, s->z + v->u);
+}
+
+static void measure_stage(const struct plan *v, struct stage *s, int last, double *rows, struct measure *m)
+{
+    cost_gradient(v, s, last, rows, m);
+    for (int i = 0; i < s->count[SIDES]; i++) {
+        int at = value_of(v, s, i);
+        double product = s->slack[i] * s->lambda[i], extra = 0, residual, force = s->sign[i] * s->lambda[i];
+        residual = s->sign[i] * s->value[at] + s->slack[i] - s->beta[i];
+        if (priced(s, i)) {
+            extra = s->s[i] * (s->price[i] - s->lambda[i]);
+            residual -= s->s[i];
+        }
+        if (at < v->m) rows[at] += force;
+        else s->grad[at - v->m] += force;
+        m->sum += product + extra;
+        m->sides += 1 + priced(s, i);
+        m->complementarity = fmax(m->complementarity, fmax(product, extra));
+        m->primal = fmax(m->primal, fabs(residual));
+        m->bound = fmax(m->bound, fabs(s->beta[i]));
+        m->size = fmax(m->size, s->lambda[i]);
+    }
+    stage_qp_add_rows(v, s, rows, s->grad);
+}
+
+/* Gradients and residuals at the current point. */
+static struct measure measured(const struct plan *v, double *memory)
+{
+    struct measure m;
+    double *rows = stage_qp_work(v, memory).weight;
+    memset(&m, 0, sizeof m);
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        measure_stage(v, &s, k == v->N, rows, &m);
+    }
+    m.dual = stage_qp_adjoint(v, memory);
+    return m;
+}
+
+/* z = 0, and no sides in the Hessian. */
+static void clear(const struct plan *v, double *memory)
+{
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        memset(s.z, 0, (size_t)v->width * sizeof *s.z);
+        memset(s.barrier, 0, (size_t)v->values * sizeof *s.barrier);
+        memset(s.shift, 0, (size_t)v->values * sizeof *s.shift);
+        memset(s.value, 0, (size_t)v->values * sizeof *s.value);
+        memcpy(s.value, s.c, (size_t)v->m * sizeof *s.value);
+        for (int i = 0; i < s.count[SIDES]; i++) s.slack[i] = s.lambda[i] = s.s[i] = 0;
+    }
+}
+
+/* Keeps the multipliers, after a step of this length. */
+static void keep(const struct plan *v, double *memory, double length)
+{
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        memset(s.kept, 0, (size_t)v->sides * sizeof *s.kept);
+        for (int i = 0; i < s.count[SIDES]; i++) s.kept[s.index[i]] = s.lambda[i] + (length > 0 ? length * s.dlambda[i] : 0);
+    }
+}
+
+/* The multiplier with t lambda = s (price - lambda) = mu and t - s = gap. */
+static double centered(double gap, double price, double mu)
+{
+    double cost = gap * price;
+    return 2 * mu * price / (cost + 2 * mu + sqrt(cost * cost + 4 * mu * mu));
+}
+
+/* The largest violation of a hard side. */
+static double worst(const struct plan *v, double *memory)
+{
+    double found = 0;
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        for (int i = 0; i < s.count[SIDES]; i++)
+            if (!priced(&s, i)) found = fmax(found, s.sign[i] * s.value[value_of(v, &s, i)] - s.beta[i]);
+    }
+    return found;
+}
+
+/* Slacks at the current z, and multipliers with products of `mu` or more; warm: the multipliers are kept. */
+static void begin_sides(const struct plan *v, double *memory, double mu, double least, int warm)
+{
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        for (int i = 0; i < s.count[SIDES]; i++) {
+            double gap = s.beta[i] - s.sign[i] * s.value[value_of(v, &s, i)], old = warm ? s.kept[s.index[i]] : 0;
+            double t = fmax(fabs(gap), least), lambda;
+            if (!(old >= 0)) old = 0;
+            lambda = fmax(old, mu / t);
+            if (old > mu / t) t = fmax(gap, mu / old);
+            if (priced(&s, i)) {
+                double price = s.price[i];
+                if (!(old > 0)) lambda = centered(gap, price, mu);
+                lambda = fmin(lambda, price * (1 - 1e-3));
+                s.s[i] = fmax((old > 0 ? t : mu / lambda) - gap, mu / (price - lambda));
+                t = gap + s.s[i];
+            }
+            s.slack[i] = t;
+            s.lambda[i] = lambda;
+        }
+    }
+}
+
+static void count_relaxed(const struct plan *v, double *memory, struct stage_qp_result *r)
+{
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        for (int i = 0; i < s.count[SIDES]; i++)
+            if (priced(&s, i) && s.s[i] > 1e-3 * s.slack[i] && s.s[i] > 1e-6 * r->scale[0]) r->relaxed++;
+    }
+}
+
+/* Residuals, their scales, and whether they are below the tolerance. */
+static int report(const struct measure *m, double tolerance, struct stage_qp_result *r)
+{
+    r->primal = m->primal, r->dual = m->dual, r->complementarity = m->complementarity;
+    r->scale[0] = fmax(m->bound, 1e-6);
+    r->scale[1] = fmax(fmax(m->gradient, m->size), 1e-300);
+    r->scale[2] = fmax(m->cost / (double)(m->sides > 0 ? m->sides : 1), 1e-300);
+    return m->primal <= tolerance * r->scale[0] && m->dual <= tolerance * r->scale[1] &&
+           m->complementarity <= tolerance * r->scale[2];
+}
+
+/* The first step, which will be full in z. Returns 0 if it is not finite. */
+static int first_step(const struct plan *v, double *memory, const double *x0, struct stage_qp_result *r)
+{
+    double sum = 0;
+    r->replaced += stage_qp_factor(v, memory, 1);
+    stage_qp_forward(v, memory, 1, x0);
+    r->iterations++;
+    for (int k = 0; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        for (int j = 0; j < v->values; j++) sum += 0 * s.move[j];
+    }
+    return sum == 0;
+}
+
+/* From z = 0 to a point on the dynamics and equality rows, with positive slacks and multipliers. */
+static int start(const struct plan *v, double *memory, const double *x0, const struct stage_qp_options *o,
+                 struct stage_qp_result *r)
+{
+    struct aim aim = {0, 0};
+    struct measure m;
+    clear(v, memory);
+    m = measured(v, memory);
+    report(&m, 0, r);
+    if (o->warm) {
+        aim.target = o->start * r->scale[2];
+        begin_sides(v, memory, aim.target, 1e-4 * r->scale[0], 1);
+        m = measured(v, memory);
+        weigh_all(v, memory, &aim);
+        if (!first_step(v, memory, x0, r)) return 0;
+        step_length(v, memory, &aim);
+        keep(v, memory, 1);
+        take(v, memory, 1, 0);
+        begin_sides(v, memory, r->scale[2] * fmax(o->start, fmin(1, worst(v, memory) / r->scale[0])),
+                    1e-4 * r->scale[0], 1);
+        return 1;
+    }
+    if (!first_step(v, memory, x0, r)) return 0; /* without the sides: their weights are zero */
+    take(v, memory, 1, 0);
+    struct measure after = measured(v, memory);
+    begin_sides(v, memory, fmax(m.cost, after.cost) / (double)(m.sides > 0 ? m.sides : 1), 1e-2 * r->scale[0], 0);
+    return 1;
+}
+
+/* One iteration. Returns 0 if its step is not finite. */
+static int iterate(const struct plan *v, double *memory, const struct measure *m, double least,
+                   struct stage_qp_result *r)
+{
+    struct aim aim = {0, 0};
+    weigh_all(v, memory, &aim);
+    r->replaced += stage_qp_factor(v, memory, 0);
+    stage_qp_forward(v, memory, 0, 0);
+    double length = fmin(1, step_length(v, memory, &aim));
+    r->iterations++;
+    if (m->sides > 0) {
+        double mu = m->sum / (double)m->sides, ratio = sum_after(v, memory, length) / m->sum;
+        aim.target = fmax(ratio * ratio * ratio * mu, least);
+        aim.corrects = 1;
+        weigh_all(v, memory, &aim);
+        stage_qp_resolve(v, memory);
+        stage_qp_forward(v, memory, 0, 0);
+        length = fmin(1, FRACTION * step_length(v, memory, &aim));
+    }
+    if (!finite_steps(v, memory)) return 0;
+    take(v, memory, length, length);
+    return 1;
+}
+
+int stage_qp_solve(const struct stage_qp_sizes *sizes, double *memory, const double *x0,
+                   const struct stage_qp_options *o, struct stage_qp_result *r)
+{
+    struct plan v;
+    int done = 0, good;
+    memset(r, 0, sizeof *r);
+    if (!stage_qp_plan(sizes, &v)) return r->status = STAGE_QP_SIZES;
+    if (!sound(&v, memory)) return r->status = STAGE_QP_NOT_FINITE;
+    for (int i = 0; i < v.nx; i++)
+        if (!(fabs(x0[i]) < STAGE_QP_ABSENT)) return r->status = STAGE_QP_NOT_FINITE;
+    r->unmet = stage_qp_eliminate(&v, memory);
+    {
+        struct stage s = stage_qp_at(&v, memory, 0);
+        for (int i = 0; i < s.count[LEFT]; i++) {
+            double side = -s.l[i];
+            for (int j = 0; j < v.nx; j++) side += s.L[(long)i * v.x + j] * x0[j];
+            r->unmet = fmax(r->unmet, fabs(side));
+        }
+    }
+    good = start(&v, memory, x0, o, r);
+    while (good) {
+        struct measure m = measured(&v, memory);
+        done = report(&m, o->tolerance, r);
+        if (done || r->iterations >= o->iterations) break;
+        good = iterate(&v, memory, &m, o->tolerance * r->scale[2] / 4, r);
+    }
+    if (!good) return r->status = STAGE_QP_NOT_FINITE;
+    keep(&v, memory, 0);
+    count_relaxed(&v, memory, r);
+    r->status = !done ? STAGE_QP_ITERATIONS : r->unmet > 1e-6 ? STAGE_QP_CONTRADICTION
+              : r->relaxed ? STAGE_QP_RELAXED : STAGE_QP_SOLVED;
+    return r->status;
+}

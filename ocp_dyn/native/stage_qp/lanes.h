@@ -1,0 +1,87 @@
+/* Vectors of the machine, and the products of matrices whose columns are padded with zeros to BLOCK numbers.
+ *
+ * Without the vector extensions of GCC and Clang a vector is one number. A product keeps a tile of ROWS rows and WIDE
+ * vectors of its result in registers. */
+#ifndef STAGE_QP_LANES_H
+#define STAGE_QP_LANES_H
+
+#include <math.h>
+
+enum { BLOCK = 8 };
+
+#if !defined(__GNUC__)
+enum { LANES = 1, ROWS = 4, WIDE = 2 };
+#elif defined(__AVX512F__)
+enum { LANES = 8, ROWS = 8, WIDE = 3 };
+#elif defined(__AVX__)
+enum { LANES = 4, ROWS = 4, WIDE = 3 };
+#else
+enum { LANES = 2, ROWS = 4, WIDE = 2 };
+#endif
+
+#if defined(__GNUC__)
+typedef double lane __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+#define INLINE static inline __attribute__((always_inline))
+#else
+typedef double lane;
+#define INLINE static inline
+#endif
+
+/* Loops over the parts of a tile must be unrolled, or its sums would live in memory. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define UNROLL _Pragma("GCC unroll 8")
+#else
+#define UNROLL
+#endif
+
+INLINE lane load(const double *x) { return *(const lane *)x; }
+INLINE void store(double *x, lane value) { *(lane *)x = value; }
+INLINE int padded(int n) { return (n + BLOCK - 1) / BLOCK * BLOCK; }
+
+/* y += a x; n is a multiple of BLOCK. */
+INLINE void add_scaled(int n, double a, const double *x, double *y)
+{
+    for (int j = 0; j < n; j += LANES) store(y + j, load(y + j) + a * load(x + j));
+}
+
+/* The sum of BLOCK numbers, in an order that does not depend on the vectors. */
+INLINE double total(const lane *sum)
+{
+    double part[BLOCK];
+    UNROLL for (int t = 0; t < BLOCK / LANES; t++) store(part + t * LANES, sum[t]);
+    return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
+INLINE double dot(int n, const double *x, const double *y)
+{
+    lane sum[BLOCK / LANES];
+    UNROLL for (int t = 0; t < BLOCK / LANES; t++) sum[t] = (lane){0};
+    for (int j = 0; j < n; j += BLOCK)
+        UNROLL for (int t = 0; t < BLOCK / LANES; t++) sum[t] += load(x + j + t * LANES) * load(y + j + t * LANES);
+    return total(sum);
+}
+
+typedef unsigned long long mask;
+
+/* Which rows of `base` form a product Y += sum_k weight_k left_k' right_k; left and right: where row k begins. */
+struct product {
+    int inner;
+    const int *left, *right;
+    const double *weight;
+    const mask *mask; /* bit b of mask k: block b of row k is not zero; null: all are not zero */
+};
+
+/* Room for a product: ROWS * inner numbers, 4 * inner whole numbers, inner masks. */
+struct product_work {
+    double *panel;
+    int *list;
+    mask *masks;
+};
+
+/* Y += sum_k weight_k left_k' right_k; upper: only the upper half, in whole tiles. columns: a multiple of BLOCK. */
+void stage_qp_product(const double *base, const struct product *p, int rows, int columns, int upper, double *Y,
+                      int ldy, const struct product_work *work);
+
+#endif

@@ -1,0 +1,85 @@
+/* Products of matrices: the innermost loops of the recursion. */
+#include "lanes.h"
+
+/* Y += sum_k a_k' x_k for one tile; list: where the ROWS numbers a_k begin, and where x_k begins. */
+INLINE void tile(int wide, int inner, const int *list, const double *panel, const double *X, double *Y, int ldy,
+                 int rows)
+{
+    lane sum[ROWS][WIDE];
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int t = 0; t < wide; t++) sum[r][t] = (lane){0};
+    for (int k = 0; k < inner; k++) {
+        const double *a = panel + list[2 * k], *x = X + list[2 * k + 1];
+        lane here[WIDE];
+        UNROLL for (int t = 0; t < wide; t++) here[t] = load(x + t * LANES);
+        UNROLL for (int r = 0; r < ROWS; r++)
+            UNROLL for (int t = 0; t < wide; t++) sum[r][t] += a[r] * here[t];
+    }
+    UNROLL for (int r = 0; r < ROWS; r++) {
+        if (r >= rows) continue;
+        UNROLL for (int t = 0; t < wide; t++) {
+            double *y = Y + r * ldy + t * LANES;
+            store(y, load(y) + sum[r][t]);
+        }
+    }
+}
+
+static void tile_of(int wide, int inner, const int *list, const double *panel, const double *X, double *Y, int ldy,
+                    int rows)
+{
+    if (wide == 1) tile(1, inner, list, panel, X, Y, ldy, rows);
+    if (wide == 2) tile(2, inner, list, panel, X, Y, ldy, rows);
+    if (wide >= 3) tile(WIDE, inner, list, panel, X, Y, ldy, rows);
+}
+
+/* Bits of the blocks that `count` vectors from column j on touch. */
+INLINE mask blocks(int j, int count)
+{
+    int first = j / BLOCK, last = (j + count * LANES - 1) / BLOCK;
+    mask bits = 0;
+    for (int b = first; b <= last; b++) bits |= 1ULL << b;
+    return bits;
+}
+
+/* The rows that touch the block `own`, with their parts from column i on, times their weights; returns their number. */
+static int packed(const double *base, const struct product *p, int i, double *panel, int *pairs, mask *masks)
+{
+    mask own = 1ULL << i / BLOCK;
+    int many = 0;
+    for (int k = 0; k < p->inner; k++) {
+        const double *a = base + p->left[k] + i;
+        double weight = p->weight[k], *to = panel + many * ROWS;
+        if (weight == 0 || (p->mask && !(p->mask[k] & own))) continue;
+        UNROLL for (int r = 0; r < ROWS; r += LANES < ROWS ? LANES : ROWS) store(to + r, weight * load(a + r));
+        if (p->mask) masks[many] = p->mask[k];
+        pairs[2 * many] = many * ROWS;
+        pairs[2 * many + 1] = p->right[k];
+        many++;
+    }
+    return many;
+}
+
+void stage_qp_product(const double *base, const struct product *p, int rows, int columns, int upper, double *Y,
+                      int ldy, const struct product_work *work)
+{
+    int *all = work->list, *some = all + 2 * p->inner, left;
+    for (int i = 0; i < rows; i += ROWS) {
+        int many = packed(base, p, i, work->panel, all, work->masks), real = rows - i < ROWS ? rows - i : ROWS;
+        for (int j = upper ? i / BLOCK * BLOCK : 0; (left = (columns - j) / LANES) > 0;) {
+            int wide = left > 4 || left == WIDE ? WIDE : left > 2 ? 2 : left, n = many;
+            const int *pairs = all;
+            if (p->mask) {
+                mask needed = blocks(j, wide);
+                pairs = some;
+                n = 0;
+                for (int q = 0; q < many; q++) {
+                    some[2 * n] = all[2 * q];
+                    some[2 * n + 1] = all[2 * q + 1];
+                    n += (work->masks[q] & needed) != 0;
+                }
+            }
+            tile_of(wide, n, pairs, work->panel, base + j, Y + (long)i * ldy + j, ldy, real);
+            j += wide * LANES;
+        }
+    }
+}
