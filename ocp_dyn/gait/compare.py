@@ -29,7 +29,8 @@ class CurveAgreement(NamedTuple):
 
     rmse: root mean square of the difference, in the unit of the curve; offset: its mean. correlation: of Pearson, nan
     for a constant curve. within: percent of the points within two standard deviations of the mean, nan if these are not
-    known. Forces and centers of pressure are compared while the foot is on the ground, others over the stride.
+    known. spread: root mean square of the standard deviation of the people, nan if it is not known. Forces and centers
+    of pressure are compared while the foot is on the ground, others over the stride.
     """
 
     curve: str
@@ -38,6 +39,7 @@ class CurveAgreement(NamedTuple):
     offset: float
     correlation: float
     within: float
+    spread: float = np.nan
 
 
 class Expected(NamedTuple):
@@ -54,6 +56,17 @@ class Expected(NamedTuple):
     def deviation(self) -> float:
         """Deviation from the mean [%]."""
         return 100 * (self.value / self.mean - 1)
+
+    @property
+    def outside(self) -> bool:
+        """Whether the value is more than two standard deviations from the mean; False if these are not known."""
+        return bool(abs(self.value - self.mean) > 2 * self.sd)
+
+    @property
+    def line(self) -> str:
+        """Name and value, and the band of the people: "double support percent 12.6 (people 18.9 ± 2)"."""
+        spread = f" ± {self.sd:.2g}" if np.isfinite(self.sd) else ""
+        return f"{self.figure.replace('_', ' ')} {self.value:.3g} (people {self.mean:.3g}{spread})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +183,7 @@ def _agreement(gait: GaitData, reference: GaitReference, name: str) -> CurveAgre
         float(difference.mean()),
         np.nan if constant else float(np.corrcoef(walk, mean)[0, 1]),
         float(100 * np.mean(np.abs(difference) <= 2 * sd)) if np.isfinite(sd).all() else np.nan,
+        float(np.sqrt(np.mean(sd**2))),
     )
 
 
@@ -226,6 +240,20 @@ def expected(figures: Mapping[str, float]) -> list[Expected]:
         if at is not None and (adult or by_size):
             found.append(Expected(quantity, figures[quantity], *at, source))
     return found
+
+
+def outside(figures: Mapping[str, float]) -> list[Expected]:
+    """Figures that lie outside the measured bands, two standard deviations to both sides of the mean, of all sources
+    that tell one at this speed and slope; each beside the source that comes nearest."""
+    known: dict[str, list[Expected]] = {}
+    for e in expected(figures):
+        if np.isfinite(e.sd) and e.sd > 0:
+            known.setdefault(e.figure, []).append(e)
+    return [
+        min(beside, key=lambda e: abs(e.value - e.mean) / e.sd)
+        for beside in known.values()
+        if all(e.outside for e in beside)
+    ]
 
 
 def _at(lines: list[Measured], figures: Mapping[str, float]) -> tuple[float, float] | None:

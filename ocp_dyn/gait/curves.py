@@ -12,7 +12,8 @@ from .._base.types import Array, names_in_message
 from .data import UNITS
 from .figures import events, figures
 from .gait import Gait
-from .joint_angles import gait_coordinates
+from .joint_angles import gait_coordinates, hip_planes
+from .planes import hip_curves, segment_angles
 from .stride import Stride, body_of
 from .unrolled import Walk, check_finite
 
@@ -51,7 +52,7 @@ def gait(motion: Walk, side: Any = "right") -> Gait:
         )
     check_finite(motion, "gait()")
     stride = Stride(motion, chosen, coordinates)
-    found = _joints(stride) | _body(stride) | _ground(stride)
+    found = _joints(stride) | _body(stride) | _ground(stride) | _mass_center(stride)
     curves = {name: found[name] for name in UNITS if name in found}
     at = events(stride, curves)
     numbers = figures(stride, curves, at)
@@ -63,10 +64,11 @@ def gait(motion: Walk, side: Any = "right") -> Gait:
 
 
 def _joints(stride: Stride) -> dict[str, Array]:
-    """Flexions, net moments and powers of hip, knee and ankle."""
+    """Angles, net moments and powers of hip, knee and ankle."""
     t, q, qd, tau = stride.states
     mass = float(stride.model.mass) or 1.0
-    found = {}
+    planes = hip_planes(stride.model, stride.joints["hip"])
+    found = hip_curves(planes, lambda values: stride.at_percent(t, values), q, qd, tau, mass)
     for joint, c in stride.joints.items():
         found[ANGLES[joint]] = np.degrees(c.sign * stride.at_percent(t, q[:, c.q_index]))
         found[MOMENTS[joint]] = -c.sign * stride.at_percent(t, tau[:, c.qd_index]) / mass
@@ -76,21 +78,17 @@ def _joints(stride: Stride) -> dict[str, Array]:
 
 def _body(stride: Stride) -> dict[str, Array]:
     """Angles of pelvis, trunk and foot, and of the thigh relative to the trunk [degrees]."""
-    model, out = stride.model, stride.out
-    hip, knee, lean = stride.body("hip"), stride.body("knee"), stride.lean
+    model, lean = stride.model, stride.lean
+    hip, knee = stride.body("hip"), stride.body("knee")
     pelvis = model.body_names[model.parent[model.body_names.index(hip) + 1] - 1]
-    R, trunk = stride.frame(pelvis)[0], stride.frame(_trunk(stride, pelvis))[0]
-    trunk_tilt = np.arctan2(trunk[:, 0, 2], trunk[:, 2, 2])
+    found = segment_angles(stride.frame(pelvis)[0], stride.frame(_trunk(stride, pelvis))[0], stride.out)
     line = stride.frame(knee)[1] - stride.frame(hip)[1]
     thigh = np.arctan2(line[:, 0], -line[:, 2])
-    found = {
-        # R = Rz(-rotation) Rx(obliquity) Ry(tilt), for the left side
-        "pelvis tilt": np.arctan2(-R[:, 2, 0], R[:, 2, 2]) - lean,
-        "pelvis obliquity": out * np.arcsin(np.clip(R[:, 2, 1], -1, 1)),
-        "pelvis rotation": out * np.arctan2(R[:, 0, 1], R[:, 1, 1]),
-        "trunk tilt": trunk_tilt - lean,
+    found |= {
+        "pelvis tilt": found["pelvis tilt"] - lean,
+        "trunk tilt": found["trunk tilt"] - lean,
         "thigh flexion": thigh + lean,
-        "hip flexion from trunk": thigh + trunk_tilt,
+        "hip flexion from trunk": thigh + found["trunk tilt"],
     }
     heel = f"heel_{stride.side[0]}"
     if heel in model.frame_names:
@@ -114,3 +112,11 @@ def _ground(stride: Stride) -> dict[str, Array]:
         found["center of pressure along"] = pressure[:, 0]
         found["center of pressure lateral"] = stride.out * pressure[:, 1]
     return found
+
+
+def _mass_center(stride: Stride) -> dict[str, Array]:
+    """Center of mass about its mean over the stride [m]: up from the ground, and outward."""
+    t, q = stride.states[:2]
+    p = stride.at_percent(t, stride.mass_center(q))
+    p = p - p[:-1].mean(axis=0)
+    return {"center of mass height": p[:, 2], "center of mass lateral": stride.out * p[:, 1]}

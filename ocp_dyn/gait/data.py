@@ -12,11 +12,15 @@ from .._base.types import Array
 UNITS = {
     **dict.fromkeys(("hip flexion", "hip flexion from trunk", "thigh flexion", "knee flexion"), "degrees"),
     **dict.fromkeys(("ankle dorsiflexion", "pelvis tilt", "pelvis obliquity", "pelvis rotation"), "degrees"),
-    **dict.fromkeys(("trunk tilt", "foot pitch"), "degrees"),
+    **dict.fromkeys(("hip adduction", "hip internal rotation"), "degrees"),
+    **dict.fromkeys(("trunk tilt", "trunk lean", "trunk rotation", "foot pitch"), "degrees"),
     **dict.fromkeys(("hip extension moment", "knee extension moment", "ankle plantar flexion moment"), "N m/kg"),
+    **dict.fromkeys(("hip abduction moment", "hip external rotation moment"), "N m/kg"),
     **dict.fromkeys(("hip power", "knee power", "ankle power"), "W/kg"),
+    **dict.fromkeys(("hip abduction power", "hip rotation power"), "W/kg"),
     **dict.fromkeys(("forward force", "lateral force", "vertical force"), "body weights"),
     **dict.fromkeys(("center of pressure along", "center of pressure lateral"), "foot lengths"),
+    **dict.fromkeys(("center of mass height", "center of mass lateral"), "m"),
 }
 """Unit of every curve. `Gait` tells definitions and signs."""
 

@@ -71,6 +71,7 @@ def figures(stride: Stride, curves: Mapping[str, Array], at: Mapping[str, float]
         "stance_knee_peak_deg": float(knee[first_half].max()),
         "swing_knee_peak_deg": float(knee[swing].max()),
         "push_off_moment_Nm_per_kg": float(curves["ankle plantar flexion moment"].max()),
+        "push_off_moment_percent": float(PERCENT[np.argmax(curves["ankle plantar flexion moment"])]),
         "push_off_power_W_per_kg": float(curves["ankle power"].max()),
         "peak_vertical_force_body_weights": float(vertical.max()),
         **_peaks(vertical, toe_off),
@@ -78,8 +79,28 @@ def figures(stride: Stride, curves: Mapping[str, Array], at: Mapping[str, float]
         "propelling_force_body_weights": float(curves["forward force"].max()),
         "pelvis_rotation_range_deg": float(np.ptp(curves["pelvis rotation"])),
         "pelvis_obliquity_range_deg": float(np.ptp(curves["pelvis obliquity"])),
+        **_other_planes(curves, toe_off),
     }
     return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _other_planes(curves: Mapping[str, Array], toe_off: float) -> dict[str, float]:
+    """Ranges of trunk and center of mass, and peaks of the hip in stance, in the frontal and the transverse plane."""
+    stance = PERCENT <= toe_off
+    found = {
+        "trunk_lean_range_deg": float(np.ptp(curves["trunk lean"])),
+        "trunk_rotation_range_deg": float(np.ptp(curves["trunk rotation"])),
+        "center_of_mass_rise_m": float(np.ptp(curves["center of mass height"])),
+        "center_of_mass_sway_m": float(np.ptp(curves["center of mass lateral"])),
+    }
+    if "hip adduction" in curves:
+        moment = np.where(PERCENT <= toe_off / 2, curves["hip abduction moment"], -np.inf)
+        found |= {
+            "hip_adduction_peak_deg": float(curves["hip adduction"][stance].max()),
+            "hip_abduction_moment_Nm_per_kg": float(moment.max()),
+            "hip_abduction_moment_percent": float(PERCENT[np.argmax(moment)]),
+        }
+    return found
 
 
 def _peaks(vertical: Array, toe_off: float) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import Any
 from .._base.checks import name_among
 from .._base.display import Displayed, plot, table
 from .._base.types import Array
-from .compare import Expected, GaitComparison, compare, expected
+from .compare import Expected, GaitComparison, compare, expected, outside
 from .data import PERCENT, UNITS
 from .reference import gait_reference, write_table
 
@@ -27,16 +27,21 @@ class Gait(Displayed):
     | `hip flexion from trunk` | degrees | line from hip to knee relative to the trunk, in the plane of progression |
     | `thigh flexion` | degrees | line from hip to knee relative to the vertical, in the plane of progression |
     | `knee flexion`, `ankle dorsiflexion` | degrees | angles of the joints; 0 when standing upright |
+    | `hip adduction`, `hip internal rotation` | degrees | angles of the joint about the axes after flexion |
     | `pelvis tilt`, `trunk tilt` | degrees | forward lean from the vertical; 0 when standing upright |
     | `pelvis obliquity` | degrees | the side of this leg up |
-    | `pelvis rotation` | degrees | the side of this leg forward |
+    | `trunk lean` | degrees | from the vertical to the side of this leg |
+    | `pelvis rotation`, `trunk rotation` | degrees | the side of this leg forward |
     | `foot pitch` | degrees | sole against the ground, toes up |
     | `hip extension moment`, `knee extension moment` | N m/kg | internal net moment: motor and passive torque |
     | `ankle plantar flexion moment` | N m/kg | internal net moment: motor and passive torque |
+    | `hip abduction moment`, `hip external rotation moment` | N m/kg | internal net moment: motor and passive torque |
     | `hip power`, `knee power`, `ankle power` | W/kg | net moment times rate of the joint, generation |
+    | `hip abduction power`, `hip rotation power` | W/kg | the same about the other axes of the hip |
     | `forward force`, `lateral force`, `vertical force` | body weights | on the foot: forward, outward, up |
     | `center of pressure along` | foot lengths | from the heel forward; nan in the swing |
     | `center of pressure lateral` | foot lengths | from the foot's midline outward; nan in the swing |
+    | `center of mass height`, `center of mass lateral` | m | from its mean over the stride: up, outward |
 
     Winter's tables (1991) have the hip angle of a thigh relative to the trunk, those of optical gait analysis relative
     to the pelvis. Here the pelvis has no tilt when the body stands upright; clinical markers of an upright pelvis show
@@ -46,8 +51,10 @@ class Gait(Displayed):
 
     events: percent of the stride at which feet strike and leave the ground, "foot flat" and "heel-off": the foot's
     pitch comes within 2 degrees of that in single support, and leaves them again. figures: numbers of the walk by name
-    and unit, among them cadence, step width (between the heels, in the middle of stance) and double support (both of a
-    stride together). mark: words on a solution that did not converge, "" for others.
+    and unit, among them cadence, step width (between the heels, in the middle of stance), double support (both of a
+    stride together), and the largest hip abduction moment of the first half of stance with its time. The curves of the
+    other planes are left out of models whose hips do not turn in them. mark: words on a
+    solution that did not converge, "" for others.
 
     >>> gait = ocp.Gait("right", "a walk", {"knee flexion": np.full(101, 5.0)}, {}, {"step_width_m": 0.1})
     >>> gait["knee flexion"][0], gait.units("knee flexion"), gait.numbers()
@@ -87,15 +94,25 @@ class Gait(Displayed):
 
         A list of (figure, value, mean, sd, source); sd is nan where it was not published.
         """
-        return expected(self.figures)
+        return expected(self.numbers())
+
+    def outside(self) -> list[Expected]:
+        """Figures of this walk that lie outside the measured bands: more than two standard deviations from the mean of
+        every source that tells them at this speed and slope. `print` names them.
+
+        >>> gait = ocp.Gait("right", "a walk", {}, {}, {"speed_m_per_s": 1.3, "center_of_mass_rise_m": 0.01})
+        >>> [e.line for e in gait.outside()]
+        ['center of mass rise m 0.01 (people 0.0413 ± 0.0079)']
+        """
+        return outside(self.numbers())
 
     def plot(self, path: str | Path | None = None, *, reference: Any = None, quantities: Any = None) -> Any:
         """Figure of the curves, written to `path` (.png, .pdf, .svg) if given, with measured bands behind them.
 
         reference: a measured gait by name, path or `GaitReference`, or a list of several, see `gait_reference`; its
         mean is dashed, its band reaches two standard deviations to both sides. quantities: rows of panels, some of
-        "angles", "moments", "powers", "forces", "pelvis" and "foot". The panel of the hip shows the angle that the
-        reference defines.
+        "angles", "moments", "powers", "forces", "pelvis", "hips", "hip rotation", "trunk", "foot" and "center of mass".
+        The panel of the hip shows the angle that the reference defines.
         """
         return plot(self, reference=reference, path=path, quantities=quantities)
 
@@ -110,7 +127,8 @@ class Gait(Displayed):
     def __str__(self) -> str:
         rows = self.rows()
         width = max(len(name) for name, _ in rows) + 2
-        return "\n".join([f"{self.title}, {self.side} leg", *(f"{name:{width}}{text}" for name, text in rows)])
+        beyond = [f"outside the measured band: {e.line}" for e in self.outside()]
+        return "\n".join([f"{self.title}, {self.side} leg", *(f"{name:{width}}{text}" for name, text in rows), *beyond])
 
     def __repr__(self) -> str:
         return f"Gait of {self.title!r}, {self.side} leg: {len(self.curves)} curves"

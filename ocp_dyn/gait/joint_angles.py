@@ -22,6 +22,9 @@ is dorsiflexion.
 
 LEGS = ("hip", "knee", "ankle")
 
+NEAR = 0.7
+"""Least part of an axis along that of a plane, by which a joint turns in this plane."""
+
 
 @dataclass(frozen=True)
 class Coordinate:
@@ -76,7 +79,7 @@ def gait_coordinates(model: Model) -> dict[str, list[Coordinate]]:
             if not entries:
                 continue
             y, q_index, qd_index, i = max(entries, key=lambda entry: abs(entry[0]))
-            if abs(y) < 0.7:
+            if abs(y) < NEAR:
                 continue
             label = "flexion" if name == "lumbar" else ""
             sign_of_q = sign * float(np.sign(y))
@@ -85,6 +88,34 @@ def gait_coordinates(model: Model) -> dict[str, list[Coordinate]]:
         return {}
     if "lumbar" in found:
         found["lumbar"] += _beside(model, found["lumbar"][0], axes)
+    return found
+
+
+def hip_planes(model: Model, flexion: Coordinate) -> dict[str, Coordinate]:
+    """The other coordinates of a hip, by name: "adduction", about the axis nearest to x, and "internal rotation", about
+    the one nearest to z, of all joints on this side with the word hip; those that the model has.
+
+    flexion: of this hip, from `gait_coordinates`. Abduction and external rotation of a left leg are positive rotations
+    about x and z, of a right leg negative ones.
+    """
+    side, axes = sides(model), _axes(model)
+    inward = -1.0 if flexion.side == "left" else 1.0
+    entries = [
+        (axes[dof], model.q_index[i] + k, dof)
+        for i, _ in model.edges
+        if "hip" in re.split(r"[\W_]+", model.joint_names[i - 1].lower())
+        and side[i] == flexion.side
+        and model.joints[i].nq == model.joints[i].nv
+        for k, dof in enumerate(model.dofs_of(i))
+        if dof != flexion.qd_index
+    ]
+    found = {}
+    for name, k in (("adduction", 0), ("internal rotation", 2)):
+        near = [entry for entry in entries if abs(entry[0][k]) >= NEAR]
+        if near:
+            axis, q_index, qd_index = max(near, key=lambda entry: abs(entry[0][k]))
+            sign = inward * float(np.sign(axis[k]))
+            found[name] = Coordinate(name, q_index, qd_index, flexion.side, True, sign)
     return found
 
 

@@ -55,7 +55,7 @@ MOST_MISSING = 10.0
 """Largest gap [%] between the points of a table."""
 
 
-LARGEST = {"degrees": 360.0, "N m/kg": 20.0, "W/kg": 200.0, "body weights": 20.0, "foot lengths": 10.0}
+LARGEST = {"degrees": 360.0, "N m/kg": 20.0, "W/kg": 200.0, "body weights": 20.0, "foot lengths": 10.0, "m": 1.0}
 """Values that no curve of a person reaches, by unit: beyond them a table has another unit, such as N or N mm/kg."""
 
 SYNONYMS = {"height": "stature", "weight": "mass", "body_mass": "mass", "walking_speed": "speed", "gender": "sex"}
@@ -120,7 +120,8 @@ def named_references() -> list[str]:
 def gait_reference(reference: Any) -> GaitReference:
     """A measured gait by its name, or from the path of a table (.csv), or a `GaitReference` itself.
 
-    Names: "winter", adults at their natural cadence (Winter 1991); "schwartz_very_slow", "schwartz_slow",
+    Names: "winter", adults at their natural cadence (Winter 1991); "rajagopal", one adult with the curves of all three
+    planes (Rajagopal et al. 2016), without a deviation; "schwartz_very_slow", "schwartz_slow",
     "schwartz_free", "schwartz_fast", "schwartz_very_fast", children and adolescents at five speeds with moments and
     powers (Schwartz et al. 2008). Format of a table: docstring of `ocp_dyn.ocp.analysis.gait.reference`.
 

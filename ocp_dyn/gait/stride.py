@@ -16,6 +16,7 @@ from casadi import DM, SX
 
 from .._base.types import Array
 from ..dynamics.kinematics import pose
+from ..dynamics.momentum import center_of_mass
 from ..dynamics.passive_torques import passive_force
 from ..functions.function import function
 from ..mechanism import Model
@@ -95,6 +96,10 @@ class Stride:
             self._poses[name] = ca.Function("pose", [x], [ca.densify(ca.vertcat(ca.vec(R.T), p))])
         found = np.array(self._poses[name](DM(q.T)).full()).T
         return found[:, :9].reshape(-1, 3, 3), found[:, 9:]
+
+    def mass_center(self, q: Array) -> Array:
+        """Center of mass (n, 3) [m] in the configurations q (n, nq)."""
+        return np.array(DM(function(center_of_mass, self.model)(DM(q.T))).full()).T
 
     def upright(self, name: str) -> tuple[Array, Array]:
         """(R (3, 3), p (3) [m]) of a frame in the neutral posture."""

@@ -19,6 +19,7 @@ from .analysis.deciding import DecidingBounds
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
 from .analysis.interval_errors import IntervalErrors, interval_errors
+from .analysis.measured_bands import OUTSIDE, outside_bands
 from .analysis.metabolic_cost import Metabolism, metabolic_rate
 from .analysis.refinement import Refinement, refinement
 from .analysis.summary import Summary
@@ -69,8 +70,9 @@ class Solution(Motion):
     """
 
     def __str__(self) -> str:
-        line = summary.bounds_of(self).line
-        return repr(self) + (f"\n{summary.DECIDE}: {line}" if line else "")
+        line, beyond = summary.bounds_of(self).line, outside_bands(self) if self.converged else []
+        found = repr(self) + (f"\n{summary.DECIDE}: {line}" if line else "")
+        return found + (f"\n{OUTSIDE}: {', '.join(e.line for e in beyond)}" if beyond else "")
 
     def summary(self, defects: bool = True) -> Summary:
         """Status, cost, duration, speed, work, peak torque and defects: `print` shows a table, `numbers()` gives a

@@ -6,17 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from casadi import DM
 
 from .._base import checks
 from .._base.types import Array, repr_in_message
 from ..codegen import compile as machine_code
 from ..dynamics.kinematics import resolve
+from ..dynamics.momentum import center_of_mass
 from ..dynamics.rnea_crba_aba import inverse_dynamics
 from ..functions.function import function
 from ..gait.bodies import sides
 from ..gait.data import PERCENT
 from ..gait.gait import Gait
-from ..gait.joint_angles import gait_coordinates
+from ..gait.joint_angles import gait_coordinates, hip_planes
+from ..gait.planes import hip_curves, segment_angles
 from ..mechanism.loads import Loads
 from .events import Events, events_from_forces
 from .fitting.placed import Placed, interpreted, turning_dofs
@@ -71,8 +74,9 @@ class NetMoments:
         )
 
     def gait(self, side: str = "right", *, events: Events | None = None, foot: str = "") -> Gait:
-        """Angles, moments and powers of hip, knee and ankle and the ground force over the first whole stride of a side,
-        by body mass and weight; see `Gait` for signs. Its `plot(reference="winter")` shows them in measured bands.
+        """Angles, moments and powers of hip, knee and ankle, angles of pelvis and trunk, the center of mass and the
+        ground force over the first whole stride of a side, by body mass and weight; see `Gait` for signs. Its
+        `plot(reference="winter")` shows them in measured bands.
 
         foot: its frame among the forces; default: that whose body is on that side. events: default: those of the
         forces. ValueError without a whole stride, or hips, knees and ankles.
@@ -166,7 +170,10 @@ def _gait(found: NetMoments, side: Any, events: Events | None, foot: str) -> Gai
         curves[angle] = np.degrees(c.sign * curve(motion.q[:, c.q_index]))
         curves[MOMENTS[joint]] = -c.sign * curve(found.tau[:, c.qd_index]) / mass
         curves[f"{joint} power"] = curve(found.tau[:, c.qd_index] * motion.qd[:, c.qd_index]) / mass
+    hip = next(c for c in joints["hip"] if c.side == side)
+    curves |= hip_curves(hip_planes(model, hip), curve, motion.q, motion.qd, found.tau, mass)
     curves |= {name: curve(x) for name, x in _segments(motion, joints, side).items()}
+    curves |= _mass_center(motion, curve, side)
     if forces is not None and foot in forces.names:
         weight = mass * float(np.linalg.norm(np.array(model.gravity, dtype=float).ravel()))
         out = 1.0 if side == "left" else -1.0
@@ -186,8 +193,8 @@ def _gait(found: NetMoments, side: Any, events: Events | None, foot: str) -> Gai
 
 
 def _segments(motion: FittedMotion, joints: Any, side: str) -> dict[str, Array]:
-    """Angles of thigh and trunk against the vertical, and between them, in the plane of x and z [degrees]; the trunk is
-    upright in the neutral configuration."""
+    """Angles of thigh, pelvis and trunk against the vertical and the way along x, and between thigh and trunk in the
+    plane of x and z [degrees]; pelvis and trunk are upright in the neutral configuration."""
     model, placed = motion.model, Placed(motion.model)
     there = ~np.isnan(motion.q).any(axis=1)
     R, p, _, _ = placed.bodies(motion.q[there])
@@ -199,15 +206,26 @@ def _segments(motion: FittedMotion, joints: Any, side: str) -> dict[str, Array]:
     lumbar = [int(placed.dof_body[joints["lumbar"][0].qd_index])] if "lumbar" in joints else []
     trunk = [*lumbar, *named, model.parent[hip]][0]
     line = p[:, knee] - p[:, hip]
-    up = (R[:, trunk] @ upright[trunk].T)[..., 2]
-    found = {}
-    for name, angle in (
-        ("thigh flexion", np.arctan2(line[:, 0], -line[:, 2])),
-        ("trunk tilt", np.arctan2(up[:, 0], up[:, 2])),
-    ):
-        found[name] = np.full(len(motion.q), np.nan)
+    pelvis, torso = (R[:, body] @ upright[body].T for body in (model.parent[hip], trunk))
+    angles = segment_angles(pelvis, torso, 1.0 if side == "left" else -1.0)
+    angles["thigh flexion"] = np.arctan2(line[:, 0], -line[:, 2])
+    angles["hip flexion from trunk"] = angles["thigh flexion"] + angles["trunk tilt"]
+    found = {name: np.full(len(motion.q), np.nan) for name in angles}
+    for name, angle in angles.items():
         found[name][there] = np.degrees(angle)
-    return found | {"hip flexion from trunk": found["thigh flexion"] + found["trunk tilt"]}
+    return found
+
+
+def _mass_center(motion: FittedMotion, curve: Any, side: str) -> dict[str, Array]:
+    """Center of mass about its mean over the stride [m]: up, and outward; a straight drift to one side is taken off."""
+    p = np.array(DM(function(center_of_mass, motion.model)(DM(motion.q.T))).full()).T
+    height, lateral = curve(p[:, 2]), curve(p[:, 1])
+    lateral = lateral - np.linspace(0.0, lateral[-1] - lateral[0], lateral.size)
+    out = 1.0 if side == "left" else -1.0
+    return {
+        "center of mass height": height - height[:-1].mean(),
+        "center of mass lateral": out * (lateral - lateral[:-1].mean()),
+    }
 
 
 def _foot_of(model: Any, names: tuple[str, ...], side: str) -> str:

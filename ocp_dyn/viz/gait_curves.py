@@ -34,7 +34,11 @@ ROWS = {
     "powers": ("hip power", "knee power", "ankle power"),
     "forces": ("vertical force", "forward force", "lateral force"),
     "pelvis": ("pelvis tilt", "pelvis obliquity", "pelvis rotation"),
+    "hips": ("hip adduction", "hip abduction moment", "hip abduction power"),
+    "hip rotation": ("hip internal rotation", "hip external rotation moment", "hip rotation power"),
+    "trunk": ("trunk tilt", "trunk lean", "trunk rotation"),
     "foot": ("center of pressure along", "center of pressure lateral", "foot pitch"),
+    "center of mass": ("center of mass height", "center of mass lateral"),
 }
 """Curves of a row of panels, by the name of the row."""
 

@@ -37,6 +37,8 @@ from .gaits.markers import MeasuredPhase as MeasuredPhase
 from .gaits.markers import estimate_errors as estimate_errors
 from .gaits.markers import human_markers as human_markers
 from .gaits.markers import measure as measure
+from .gaits.objections import Objection as Objection
+from .gaits.objections import objections as objections
 from .gaits.passive_walkers import KnownGait as KnownGait
 from .gaits.passive_walkers import follow_slopes as follow_slopes
 from .gaits.passive_walkers import passive_figures as passive_figures
@@ -49,12 +51,14 @@ from .gaits.rabbit import rabbit_leg_change as rabbit_leg_change
 from .gaits.rabbit import zero_dynamics_of_rabbit as zero_dynamics_of_rabbit
 from .gaits.validation import ValidatedWalk as ValidatedWalk
 from .gaits.validation import WalkCase as WalkCase
+from .gaits.validation import bodies_of as bodies_of
 from .gaits.validation import fitting_references as fitting_references
 from .gaits.validation import preferred_speed as preferred_speed
 from .gaits.validation import validated_walks as validated_walks
 from .gaits.validation import validation_numbers as validation_numbers
 from .gaits.validation import walk_cases as walk_cases
 from .gaits.validation_report import plot_validation as plot_validation
+from .gaits.validation_report import write_bodies as write_bodies
 from .gaits.validation_report import write_validation as write_validation
 from .gaits.zero_dynamics import VirtualConstraints as VirtualConstraints
 from .gaits.zero_dynamics import ZeroDynamics as ZeroDynamics

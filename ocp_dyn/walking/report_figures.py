@@ -15,7 +15,7 @@ from .human_feet import HEEL, PIVOT
 GAIT = (
     "stance_percent", "stance_knee_peak_deg", "push_off_moment_Nm_per_kg", "push_off_power_W_per_kg",
     "vertical_force_maxima", "braking_force_body_weights", "propelling_force_body_weights",
-    "pelvis_rotation_range_deg", "pelvis_obliquity_range_deg",
+    "pelvis_rotation_range_deg", "pelvis_obliquity_range_deg", "trunk_lean_range_deg", "center_of_mass_rise_m",
 )  # fmt: skip
 """Numbers of `Solution.gait` that the report takes over by these names."""
 
@@ -27,10 +27,11 @@ def walk_figures(solution: Solution) -> dict[str, Any]:
     """
     found = step_figures(solution)
     try:
-        gait = solution.gait().numbers()
+        curves = solution.gait()
     except ValueError:
-        gait = {}
-    if gait:
+        curves = None
+    if curves is not None:
+        gait = curves.numbers()
         double = gait["double_support_percent"] / 2  # gait analysis adds up both of a stride
         found |= {
             "step_width_m": gait["step_width_m"],
@@ -40,6 +41,7 @@ def walk_figures(solution: Solution) -> dict[str, Any]:
             "heel_off_percent_of_stride": gait["heel_off_percent"],
             "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
             **{name: gait[name] for name in GAIT},
+            "outside_measured_bands": ", ".join(e.line for e in curves.outside()) or "none",
         }
     if solution.phases[0].name == "loading":
         found |= {"heel_strike_to_flat_s": solution.phases[0].duration, "swing_clearance_m": _clearance(solution)}

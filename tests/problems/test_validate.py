@@ -78,7 +78,7 @@ def test_bands_are_those_of_the_speed_on_level_ground():
     def names(*of, subject=None):
         return [r.name for r in od.walking.fitting_references(gait(*of), subject)]
 
-    assert names(1.3) == ["Winter 1991", "Schwartz 2008, free"]
+    assert names(1.3) == ["Winter 1991", "Rajagopal 2016", "Schwartz 2008, free"]
     assert names(0.7) == ["Schwartz 2008, slow"]
     assert names(2.0) == ["Schwartz 2008, very fast"]
     assert names(1.3, 0.08) == []
@@ -95,7 +95,7 @@ def test_a_walk_that_is_not_found_starts_once_more_from_the_nearest_one():
     assert [w.solution.converged for w in found] == [True, True, True, False, True]
     assert [w.start for w in found] == [None, None, Case(1.3), None, None]
     assert found[3].gait is None
-    assert len(found[0].comparisons) == 2
+    assert len(found[0].comparisons) == 3
     assert {e.figure for e in found[4].gait.expected()} == {"stride_frequency_Hz", "metabolic_cost_J_per_kg_m"}
     numbers = od.walking.validation_numbers(found)
     assert (numbers["walks"], numbers["converged"]) == (5, 4)
@@ -160,7 +160,7 @@ def test_a_subject_walks_with_her_body_and_speed(tmp_path, monkeypatch, capsys):
     assert validate.main(["--data", str(path), "--out", str(out), "--json"]) == 0
     assert calls == [(1.25, 0.0, None)]
     assert bodies[-1] == {"mass": 61.0, "height": 1.66, "sex": "female"}
-    assert (out / "walk_1.25.png").read_text() == "subject 7, Winter 1991, Schwartz 2008, free"
+    assert (out / "walk_1.25.png").read_text() == "subject 7, Winter 1991, Rajagopal 2016, Schwartz 2008, free"
     assert "Held beside the subject **subject 7**" in (out / "report.md").read_text()
     printed = capsys.readouterr()
     assert "subject 7" in printed.out
@@ -228,3 +228,45 @@ def test_a_walk_is_held_beside_measurements(motions, monkeypatch, tmp_path, caps
     # hip, knee and ankle turn the same way as those of people
     for curve in ("hip flexion from trunk", "knee flexion", "ankle dorsiflexion", "vertical force"):
         assert again.compare("winter")[curve].correlation > 0.5
+
+
+def test_every_figure_and_curve_is_a_row_with_its_band(tmp_path):
+    make, _ = maker(never={0.7})
+    found = list(od.walking.validated_walks([Case(1.3), Case(0.7), Case(1.3, 0.08)], make))
+    rows = {(o.what, o.source): o for o in od.walking.objections(found[0])}
+    knee = found[0].comparisons[0]["knee flexion"]
+    assert rows["knee flexion [degrees]", "Winter 1991"] == (
+        "knee flexion [degrees]", f"RMSE {knee.rmse:.2g}", f"SD {knee.spread:.2g}", "Winter 1991", True
+    )  # fmt: skip
+    assert rows["vertical force [body weights]", "Rajagopal 2016"].outside is None
+    swing = rows["swing knee peak deg", "Schwartz et al."]
+    assert (swing.value, swing.outside) == ("60", False)
+    assert swing.band.startswith("60.5 ± 9.")
+    assert od.walking.objections(found[1]) == []
+    od.walking.write_bodies({"a man": found, "nobody": found[1:2]}, tmp_path / "bodies.md")
+    lines = (tmp_path / "bodies.md").read_text().splitlines()
+    assert "| nobody | 0.70 m/s | no: Infeasible_Problem_Detected | 0 | 0 |  |" in lines
+    man = next(line for line in lines if line.startswith("| a man | 1.30 m/s | yes |"))
+    assert f"knee flexion [degrees] RMSE {knee.rmse:.2g} (SD {knee.spread:.2g})" in man
+    assert "swing knee" not in man
+    assert not any("slope" in line for line in lines)
+
+
+def test_bodies_have_lists_of_one_length_or_one_value_for_all(monkeypatch, tmp_path, capsys):
+    bodies = []
+
+    def problem(speed, body, *, quick=False):
+        bodies.append((body["mass"], body["height"], body["sex"]))
+        return maker()[0](speed)
+
+    monkeypatch.setattr(validate, "problem", problem)
+    options = ["--mass", "55", "110", "--sex", "female", "male", "--speeds", "1.1", "--slopes", "0", "--quiet"]
+    assert validate.main([*options, "--json", "--out", str(tmp_path)]) == 0
+    assert set(bodies) == {(55.0, 1.741, "female"), (110.0, 1.741, "male")}
+    names = {"female_55_1.741", "male_110_1.741"}
+    assert {path.name for path in tmp_path.iterdir()} == names | {"bodies.md"}
+    assert (tmp_path / "male_110_1.741" / "report.md").is_file()
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]).keys() == names | {"seconds"}
+    with pytest.raises(SystemExit):
+        validate.main([*options, "--height", "1.6", "1.7", "1.8"])
+    assert "mass: give one value for all bodies, or 3" in capsys.readouterr().err

@@ -15,7 +15,9 @@ from ...ocp import Gait, GaitComparison, GaitReference, Problem, Solution, gait_
 from ..report_figures import metabolism
 
 NATURAL = 0.2
-"""Largest difference from the speed of Winter's adults [m/s] at which their bands are drawn."""
+"""Largest difference from the speed of measured adults [m/s] at which their curves are drawn."""
+
+ADULTS = ("winter", "rajagopal")
 
 BY_SIZE = tuple(f"schwartz_{name}" for name in ("very_slow", "slow", "free", "fast", "very_fast"))
 
@@ -69,6 +71,55 @@ class ValidatedWalk:
         """Number of iterations of the solver."""
         return int(self.solution.stats.get("iterations", 0))
 
+    @property
+    def line(self) -> str:
+        """The walk in a line: iterations, seconds, errors of the angles of the first measured gait."""
+        how = f"{self.iterations} iterations" if self.solution.converged else f"NOT FOUND, {self.solution.status}"
+        start = f", from {self.start.title}" if self.start is not None else ""
+        errors = [
+            f"{a.curve.split()[0]} {a.rmse:.1f}" for c in self.comparisons[:1] for a in c.curves if a.unit == "degrees"
+        ]
+        agreement = f"; {', '.join(errors[:3])} degrees RMSE" if errors else ""
+        return f"{self.case.title}: {how}, {self.seconds:.1f} s{start}{agreement}"
+
+    def plot(self, path: Any, subject: GaitReference | None = None) -> None:
+        """Draws the curves of the walk over the bands of `fitting_references`, and writes the picture; none for a walk
+        that was not found."""
+        if self.gait is not None:
+            bands = fitting_references(self.gait, subject)
+            if bands:
+                self.solution.plot(path, reference=bands)
+            else:
+                self.gait.plot(path)
+
+    def __str__(self) -> str:
+        told = [f"{self.case.title}: {'' if self.solution.converged else 'not '}converged"]
+        for k, comparison in enumerate(self.comparisons):
+            shown = replace(comparison, figures=()) if k else comparison  # the figures of the tables only once
+            told += [*(f"  {line}".rstrip() for line in str(shown).splitlines()), ""]
+        return "\n".join(told)
+
+
+def bodies_of(
+    mass: Sequence[float] = (73.0,), height: Sequence[float] = (1.741,), sex: Sequence[str] = ("male",)
+) -> list[dict[str, Any]]:
+    """Bodies by mass [kg], height [m] and sex, as keywords of `person`: lists of one length, or of a single entry that
+    stands for all.
+
+    ValueError for lists of different lengths.
+
+    >>> od.walking.bodies_of([55.0, 110.0], [1.6, 2.0])[1]
+    {'mass': 110.0, 'height': 2.0, 'sex': 'male'}
+    """
+    lists = {"mass": mass, "height": height, "sex": sex}
+    count = max(len(values) for values in lists.values())
+    for name, values in lists.items():
+        if len(values) not in (1, count):
+            raise ValueError(
+                f"{name}: give one value for all bodies, or {count}, as many as the longest list, got {len(values)}"
+            )
+    return [{name: values[k % len(values)] for name, values in lists.items()} for k in range(count)]
+
 
 def walk_cases(speeds: Sequence[float], slopes: Sequence[float], slope_speeds: Sequence[float]) -> list[WalkCase]:
     """Level walks at all speeds, those nearest to the middle first; then those on slopes, at their own speeds.
@@ -87,12 +138,11 @@ def fitting_references(gait: Gait, subject: GaitReference | None = None) -> list
     found = [] if subject is None else [subject]
     if abs(gait.figures["slope"]) >= LEVEL:
         return found
-    winter = gait_reference("winter")
-    if abs(gait.figures["speed_m_per_s"] - winter.numbers["speed"]) <= NATURAL:
-        found.append(winter)
+    adults = [gait_reference(name) for name in ADULTS]
+    adults = [a for a in adults if abs(gait.figures["speed_m_per_s"] - a.numbers["speed"]) <= NATURAL]
     groups = [gait_reference(name) for name in BY_SIZE]
     speed = gait.figures["dimensionless_speed"]
-    return [*found, min(groups, key=lambda group: abs(group.numbers["dimensionless_speed"] - speed))]
+    return [*found, *adults, min(groups, key=lambda group: abs(group.numbers["dimensionless_speed"] - speed))]
 
 
 def validated_walks(

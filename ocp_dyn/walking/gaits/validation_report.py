@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._base.files import whole_file
 from ...ocp import Gait, GaitComparison, GaitReference
+from .objections import body_rows, objection_rows
 from .validation import ValidatedWalk, preferred_speed
 
 FIGURES = {
@@ -20,7 +21,7 @@ FIGURES = {
     "metabolic_cost_J_per_kg_m": "metabolic cost, gross [J/(kg m)]",
     "double_support_percent": "double support [% of the stride]",
     "swing_knee_peak_deg": "knee flexion in swing [degrees]",
-    "pelvis_rotation_range_deg": "range of pelvis rotation [degrees]",
+    "center_of_mass_rise_m": "rise of the center of mass [m]",
     "push_off_moment_Nm_per_kg": "ankle moment at push-off [N m/kg]",
     "first_vertical_peak_body_weights": "first peak of vertical force [body weights]",
     "vertical_valley_body_weights": "valley between its peaks [body weights]",
@@ -36,6 +37,18 @@ BESIDE = """## Figures
 
 Of each walk the figure, the measured mean ± standard deviation at the same speed and slope, and the deviation of the
 walk from this mean."""
+
+OBJECTIONS = """## What a gait laboratory may object to
+
+Of each level walk the value, and what people are measured in: of a curve the root mean square of its difference from
+their mean and its correlation with it, beside the root mean square of their standard deviation; of a figure the mean ±
+two standard deviations. **Bold**: outside."""
+
+BODIES = """# Walks of several bodies beside measurements
+
+Of every walk on level ground the number of curves and figures whose band is known, and those outside it: curves that
+differ from the mean of the people by more than the people's standard deviation (root mean squares), figures beyond two
+standard deviations."""
 
 COLORS = ("#6B747D", "#0072B2", "#CC79A7", "#C9A227", "#444444", "#56B4E9", "#5B8E7D")
 """Colors of the sources in the picture against speed."""
@@ -113,6 +126,9 @@ def write_validation(
         )
     if subject is not None:
         parts.insert(1, f"Held beside the subject **{subject.name}**{': ' * bool(subject.source)}{subject.source}.")
+    if rows := objection_rows(found):
+        level = sorted((w for w in found if w.gait is not None and not w.case.slope), key=lambda w: w.case.speed)
+        parts += [OBJECTIONS, _table(("curve or figure (source)", *(w.case.title for w in level)), rows)]
     if any(walk.comparisons for walk in found):
         parts += [CURVES, *_curve_tables(found)]
     if any(walk.gait is not None for walk in found):
@@ -132,6 +148,16 @@ def write_validation(
     parts += ["## Sources\n\n" + "\n".join(f"- {source}" for source in (*bands, *sources))] if bands or sources else []
     with whole_file(path) as partial:
         partial.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def write_bodies(found: Mapping[str, Sequence[ValidatedWalk]], path: Path) -> None:
+    """Writes a table, in Markdown, of walks of several bodies: which figures of each lie outside the measured bands.
+
+    found: the walks by body, in words.
+    """
+    head = ("body", "walk", "converged", "judged", "outside", "which")
+    with whole_file(path) as partial:
+        partial.write_text(f"{BODIES}\n\n{_table(head, body_rows(found))}\n", encoding="utf-8")
 
 
 def _solved(walk: ValidatedWalk) -> tuple[str, ...]:

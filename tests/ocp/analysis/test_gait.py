@@ -19,14 +19,19 @@ DOUBLE = 0.1
 
 
 @cache
-def biped(stiffness=0.0, toes=True):
-    """A pelvis with two legs of thigh, shank and foot; hips 0.8 m above the soles."""
+def biped(stiffness=0.0, toes=True, hip="y"):
+    """A pelvis with two legs of thigh, shank and foot; hips 0.8 m above the soles, which turn about these axes."""
     builder = od.ModelBuilder("walker")
     builder.add_body("pelvis", od.FloatingBase(), mass=30, inertia=(1, 1, 1))
     for side, y in (("l", 0.1), ("r", -0.1)):
         link = {"mass": 5, "inertia": (0.1, 0.1, 0.1)}
         builder.add_body(
-            f"thigh_{side}", od.Revolute("y"), "pelvis", joint_name=f"hip_{side}", origin=(0, y, 0), **link
+            f"thigh_{side}",
+            od.Revolute("y") if hip == "y" else od.Euler(hip),
+            "pelvis",
+            joint_name=f"hip_{side}",
+            origin=(0, y, 0),
+            **link,
         )
         builder.add_body(f"shank_{side}", od.Revolute("y"), f"thigh_{side}", joint_name=f"knee_{side}",
                          origin=(0, 0, -0.4), stiffness=stiffness, **link)  # fmt: skip
@@ -39,13 +44,21 @@ def biped(stiffness=0.0, toes=True):
 
 
 def walk(
-    model, angles=lambda t, side: (0.0, 0.0, 0.0), tau=(0, 0, 0), load=lambda t: 400.0, moment=0.0, roll=0.0, turn=None
+    model,
+    angles=lambda t, side: (0.0, 0.0, 0.0),
+    tau=(0, 0, 0),
+    load=lambda t: 400.0,
+    moment=0.0,
+    roll=0.0,
+    turn=None,
+    planes=None,
 ):
     """One mirrored step that begins with the strike of the right foot; the left leaves the ground after DOUBLE.
 
     angles(t, side): hip, knee and ankle as functions of the time since this leg's strike, over the stride. tau:
     constant torques of the right hip, knee and ankle. load(t): vertical force on each foot at the time since its
     strike. moment: about y at the contact point of the right foot, roll: about x. turn: quaternion of the pelvis.
+    planes: (angle, speed, torque) of other dofs by name, constant along the step.
     """
     feet = {side: od.Contact(f"heel_{side}", point=(0.1, 0, 0)) for side in "rl"}
     # flat feet, with the middle of the sole 0.1 m ahead of the heel; the left one stands a step behind
@@ -62,11 +75,14 @@ def walk(
         for k, time in enumerate(t):
             for side, since in (("r", time), ("l", time + TIME)):
                 for joint, angle in zip(("hip", "knee", "ankle"), angles(since, side), strict=True):
-                    at = names.index(f"{joint}_{side}")
+                    at = names.index(f"{joint}_{side}" + (".ry" if f"{joint}_{side}.ry" in names else ""))
                     q[k, at + 1] = angle
         torques = np.zeros((N, model.nv))
         for joint, value in zip(("hip_r", "knee_r", "ankle_r"), tau, strict=True):
-            torques[:, names.index(joint)] = value
+            torques[:, names.index(joint if joint in names else f"{joint}.ry")] = value
+        for dof, (angle, speed, torque) in (planes or {}).items():
+            at = names.index(dof)
+            q[:, at + 1], qd[:, at], torques[:, at] = angle, speed, torque
         middle = (t[:-1] + t[1:]) / 2
         rows = []
         for side, since in (("r", middle), ("l", middle + TIME)):
@@ -297,6 +313,53 @@ def test_pelvis_angles(axis, name, sign):
     assert all(abs(solution.gait("right")[other][20]) < 1e-9 for other in others)
     side = 1.0 if name == "pelvis tilt" else -1.0  # the mirror image turns the other way in the second step
     assert solution.gait("left")[name][70] == pytest.approx(side * sign * np.degrees(0.1))
+
+
+def test_hips_in_the_other_planes_have_the_signs_of_the_clinic_on_both_sides():
+    """Abduction and external rotation are positive rotations about x and z on the left, negative ones on the right."""
+    planes = {"hip_r.rx": (0.1, 2.0, 12.0), "hip_r.rz": (0.2, 1.0, -6.0),
+              "hip_l.rx": (-0.3, 1.0, 30.0), "hip_l.rz": (0.05, 3.0, 18.0)}  # fmt: skip
+    motion = walk(biped(hip="yxz"), planes=planes)
+    mass = 60.0
+    right, left = motion.gait("right"), motion.gait("left")  # at 20 % of the stride the right foot stands
+    assert right["hip adduction"][20] == pytest.approx(np.degrees(0.1))
+    assert right["hip internal rotation"][20] == pytest.approx(np.degrees(0.2))
+    assert right["hip abduction moment"][20] == pytest.approx(-12 / mass)
+    assert right["hip external rotation moment"][20] == pytest.approx(6 / mass)
+    assert right["hip abduction power"][20] == pytest.approx(24 / mass)
+    assert right["hip rotation power"][20] == pytest.approx(-6 / mass)
+    assert left["hip adduction"][70] == pytest.approx(np.degrees(0.3))  # the left leg, 20 % into the right one's stride
+    assert left["hip internal rotation"][70] == pytest.approx(-np.degrees(0.05))
+    assert left["hip abduction moment"][70] == pytest.approx(30 / mass)
+    assert left["hip external rotation moment"][70] == pytest.approx(18 / mass)
+    # the left leg of this half stride is the mirror image of the right one of the other half
+    assert right["hip adduction"][70] == pytest.approx(np.degrees(0.3))
+    figures = right.figures
+    assert figures["hip_adduction_peak_deg"] == pytest.approx(np.degrees(0.3))
+    assert figures["hip_abduction_moment_Nm_per_kg"] == pytest.approx(-12 / mass)
+    assert not [name for name in walk(biped()).gait().curves if "duction" in name or "rotation moment" in name]
+
+
+def test_trunk_leans_to_the_side_of_the_leg_and_turns_with_it_forward():
+    turn = np.append(np.sin(0.05) * np.array([1, 0, 0]), np.cos(0.05))  # to the right
+    gait = walk(biped(), turn=turn).gait()
+    assert gait["trunk lean"][[20, 70]] == pytest.approx(np.degrees([0.1, -0.1]))
+    assert gait.figures["trunk_lean_range_deg"] == pytest.approx(np.degrees(0.2))
+    turned = walk(biped(), turn=np.append(np.sin(0.05) * np.array([0, 0, 1]), np.cos(0.05))).gait()
+    assert turned["trunk rotation"][20] == pytest.approx(np.degrees(0.1))
+
+
+def test_the_center_of_mass_rises_and_sways_about_its_mean():
+    motion = walk(biped())
+    phases = [replace(phase, q=phase.q.copy()) for phase in motion.phases]
+    for phase in phases:
+        phase.q[:, 1] = -0.02 * np.sin(np.pi * phase.t / TIME)  # to the right over the right foot
+        phase.q[:, 2] += 0.015 * np.sin(np.pi * phase.t / TIME) ** 2
+    gait = replace(motion, phases=tuple(phases)).gait()
+    assert gait["center of mass lateral"][[25, 75]] == pytest.approx([0.02, -0.02], rel=0.02)
+    assert gait["center of mass height"][25] == pytest.approx(0.0075, rel=0.03)
+    assert gait.figures["center_of_mass_rise_m"] == pytest.approx(0.015, rel=0.03)
+    assert gait.figures["center_of_mass_sway_m"] == pytest.approx(0.04, rel=0.02)
 
 
 def test_tilts_on_a_slope_refer_to_gravity():
