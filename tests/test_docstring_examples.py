@@ -65,6 +65,7 @@ WITHOUT_EXAMPLE = {
             "fitting_references",
             "plot_validation",
             "write_validation",
+            "write_bodies",
             "plot_gait_table",
             "write_gait_table",
         ),

@@ -81,6 +81,12 @@ def test_a_standing_human_carries_its_weight() -> None:
     q = np.tile(np.array(model.neutral(), dtype=float).ravel(), (t.size, 1))
     knee = next(k for k, name in enumerate(model.q_names) if "knee_r" in name)
     q[:, knee] += 0.2 * np.sign(model.dofs.q_upper[knee] + model.dofs.q_lower[knee])
+    for name, angle in (
+        ("hip_r.rx", 0.1),
+        ("hip_r.rz", -0.05),
+        ("lumbar.rx", 0.08),
+    ):  # adducted, turned out, to the right
+        q[:, model.q_names.index(name)] = angle
     motion = fitted(model, t, q).derived()
     weight = float(model.mass) * 9.81
     com = od.center_of_mass(model, q[0]).full().ravel()
@@ -94,6 +100,13 @@ def test_a_standing_human_carries_its_weight() -> None:
     gait = found.gait("right", events=Events({"foot_r": [0.3, 1.3]}, {"foot_r": [1.0]}))
     np.testing.assert_allclose(gait["knee flexion"], np.degrees(0.2), atol=1e-6)
     assert np.median(gait["vertical force"]) == pytest.approx(1.0, abs=0.01)
+    for name, angle in (("hip adduction", 0.1), ("hip internal rotation", -0.05), ("trunk lean", 0.08)):
+        np.testing.assert_allclose(gait[name], np.degrees(angle), atol=1e-6, err_msg=name)
+    for name in ("pelvis obliquity", "pelvis rotation", "trunk rotation", "center of mass height"):
+        np.testing.assert_allclose(gait[name], 0.0, atol=1e-9, err_msg=name)
+    stance = -found.tau[10, model.qd_names.index("hip_r.rx")] / 70  # abduction of a right leg is negative about x
+    assert np.abs(stance) > 0.2
+    assert gait["hip abduction moment"][20] == pytest.approx(stance)
     assert gait.events["toe-off"] == pytest.approx(70)
     assert gait.figures["stride_time_s"] == pytest.approx(1.0)
     assert not np.abs(gait["knee power"]).max() > 1e-9
