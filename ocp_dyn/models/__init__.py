@@ -17,6 +17,7 @@
 | `robots` | robots from the URDFs of the package example-robot-data, by name; `od.robots` |
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
 | `passive_tissue` | passive torques of people's joints, from the literature |
+| `musculature` | muscles of people's legs and trunk, from published bodies |
 | `strength_curves` | torques that people's muscles can give at an angle and a speed, and such curves in general |
 """
 

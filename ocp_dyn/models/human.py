@@ -13,6 +13,7 @@ from ..mechanism.builder import WORLD, ModelBuilder
 from .anthropometry import MASS, STATURE, HumanDimensions, SegmentBody, Sex, human_dimensions, segment_bodies
 from .human_body import foot_and_toes, whole_foot
 from .joint_limits import joint_limits, strengths
+from .musculature.fitted import with_musculature
 from .passive_tissue import JOINT_DAMPING, TOE_DAMPING, TOE_STIFFNESS, passive_tissue
 
 _FLOATING = FloatingBase()
@@ -25,6 +26,7 @@ def human(
     root: Joint = _FLOATING,
     tissue: bool = True,
     toes: bool = False,
+    muscles: bool = False,
 ) -> Model:
     """A human of body mass [kg] and stature [m]: 14 bodies, 29 dofs with a floating base.
 
@@ -47,7 +49,6 @@ def human(
 
     So flexion of hip, shoulder and elbow, dorsiflexion and extension of the toes are negative. Three-dof joints are
     `Euler("yxz")`: flexion first, then abduction, then axial rotation, singular at 90 degrees of abduction.
-
     Bodies: `pelvis` (lower trunk), `torso` (middle and upper trunk, head), and on each side `thigh`, `shank`, `talus`
     (massless), `foot`, `upper_arm`, `forearm` (with the hand), as `thigh_l`, `thigh_r`. The lumbar joint is at the
     omphalion, where the tables cut the trunk, at about the third and fourth lumbar vertebrae. Ankle and subtalar axes
@@ -65,9 +66,8 @@ def human(
     toes: bodies `toes_l`, `toes_r` on joints of these names, `HumanDimensions.ball` ahead of the ankle: 16 bodies, 31
     dofs. Straight toes leave the foot's inertia as it is. The frames `toe_l`, `toe_r` move with them. With `tissue`
     each joint has a spring and damping, which stand for tendons and ligaments of the sole, and a stop.
-
-    root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`: nq = nv;
-    `Fixed()`: the pelvis is held).
+    muscles: 86 of legs and trunk, `model.muscles`, as `models/musculature` tells; stops replace torques at rest.
+    root: the joint between world and pelvis, by default `FloatingBase()` (`Fixed()`: the pelvis is held).
 
     ValueError for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m; TypeError for a wrong root.
 
@@ -77,16 +77,19 @@ def human(
     """
     if not isinstance(root, Joint):
         raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {repr_in_message(root)}")
-    return _built(mass, height, sex, root, truth(tissue, "tissue"), truth(toes, "toes"))
+    options = (truth(value, name) for value, name in ((tissue, "tissue"), (toes, "toes"), (muscles, "muscles")))
+    return _built(mass, height, sex, root, *options)
 
 
-def _built(mass: float, height: float, sex: Sex, root: Joint, tissue: bool, toes: bool) -> Model:
+def _built(mass: float, height: float, sex: Sex, root: Joint, tissue: bool, toes: bool, muscles: bool) -> Model:
     size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
     damping = JOINT_DAMPING if tissue else 0.0
     sole = _sole(mass, height, tissue) if toes else None
     figure = _BodyFigure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping, sole)
     model = figure.build(root)
-    return model.with_passive(passive_tissue(mass, height, sex, "toes" if toes else "")) if tissue else model
+    if tissue:
+        model = model.with_passive(passive_tissue(mass, height, sex, "toes" if toes else "", muscles=muscles))
+    return with_musculature(model, size, mass) if muscles else model
 
 
 def _sole(mass: float, height: float, tissue: bool) -> dict[str, float]:

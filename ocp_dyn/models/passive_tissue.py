@@ -10,7 +10,7 @@ Sources:
        Methods in Biomechanics and Biomedical Engineering 2(3), 1999, 201-231: stops of the joints. The numbers are
        those of the programs of A. Falisse et al., J. R. Soc. Interface 16(157), 2019, and of S. Uhlrich et al., PLOS
        Computational Biology 19(10), 2023, which agree but have one origin. A second one confirms only the stops of
-       flexion and extension of the hip, which are not used here, and has another start for one of them.
+       flexion and extension of the hip, and has another start for one of them.
 [F22]  A. Falisse, M. Afschrift, F. De Groote, Modeling toes contributes to realistic stance knee mechanics, PLOS ONE
        17(1), 2022: toe joint, by the settings of their program. A program on sprinting quotes the same stiffness, with
        another damping, from K. Sasaki et al., 2009.
@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._base.types import repr_in_message
+from .._base.types import repr_in_message, truth
 from ..mechanism.passive import ExponentialTorque, PassiveElement
 from .anthropometry import HEIGHT_RANGE, MASS, MASS_RANGE, STATURE, Sex, check_range, check_sex
 from .joint_limits import RANGES
@@ -80,6 +80,14 @@ class Stop(NamedTuple):
     start: float
 
 
+ENDS: dict[str, tuple[Stop, Stop]] = {
+    "hip": (Stop(-2.44, 5.05, 1.81), Stop(1.51, -21.88, -0.6981)),
+    "knee": (Stop(-11.03, 11.33, 2.4), Stop(6.09, -33.94, -0.13)),
+    "ankle": (Stop(-0.18, 12.12, 0.74), Stop(2.03, -38.11, -0.52)),
+}
+"""[AP99]: flexion of hip and knee and plantar flexion, of a body whose muscles are modeled one by one: these give what
+[RE99] measured of muscles at rest."""
+
 STOPS: dict[str, tuple[Stop, Stop]] = {
     "hip.rx": (Stop(-0.03, 14.94, 0.5), Stop(0.03, -14.94, -0.5)),
     "hip.rz": (Stop(-0.03, 14.94, 0.92), Stop(0.03, -14.94, -0.92)),
@@ -103,7 +111,9 @@ TOE_STOP = Stop(-0.9, 14.87, math.radians(65))
 """[AP99]: extension of the toes. Its other stop, at 0 and 70 per radian, is left out: it only holds toes straight."""
 
 
-def passive_tissue(mass: float, height: float, sex: Sex, toe: str = "") -> tuple[PassiveElement, ...]:
+def passive_tissue(
+    mass: float, height: float, sex: Sex, toe: str = "", *, muscles: bool = False
+) -> tuple[PassiveElement, ...]:
     """Passive torques of the joints of `human(mass, height, sex)`, which has them by default.
 
     Hip, knee and ankle in the sagittal plane after Riener & Edrich 1999, with muscles over two joints: the knee's
@@ -114,6 +124,8 @@ def passive_tissue(mass: float, height: float, sex: Sex, toe: str = "") -> tuple
     All torques scale with mass x height, 1 for the mean man of the anthropometric tables: assumed, for the measured
     subjects' sizes are not in the sources that could be read; no source tells men from women. toe: name of toe joints
     about y without the side, such as "toes" for toes_l and toes_r, extension negative; "" if there are none.
+    muscles: of a body that has muscles with passive forces of their own: hip, knee and ankle get stops of Anderson &
+    Pandy in place of the torques of Riener & Edrich.
 
     ValueError for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m.
 
@@ -134,7 +146,7 @@ def passive_tissue(mass: float, height: float, sex: Sex, toe: str = "") -> tuple
     found: list[PassiveElement] = []
     for side in "lr":
         for joint in MOMENTS:
-            found += _moment(joint, side, size)
+            found += _ends(joint, side, size) if truth(muscles, "muscles") else _moment(joint, side, size)
         for name, stops in STOPS.items():
             joint, _, axis = name.partition(".")
             dof = f"{joint}_{side}" + (f".{axis}" if axis else "")
@@ -153,6 +165,12 @@ def _moment(joint: str, side: str, size: float) -> list[PassiveElement]:
         slopes = {dof: SIGN[name] * math.degrees(getattr(term, name)) for name, dof in dofs.items()}  # per degree
         found.append(ExponentialTorque(dofs[joint], SIGN[joint] * size * term.sign, slopes, term.constant))
     return found
+
+
+def _ends(joint: str, side: str, size: float) -> list[PassiveElement]:
+    """The stops of a joint about y, in the signs of the human model."""
+    dof = f"hip_{side}.ry" if joint == "hip" else f"{joint}_{side}"
+    return [_stop(dof, stop, size, SIGN[joint]) for stop in ENDS[joint]]
 
 
 def _stop(dof: str, stop: Stop, size: float, sign: float = 1.0) -> PassiveElement:

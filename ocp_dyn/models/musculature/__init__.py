@@ -1,0 +1,1 @@
+"""Muscles of the human model: numbers and paths of published bodies."""
