@@ -11,6 +11,7 @@
 #include <string.h>
 
 static const double FRACTION = 0.995; /* of the step to the boundary */
+static const double FADES = 0.3; /* least ratio of the scales of two iterations, for solutions at which all vanishes */
 
 /* What the products are to become: `target`, and less what the predicted step adds to them. */
 struct aim {
@@ -19,7 +20,7 @@ struct aim {
 };
 
 struct measure {
-    double primal, dual, complementarity, sum, size, bound, gradient, cost;
+    double primal, relative, dual, complementarity, sum, size, squares, gradient, cost;
     long sides;
 };
 
@@ -44,6 +45,12 @@ INLINE int value_of(const struct plan *v, const struct stage *s, int i)
 }
 
 INLINE int priced(const struct stage *s, int i) { return s->price[i] < STAGE_QP_ABSENT; }
+
+/* What residuals of side i are compared with. */
+INLINE double side_size(const struct stage *s, int i, double value, double typical)
+{
+    return fabs(s->beta[i]) + fabs(value) + 1e-2 * typical + 1e-300;
+}
 
 /* The wanted products t lambda and s nu of side i. */
 INLINE void wanted(const struct stage *s, int i, const struct aim *aim, double *slack, double *price)
@@ -161,7 +168,7 @@ static void cost_gradient(const struct plan *v, struct stage *s, int last, doubl
     for (int j = 0; j < v->width; j++) {
         s->grad[j] = s->d[j] * s->z[j] + s->g[j];
         m->cost += fabs(s->z[j]) * (fabs(s->g[j]) + s->d[j] * fabs(s->z[j]) / 2);
-        m->gradient = fmax(m->gradient, fabs(s->g[j]));
+        m->gradient = fmax(m->gradient, fmax(fabs(s->g[j]), s->d[j] * fabs(s->z[j])));
     }
     for (int i = 0; i < v->m; i++) {
         rows[i] = s->w[i] * s->value[i];
@@ -171,7 +178,8 @@ static void cost_gradient(const struct plan *v, struct stage *s, int last, doubl
         s->grad[v->u + i] += dot(v->x, s->terminal + (long)i * v->x, s->z + v->u);
 }
 
-static void measure_stage(const struct plan *v, struct stage *s, int last, double *rows, struct measure *m)
+static void measure_stage(const struct plan *v, struct stage *s, int last, double typical, double *rows,
+                          struct measure *m)
 {
     cost_gradient(v, s, last, rows, m);
     for (int i = 0; i < s->count[SIDES]; i++) {
@@ -181,6 +189,7 @@ static void measure_stage(const struct plan *v, struct stage *s, int last, doubl
         if (priced(s, i)) {
             extra = s->s[i] * (s->price[i] - s->lambda[i]);
             residual -= s->s[i];
+            m->cost += s->price[i] * fmax(0, s->sign[i] * s->value[at] - s->beta[i]);
         }
         if (at < v->m) rows[at] += force;
         else s->grad[at - v->m] += force;
@@ -188,21 +197,22 @@ static void measure_stage(const struct plan *v, struct stage *s, int last, doubl
         m->sides += 1 + priced(s, i);
         m->complementarity = fmax(m->complementarity, fmax(product, extra));
         m->primal = fmax(m->primal, fabs(residual));
-        m->bound = fmax(m->bound, fabs(s->beta[i]));
+        m->relative = fmax(m->relative, fabs(residual) / side_size(s, i, s->value[at], typical));
+        m->squares += s->value[at] * s->value[at];
         m->size = fmax(m->size, s->lambda[i]);
     }
     stage_qp_add_rows(v, s, rows, s->grad);
 }
 
 /* Gradients and residuals at the current point. */
-static struct measure measured(const struct plan *v, double *memory)
+static struct measure measured(const struct plan *v, double *memory, double typical)
 {
     struct measure m;
     double *rows = stage_qp_work(v, memory).weight;
     memset(&m, 0, sizeof m);
     for (int k = 0; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);
-        measure_stage(v, &s, k == v->N, rows, &m);
+        measure_stage(v, &s, k == v->N, typical, rows, &m);
     }
     m.dual = stage_qp_adjoint(v, memory);
     return m;
@@ -222,52 +232,44 @@ static void clear(const struct plan *v, double *memory)
     }
 }
 
-/* Keeps the multipliers, after a step of this length. */
-static void keep(const struct plan *v, double *memory, double length)
+static void keep(const struct plan *v, double *memory)
 {
     for (int k = 0; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);
         memset(s.kept, 0, (size_t)v->sides * sizeof *s.kept);
-        for (int i = 0; i < s.count[SIDES]; i++) s.kept[s.index[i]] = s.lambda[i] + (length > 0 ? length * s.dlambda[i] : 0);
+        for (int i = 0; i < s.count[SIDES]; i++) s.kept[s.index[i]] = s.lambda[i];
     }
 }
 
-/* The multiplier with t lambda = s (price - lambda) = mu and t - s = gap. */
-static double centered(double gap, double price, double mu)
-{
-    double cost = gap * price;
-    return 2 * mu * price / (cost + 2 * mu + sqrt(cost * cost + 4 * mu * mu));
-}
-
-/* The largest violation of a hard side. */
-static double worst(const struct plan *v, double *memory)
+/* The largest violation of a side, relative to its size. */
+static double worst(const struct plan *v, double *memory, double typical)
 {
     double found = 0;
     for (int k = 0; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);
-        for (int i = 0; i < s.count[SIDES]; i++)
-            if (!priced(&s, i)) found = fmax(found, s.sign[i] * s.value[value_of(v, &s, i)] - s.beta[i]);
+        for (int i = 0; i < s.count[SIDES]; i++) {
+            double value = s.value[value_of(v, &s, i)];
+            found = fmax(found, (s.sign[i] * value - s.beta[i]) / side_size(&s, i, value, typical));
+        }
     }
     return found;
 }
 
 /* Slacks at the current z, and multipliers with products of `mu` or more; warm: the multipliers are kept. */
-static void begin_sides(const struct plan *v, double *memory, double mu, double least, int warm)
+static void begin_sides(const struct plan *v, double *memory, double mu, double least, double typical, int warm)
 {
     for (int k = 0; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);
         for (int i = 0; i < s.count[SIDES]; i++) {
-            double gap = s.beta[i] - s.sign[i] * s.value[value_of(v, &s, i)], old = warm ? s.kept[s.index[i]] : 0;
-            double t = fmax(fabs(gap), least), lambda;
+            double value = s.value[value_of(v, &s, i)], gap = s.beta[i] - s.sign[i] * value;
+            double t = fmax(fabs(gap), least * side_size(&s, i, value, typical)), lambda;
+            double old = warm ? s.kept[s.index[i]] : 0;
             if (!(old >= 0)) old = 0;
             lambda = fmax(old, mu / t);
             if (old > mu / t) t = fmax(gap, mu / old);
             if (priced(&s, i)) {
-                double price = s.price[i];
-                if (!(old > 0)) lambda = centered(gap, price, mu);
-                lambda = fmin(lambda, price * (1 - 1e-3));
-                s.s[i] = fmax((old > 0 ? t : mu / lambda) - gap, mu / (price - lambda));
-                t = gap + s.s[i];
+                lambda = fmin(lambda, s.price[i] * (old > 0 ? 1 - 1e-3 : 0.5));
+                s.s[i] = mu / (s.price[i] - lambda);
             }
             s.slack[i] = t;
             s.lambda[i] = lambda;
@@ -280,18 +282,21 @@ static void count_relaxed(const struct plan *v, double *memory, struct stage_qp_
     for (int k = 0; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);
         for (int i = 0; i < s.count[SIDES]; i++)
-            if (priced(&s, i) && s.s[i] > 1e-3 * s.slack[i] && s.s[i] > 1e-6 * r->scale[0]) r->relaxed++;
+            if (priced(&s, i) && s.s[i] > 1e-3 * s.slack[i] && s.s[i] > 1e-6 * r->typical) r->relaxed++;
     }
 }
+
+/* The cost, as a share for every side: the size of their products. */
+INLINE double per_side(const struct measure *m) { return fmax(m->cost / (double)(m->sides > 0 ? m->sides : 1), 1e-300); }
 
 /* Residuals, their scales, and whether they are below the tolerance. */
 static int report(const struct measure *m, double tolerance, struct stage_qp_result *r)
 {
     r->primal = m->primal, r->dual = m->dual, r->complementarity = m->complementarity;
-    r->scale[0] = fmax(m->bound, 1e-6);
-    r->scale[1] = fmax(fmax(m->gradient, m->size), 1e-300);
-    r->scale[2] = fmax(m->cost / (double)(m->sides > 0 ? m->sides : 1), 1e-300);
-    return m->primal <= tolerance * r->scale[0] && m->dual <= tolerance * r->scale[1] &&
+    r->scale[0] = r->typical;
+    r->scale[1] = fmax(FADES * r->scale[1], fmax(fmax(m->gradient, m->size), 1e-300));
+    r->scale[2] = fmax(FADES * r->scale[2], per_side(m));
+    return m->relative <= tolerance && m->dual <= tolerance * r->scale[1] &&
            m->complementarity <= tolerance * r->scale[2];
 }
 
@@ -309,6 +314,9 @@ static int first_step(const struct plan *v, double *memory, const double *x0, st
     return sum == 0;
 }
 
+/* The root of the mean square of the values of all sides. */
+static double root(const struct measure *m) { return m->sides > 0 ? sqrt(m->squares / (double)m->sides) : 0; }
+
 /* From z = 0 to a point on the dynamics and equality rows, with positive slacks and multipliers. */
 static int start(const struct plan *v, double *memory, const double *x0, const struct stage_qp_options *o,
                  struct stage_qp_result *r)
@@ -316,25 +324,25 @@ static int start(const struct plan *v, double *memory, const double *x0, const s
     struct aim aim = {0, 0};
     struct measure m;
     clear(v, memory);
-    m = measured(v, memory);
+    m = measured(v, memory, 0);
     report(&m, 0, r);
     if (o->warm) {
         aim.target = o->start * r->scale[2];
-        begin_sides(v, memory, aim.target, 1e-4 * r->scale[0], 1);
-        m = measured(v, memory);
+        begin_sides(v, memory, aim.target, 1e-4, root(&m), 1);
+        m = measured(v, memory, root(&m));
         weigh_all(v, memory, &aim);
         if (!first_step(v, memory, x0, r)) return 0;
-        step_length(v, memory, &aim);
-        keep(v, memory, 1);
         take(v, memory, 1, 0);
-        begin_sides(v, memory, r->scale[2] * fmax(o->start, fmin(1, worst(v, memory) / r->scale[0])),
-                    1e-4 * r->scale[0], 1);
+        r->typical = root(&m);
+        m = measured(v, memory, r->typical);
+        begin_sides(v, memory, per_side(&m) * fmax(o->start, fmin(0.1, worst(v, memory, r->typical))), 1e-2, r->typical, 0);
         return 1;
     }
     if (!first_step(v, memory, x0, r)) return 0; /* without the sides: their weights are zero */
     take(v, memory, 1, 0);
-    struct measure after = measured(v, memory);
-    begin_sides(v, memory, fmax(m.cost, after.cost) / (double)(m.sides > 0 ? m.sides : 1), 1e-2 * r->scale[0], 0);
+    struct measure after = measured(v, memory, 0);
+    r->typical = root(&after);
+    begin_sides(v, memory, fmax(per_side(&m), per_side(&after)), 1e-2, r->typical, 0);
     return 1;
 }
 
@@ -383,13 +391,13 @@ int stage_qp_solve(const struct stage_qp_sizes *sizes, double *memory, const dou
     }
     good = start(&v, memory, x0, o, r);
     while (good) {
-        struct measure m = measured(&v, memory);
+        struct measure m = measured(&v, memory, r->typical);
         done = report(&m, o->tolerance, r);
         if (done || r->iterations >= o->iterations) break;
         good = iterate(&v, memory, &m, o->tolerance * r->scale[2] / 4, r);
     }
     if (!good) return r->status = STAGE_QP_NOT_FINITE;
-    keep(&v, memory, 0);
+    keep(&v, memory);
     count_relaxed(&v, memory, r);
     r->status = !done ? STAGE_QP_ITERATIONS : r->unmet > 1e-6 ? STAGE_QP_CONTRADICTION
               : r->relaxed ? STAGE_QP_RELAXED : STAGE_QP_SOLVED;

@@ -71,6 +71,7 @@ struct product {
     const int *left, *right;
     const double *weight;
     const mask *mask; /* bit b of mask k: block b of row k is not zero; null: all are not zero */
+    int fresh;        /* 1: Y = instead of Y += */
 };
 
 /* Room for a product: ROWS * inner numbers, 4 * inner whole numbers, inner masks. */

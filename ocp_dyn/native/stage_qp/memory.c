@@ -65,7 +65,7 @@ static struct work work_parts(const struct plan *v, struct parts *p)
     int rows = v->ne + v->nx;
     w.M = part(p, (long)v->width * v->width);
     w.S = part(p, (long)largest(v->nu, v->nx) * v->width);
-    w.W = part(p, (long)rows * (v->width + BLOCK));
+    w.W = part(p, (long)largest(rows, v->nu) * (v->width + BLOCK)); /* also the pivots' block of M */
     w.size = part(p, rows);
     w.product.panel = part(p, (long)v->inner * ROWS);
     w.weight = part(p, v->inner);

@@ -1,13 +1,16 @@
 /* Products of matrices: the innermost loops of the recursion. */
 #include "lanes.h"
 
-/* Y += sum_k a_k' x_k for one tile; list: where the ROWS numbers a_k begin, and where x_k begins. */
+/* Y += sum_k a_k' x_k for one tile, or Y = if it is fresh; list: where the ROWS numbers a_k begin, and where x_k begins. */
 INLINE void tile(int wide, int inner, const int *list, const double *panel, const double *X, double *Y, int ldy,
-                 int rows)
+                 int rows, int fresh)
 {
     lane sum[ROWS][WIDE];
     UNROLL for (int r = 0; r < ROWS; r++)
-        UNROLL for (int t = 0; t < wide; t++) sum[r][t] = (lane){0};
+        UNROLL for (int t = 0; t < wide; t++) {
+            if (fresh || r >= rows) sum[r][t] = (lane){0};
+            else sum[r][t] = load(Y + r * ldy + t * LANES);
+        }
     for (int k = 0; k < inner; k++) {
         const double *a = panel + list[2 * k], *x = X + list[2 * k + 1];
         lane here[WIDE];
@@ -17,19 +20,16 @@ INLINE void tile(int wide, int inner, const int *list, const double *panel, cons
     }
     UNROLL for (int r = 0; r < ROWS; r++) {
         if (r >= rows) continue;
-        UNROLL for (int t = 0; t < wide; t++) {
-            double *y = Y + r * ldy + t * LANES;
-            store(y, load(y) + sum[r][t]);
-        }
+        UNROLL for (int t = 0; t < wide; t++) store(Y + r * ldy + t * LANES, sum[r][t]);
     }
 }
 
 static void tile_of(int wide, int inner, const int *list, const double *panel, const double *X, double *Y, int ldy,
-                    int rows)
+                    int rows, int fresh)
 {
-    if (wide == 1) tile(1, inner, list, panel, X, Y, ldy, rows);
-    if (wide == 2) tile(2, inner, list, panel, X, Y, ldy, rows);
-    if (wide >= 3) tile(WIDE, inner, list, panel, X, Y, ldy, rows);
+    if (wide == 1) tile(1, inner, list, panel, X, Y, ldy, rows, fresh);
+    if (wide == 2) tile(2, inner, list, panel, X, Y, ldy, rows, fresh);
+    if (wide >= 3) tile(WIDE, inner, list, panel, X, Y, ldy, rows, fresh);
 }
 
 /* Bits of the blocks that `count` vectors from column j on touch. */
@@ -78,7 +78,7 @@ void stage_qp_product(const double *base, const struct product *p, int rows, int
                     n += (work->masks[q] & needed) != 0;
                 }
             }
-            tile_of(wide, n, pairs, work->panel, base + j, Y + (long)i * ldy + j, ldy, real);
+            tile_of(wide, n, pairs, work->panel, base + j, Y + (long)i * ldy + j, ldy, real, p->fresh);
             j += wide * LANES;
         }
     }

@@ -93,7 +93,7 @@ static void list_rows(int count, long first, int ld, double weight, int from, in
 
 static void add_dense(const struct plan *v, double *memory, const struct stage *s, const double *P, struct work *t)
 {
-    struct product p = {v->nx, t->left, t->right, t->weight, 0};
+    struct product p = {v->nx, t->left, t->right, t->weight, 0, 0};
     memset(t->S, 0, (size_t)v->nx * (size_t)v->width * sizeof *t->S);
     list_rows(v->nx, P - memory, v->x, 1, 0, t->left, t->weight);
     list_rows(v->nx, s->F - memory, v->width, 1, 0, t->right, 0);
@@ -106,10 +106,8 @@ static void add_dense(const struct plan *v, double *memory, const struct stage *
 /* The upper half of M = H + C' W C + F' P F. */
 static void cost_to_go(const struct plan *v, double *memory, const struct stage *s, const double *P, struct work *t)
 {
-    struct product p = {0, t->left, t->right, t->weight, t->mask};
+    struct product p = {0, t->left, t->right, t->weight, t->mask, 1};
     int width = v->width;
-    memset(t->M, 0, (size_t)width * (size_t)width * sizeof *t->M);
-    for (int j = 0; j < width; j++) t->M[(long)j * width + j] = s->d[j] + s->barrier[v->m + j];
     for (int i = 0; i < v->m; i++) {
         double weight = s->w[i] + s->barrier[i];
         if (weight == 0) continue;
@@ -118,6 +116,7 @@ static void cost_to_go(const struct plan *v, double *memory, const struct stage 
         t->weight[p.inner++] = weight;
     }
     stage_qp_product(memory, &p, width, width, 1, t->M, width, &t->product);
+    for (int j = 0; j < width; j++) t->M[(long)j * width + j] += s->d[j] + s->barrier[v->m + j];
     if (P && v->dense) add_dense(v, memory, s, P, t);
     else if (P) add_integrated(v, *s->h, P, t->M);
 }
@@ -125,9 +124,10 @@ static void cost_to_go(const struct plan *v, double *memory, const struct stage 
 INLINE double entry(const double *M, int width, int i, int j) { return i < j ? M[(long)i * width + j] : M[(long)j * width + i]; }
 
 /* S = M_p T_y + M_pp G / 2 for the pivots p, and the rows of M of free controls, in the order of y. */
-static void gather(const struct plan *v, const struct stage *s, struct work *t)
+static void gather(const struct plan *v, double *memory, const struct stage *s, struct work *t)
 {
-    int rank = s->count[RANK], f = v->nu - rank, fp = padded(f), width = v->width;
+    int rank = s->count[RANK], f = v->nu - rank, fp = padded(f), width = v->width, pivots = padded(rank);
+    struct product p = {rank, t->left, t->right, t->weight, 0, 0};
     const whole *order = s->order, *free = order + rank;
     for (int i = 0; i < f; i++) {
         double *row = s->U + (long)i * width;
@@ -137,13 +137,16 @@ static void gather(const struct plan *v, const struct stage *s, struct work *t)
         memcpy(row + fp, from + v->u, (size_t)v->x * sizeof *row);
     }
     for (int i = 0; i < rank; i++) {
-        double *row = t->S + (long)i * width;
+        double *row = t->S + (long)i * width, *own = t->W + (long)i * pivots;
         memset(row, 0, (size_t)fp * sizeof *row);
         for (int j = 0; j < f; j++) row[j] = entry(t->M, width, order[i], free[j]);
         memcpy(row + fp, t->M + (long)order[i] * width + v->u, (size_t)v->x * sizeof *row);
-        for (int j = 0; j < rank; j++)
-            add_scaled(fp + v->x, entry(t->M, width, order[i], order[j]) / 2, s->G + (long)j * width, row);
+        memset(own, 0, (size_t)pivots * sizeof *own);
+        for (int j = 0; j < rank; j++) own[j] = entry(t->M, width, order[i], order[j]) / 2;
     }
+    list_rows(rank, t->W - memory, pivots, 1, 0, t->left, t->weight);
+    list_rows(rank, s->G - memory, width, 1, 0, t->right, 0);
+    stage_qp_product(memory, &p, rank, fp + v->x, 0, t->S, width, &t->product);
 }
 
 /* Rows first ... last of the Cholesky factor, last - first <= BLOCK, after the rows before them were subtracted. */
@@ -170,8 +173,8 @@ static int block_of_factor(int first, int last, int columns, int ld, double *U, 
 static int factor_stage(const struct plan *v, double *memory, const struct stage *s, struct work *t)
 {
     int rank = s->count[RANK], f = v->nu - rank, fp = padded(f), width = v->width, columns = fp + v->x, replaced = 0;
-    struct product p = {2 * rank, t->left, t->right, t->weight, 0};
-    gather(v, s, t);
+    struct product p = {2 * rank, t->left, t->right, t->weight, 0, 0};
+    gather(v, memory, s, t);
     for (int i = 0; i < v->nx; i++)
         memcpy(s->P + (long)i * v->x, t->M + (long)(v->u + i) * width + v->u, (size_t)v->x * sizeof *s->P);
     list_rows(rank, s->G - memory, width, 1, 0, t->left, t->weight);
@@ -184,7 +187,7 @@ static int factor_stage(const struct plan *v, double *memory, const struct stage
         int last = first + BLOCK < f ? first + BLOCK : f;
         p.inner = first;
         list_rows(first, s->U - memory + first, width, -1, 0, t->left, t->weight);
-        stage_qp_product(memory, &(struct product){first, t->left, t->left, t->weight, 0}, last - first,
+        stage_qp_product(memory, &(struct product){first, t->left, t->left, t->weight, 0, 0}, last - first,
                          columns - first, 1, s->U + (long)first * width + first, width, &t->product);
         replaced += block_of_factor(first, last, columns, width, s->U, t->diagonal);
     }

@@ -62,7 +62,9 @@ struct stage_qp_result {
     double dual;            /* largest entry of the gradient of the Lagrangian along free controls */
     double complementarity; /* largest product of a slack and its multiplier */
     double unmet;           /* largest residual of rows of E that contradict others */
-    double scale[3];        /* what primal, dual and complementarity are divided by before they are compared */
+    double typical;         /* root of the mean square of the bounded rows and variables */
+    double scale[3];        /* what dual and complementarity (1, 2) are compared with; 0: typical. Each row's violation is
+                               compared with its bound and value, and a hundredth of the typical one */
 };
 
 /* Numbers of 8 bytes that these sizes need; 0 if sizes are out of range. */

@@ -18,6 +18,9 @@ from .statement import ABSENT, STATUSES, StageQP, StageSizes, StageSolution
 FRACTION = 0.995
 """Share of the step to the boundary that is taken."""
 
+FADES = 0.3
+"""Least ratio of the scales of two iterations, for solutions at which all vanishes."""
+
 
 class Settings(NamedTuple):
     """Settings of a solve, in the order of stacked.c."""
@@ -143,6 +146,7 @@ class _Run:
         self.lam = self.t = self.s = np.zeros_like(s.beta)
         self.count = int(np.sum(s.present)) + int(np.sum(s.present & np.isfinite(s.price)))
         self.iterations = self.replaced = 0
+        self.typical, self.scales = 0.0, (1.0, 0.0, 0.0)
         self.factors: list[_Factors] = []
         self.done = False
 
@@ -159,6 +163,7 @@ class _Run:
         good = self._begin()
         while good:
             self._measure()
+            self._report()
             if self.done or self.iterations >= self.settings.iterations:
                 break
             good = self._iterate()
@@ -166,7 +171,7 @@ class _Run:
         if good:
             owner._kept[:] = np.where(st.present, self.lam, 0.0)
             owner._gains[:] = [self._gain(k) for k in range(s.stages)]
-        relaxed = st.present & (self.s > 1e-3 * self.t) & (self.s > 1e-6 * self.scales[0])
+        relaxed = st.present & (self.s > 1e-3 * self.t) & (self.s > 1e-6 * self.typical)
         word = 4 if not good else 1 if not self.done else 3 if st.unmet > 1e-6 else 2 if np.any(relaxed) else 0
         over = np.max(np.where(st.present, st.sign * st.values(self.z) - st.beta, 0.0), axis=0)
         back = [*range(s.m), *range(s.m + s.nu, s.m + s.nu + s.nx), *range(s.m, s.m + s.nu)]
@@ -193,14 +198,29 @@ class _Run:
         weighted += np.sum(np.where(st.present, st.sign * self.lam, 0.0), axis=0)
         self.grad = st.d * self.z + st.g + st.back(weighted) + st.terminal(self.z)
         cost = float(np.sum(np.abs(self.z) * (np.abs(st.g) + st.d * np.abs(self.z) / 2)))
-        self.cost = cost + float(np.sum(st.qp.w * V[:, : st.m] ** 2)) / 2
+        paid = np.where(soft, np.where(soft, st.price, 0.0) * np.maximum(st.sign * V - st.beta, 0.0), 0.0)
+        self.cost = cost + float(np.sum(st.qp.w * V[:, : st.m] ** 2)) / 2 + float(np.sum(paid))
         largest = float(np.max(np.where(st.present, self.lam, 0.0), initial=0.0))
-        bound = float(np.max(np.where(st.present, np.abs(st.beta), 0.0), initial=0.0))
-        gradient = max(float(np.max(np.abs(st.g))), largest, 1e-300)
-        self.scales = max(bound, 1e-6), gradient, max(self.cost / max(self.count, 1), 1e-300)
+        relative = float(np.max(np.abs(off) / self._side_sizes(V), initial=0.0))
+        primal = float(np.max(np.abs(off), initial=0.0))
+        self.root = float(np.sqrt(np.sum(np.where(st.present, V**2, 0.0)) / self.count)) if self.count else 0.0
+        gradient = max(float(np.max(np.maximum(np.abs(st.g), st.d * np.abs(self.z)))), largest, 1e-300)
+        self.share = max(self.cost / max(self.count, 1), 1e-300)
+        self.relative, self.gradient_size = relative, gradient
         complementarity = float(max(np.max(product, initial=0.0), np.max(extra, initial=0.0)))
-        self.residuals = float(np.max(np.abs(off), initial=0.0)), self._dual(), complementarity
-        self.done = all(r <= self.settings.tolerance * x for r, x in zip(self.residuals, self.scales, strict=True))
+        self.residuals = primal, self._dual(), complementarity
+
+    def _report(self) -> None:
+        """Scales of the residuals, and whether these are below the tolerance."""
+        sizes = zip(self.scales[1:], (self.gradient_size, self.share), strict=True)
+        gradient, share = (max(FADES * old, new) for old, new in sizes)
+        self.scales, dual, gap = (self.typical, gradient, share), *self.residuals[1:]
+        tolerance = self.settings.tolerance
+        self.done = self.relative <= tolerance and dual <= tolerance * gradient and gap <= tolerance * share
+
+    def _side_sizes(self, V: Array) -> Array:
+        """What residuals of sides are compared with."""
+        return np.asarray(np.abs(self.stages.beta) + np.abs(V) + 1e-2 * self.typical + 1e-300)
 
     def _dual(self) -> float:
         """Largest entry of the gradient of the Lagrangian along free controls."""
@@ -292,24 +312,22 @@ class _Run:
             length = min(length, float(np.min(-x[shrinks] / dx[shrinks], initial=np.inf)))
         return dlam, dt, ds, length
 
-    def _begin_sides(self, mu: float, least: float, old: Array) -> None:
-        st = self.stages
-        gap = st.beta - st.sign * st.values(self.z)
-        t = np.maximum(np.abs(gap), least)
+    def _begin_sides(self, mu: float, least: float, old: Array | float) -> None:
+        """Slacks at the current z, and multipliers with products of mu or more, old ones if they are larger."""
+        st, V = self.stages, self.stages.values(self.z)
+        gap, soft = st.beta - st.sign * V, st.present & np.isfinite(st.price)
+        t = np.maximum(np.abs(gap), least * self._side_sizes(V))
         lam = np.maximum(old, mu / t)
-        t = np.where(old > mu / t, np.maximum(gap, mu / np.where(old > 0, old, 1.0)), t)
-        soft, cost = st.present & np.isfinite(st.price), gap * st.price
-        centered = 2 * mu * st.price / (cost + 2 * mu + np.sqrt(cost**2 + 4 * mu**2))
-        lam = np.where(soft, np.minimum(np.where(old > 0, lam, centered), st.price * (1 - 1e-3)), lam)
-        paid = np.maximum(np.where(old > 0, t, mu / lam) - gap, mu / (st.price - lam))
-        self.s, t = np.where(soft, paid, 0.0), np.where(soft, gap + paid, t)
+        t = np.where(old > mu / t, np.maximum(gap, mu / np.maximum(old, 1e-300)), t)
+        lam = np.where(soft, np.minimum(lam, st.price * np.where(np.asarray(old) > 0, 1 - 1e-3, 0.5)), lam)
+        self.s = np.where(soft, mu / (st.price - lam), 0.0)
         self.t, self.lam = np.where(st.present, t, 1.0), np.where(st.present, lam, 0.0)
 
     def _worst(self) -> float:
-        """The largest violation of a hard side."""
-        st = self.stages
-        over, hard = st.sign * st.values(self.z) - st.beta, st.present & np.isinf(st.price)
-        return max(0.0, float(np.max(over[hard], initial=0.0)))
+        """The largest violation of a side, relative to its size."""
+        st, V = self.stages, self.stages.values(self.z)
+        over = (st.sign * V - st.beta) / self._side_sizes(V)
+        return max(0.0, float(np.max(over[st.present], initial=0.0)))
 
     # Steps
 
@@ -317,30 +335,31 @@ class _Run:
         """The first step, full in z: from z = 0 to the dynamics and rows of E."""
         st, old = self.stages, np.maximum(np.where(np.isfinite(self.kept), self.kept, 0.0), 0.0)
         self._measure()
-        cost, mu = self.cost, self.settings.start * self.scales[2]
-        gradient, barrier, sides = self.grad, np.zeros((st.N + 1, st.m + st.nu + st.nx)), None
+        self._report()
+        share, mu = self.share, self.settings.start * self.scales[2]
+        gradient, barrier = self.grad, np.zeros((st.N + 1, st.m + st.nu + st.nx))
         if self.settings.warm:
-            self._begin_sides(mu, 1e-4 * self.scales[0], old)
+            self.typical = self.root
+            self._begin_sides(mu, 1e-4, old)
             self._measure()
-            sides = self._sides(mu, mu)
-            barrier = np.sum(sides[0], axis=0)
-            gradient = self.grad + st.back(np.sum(st.sign * sides[0] * sides[1], axis=0))
+            W, q = self._sides(mu, mu)
+            barrier = np.sum(W, axis=0)
+            gradient = self.grad + st.back(np.sum(st.sign * W * q, axis=0))
         self.iterations += 1
         if not self._tried(barrier):
             return False
         step = self._newton(gradient, True)
         if not np.all(np.isfinite(step)):
             return False
-        if sides is not None:
-            old = np.maximum(self.lam + self._changes(step, sides, mu, mu)[0], 0.0)
         self.z = self.z + step
-        if not self.settings.warm:
+        if self.settings.warm:
+            self._measure()
+            mu = self.share * max(self.settings.start, min(0.1, self._worst()))
+        else:
             self.lam = np.zeros_like(st.beta)
             self._measure()
-            mu, old = max(cost, self.cost) / max(self.count, 1), np.zeros_like(st.beta)
-        else:
-            mu = self.scales[2] * max(self.settings.start, min(1.0, self._worst() / self.scales[0]))
-        self._begin_sides(mu, (1e-4 if self.settings.warm else 1e-2) * self.scales[0], old)
+            self.typical, mu = self.root, max(share, self.share)
+        self._begin_sides(mu, 1e-2, 0.0)
         return True
 
     def _tried(self, barrier: Array) -> bool:

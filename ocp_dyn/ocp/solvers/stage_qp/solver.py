@@ -33,7 +33,7 @@ ARRAYS = (
 )
 """The arrays of a `StageQP` in the order of stacked.c."""
 
-ITERATIONS, TOLERANCE, START = 30, 1e-8, 1e-2
+ITERATIONS, TOLERANCE, START = 30, 1e-8, 0.1
 """Defaults of a solve."""
 
 
