@@ -84,7 +84,7 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
     lambda: ocp.ZeroMomentPointSquared(), lambda: ocp.PassiveTorqueSquared(), lambda: ocp.Integral(one),
     lambda: ocp.Peak(one), lambda: ocp.Rate(one), lambda: ocp.Terminal(two), lambda: ocp.Soft(ocp.JointMargin(0.1)),
     lambda: ocp.TrackJoints(recorded), lambda: ocp.TrackForces(["link2"], recorded),
-    lambda: ocp.TrackWrenches(["link2"], recorded),
+    lambda: ocp.TrackVelocities(recorded), lambda: ocp.TrackWrenches(["link2"], recorded),
     lambda: ocp.TrackMarkers([("link2", (0, 0, 0))], recorded), lambda: SHAPE, lambda: ocp.Obstacle((0, 0, 0), 0.1),
     lambda: ocp.NoCollision([(SHAPE, ocp.Obstacle((0, 0, 0), 0.1))]), lambda: ocp.CaptureMargin(0.1),
     lambda: ocp.JointMargin(0.1), lambda: ocp.PowerLimit(1.0), lambda: ocp.TorqueSpeedCurve(1.0, 1.0),

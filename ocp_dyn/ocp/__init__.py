@@ -132,6 +132,7 @@ from .statement.state.dependent import DependentJoints as DependentJoints
 from .statement.tracking import TrackForces as TrackForces
 from .statement.tracking import TrackJoints as TrackJoints
 from .statement.tracking import TrackMarkers as TrackMarkers
+from .statement.tracking import TrackVelocities as TrackVelocities
 from .statement.tracking import TrackWrenches as TrackWrenches
 from .statement.tracking import recording as recording
 from .statement.values.parameters import Parameter as Parameter

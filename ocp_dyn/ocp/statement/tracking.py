@@ -87,6 +87,46 @@ class TrackJoints(TrackingCost):
 
 
 @dataclass(frozen=True, eq=False)
+class TrackVelocities(TrackingCost):
+    """|(qd - qd_ref) / scale|^2 over the chosen dofs [(rad/s)^2, (m/s)^2].
+
+    reference: s -> qd (nv), such as the derivatives of measured angles. joints: names of the joints that count; None:
+    all, the root included.
+
+    >>> even = ocp.recording([0, 1], [[1.0], [1.0]])
+    >>> turned = turn(ocp.TrackVelocities(even), ocp.TorqueSquared(1e-6)).solve(progress=False)
+    >>> ((turned.qd[5] + turned.qd[6]) / 2).round(2)  # in the middle of an interval, where midpoint sees it
+    array([1.])
+    """
+
+    reference: Recording
+    weight: float = 1.0
+    joints: Sequence[str] | None = None
+    scale: Any = 1.0
+    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_reference(self)
+        if self.joints is not None:
+            object.__setattr__(self, "joints", listed_names(self.joints, "TrackVelocities joints"))
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        all_known(self.joints or (), model.joint_names, "TrackVelocities joints", "joint")
+        super().check(model, feet)
+
+    def reference_size(self, model: Model) -> int:
+        return model.nv
+
+    def residual(self, instant: Instant) -> Expr:
+        model = instant.model
+        gap = (instant.qd - instant.references[self]) / ca.DM(per_dof(self.scale, model.nv, "TrackVelocities scale"))
+        if self.joints is None:
+            return gap
+        return ca.vertcat(*(gap[model.qd_slice(name)] for name in self.joints))
+
+
+@dataclass(frozen=True, eq=False)
 class TrackMarkers(TrackingCost):
     """sum of w |p - p_ref|^2 over points of the body [m^2].
 

@@ -21,7 +21,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..._base.checks import bounds, choice, given_name, is_pair, listed_names, name_among, number
+from ..._base.checks import bounds, choice, given_name, is_pair, listed_names, name_among, number, positive
 from ..._base.types import Expr, ModelError, repr_in_message
 from ...mechanism import Model
 from ...mechanism.equal_models import kept_per_model
@@ -71,6 +71,8 @@ class Muscles(Component):
     | activation | "smooth": a state with an excitation; "limits": no excitation, two linear rows instead |
     | curves | a family of curves, see `od.muscles.HillMuscles`; the state "force" needs "de_groote_fregly" |
     | range | least and largest activation and excitation |
+    | excitations | "constant" on every interval, or "linear" along it and continuous, as in OpenSim Moco |
+    | steepness | of the smooth activation, see `od.muscles.activation_rate`; OpenSim's default is 0.1 |
     | strengths | {muscle: parameter of the problem}: factors of maximum isometric forces |
 
     With the state "force" or "length" the equations are implicit: the rates of the state are determined by the balance
@@ -94,6 +96,8 @@ class Muscles(Component):
     curves: str = "de_groote_fregly"
     range: tuple[float, float] = (0.01, 1.0)
     strengths: Any = ()
+    excitations: str = "constant"
+    steepness: float = 10.0
 
     def __post_init__(self) -> None:
         if self.names is not None:
@@ -103,6 +107,8 @@ class Muscles(Component):
             object.__setattr__(self, "names", names)
         choice(self.tendon, ("rigid", "force", "length"), "Muscles tendon")
         choice(self.activation, ("smooth", "limits"), "Muscles activation")
+        choice(self.excitations, ("constant", "linear"), "Muscles excitations")
+        positive(self.steepness, "Muscles steepness")
         name_among(self.curves, [*FAMILIES, "own"], "Muscles curves", "family of curves")
         if not is_pair(self.range):
             raise ValueError(f"Muscles range must be a pair, such as (0.01, 1.0), got {repr_in_message(self.range)}")
@@ -151,7 +157,8 @@ class Muscles(Component):
         if self.activation == "limits":
             found = [Channel("activation", "control", rate=np.inf, **active)]
         else:
-            found = [Channel("activation", **active), Channel("excitation", "control", **active)]
+            rate = np.inf if self.excitations == "linear" else None
+            found = [Channel("activation", **active), Channel("excitation", "control", rate=rate, **active)]
         if self.tendon == "force":
             found.append(Channel("tendon_force", bounds=FORCES, neutral=NEUTRAL, **common))
         if self.tendon == "length":
@@ -161,7 +168,8 @@ class Muscles(Component):
     def derivatives(self, instant: Instant) -> dict[str, Expr]:
         if self.activation == "limits":
             return {}
-        return {"activation": activation_rate(self._hill_at(instant), instant["excitation"], instant["activation"])}
+        muscles, e, a = self._hill_at(instant), instant["excitation"], instant["activation"]
+        return {"activation": activation_rate(muscles, e, a, steepness=self.steepness)}
 
     def rows(self, instant: Instant) -> Bounded:
         rows, lower, upper = [ca.SX(0, 1)], [np.zeros(0)], [np.zeros(0)]

@@ -171,6 +171,9 @@ def test_joints_are_tracked_by_their_velocities():
     q = model.neutral() + np.array([0] * 7 + [0.3, 0.8])
     instant = ocp.Instant(model, ca.DM(q), None, references={track: ca.DM(model.neutral())})
     close(track.residual(instant), [0.15])
+    track = ocp.TrackVelocities(lambda s: np.zeros(8), joints=("knee",), scale=2.0)
+    instant = ocp.Instant(model, ca.DM(q), ca.DM(range(8)), references={track: ca.DM([0] * 7 + [3])})
+    close(track.residual(instant), [2.0])
 
 
 def test_motors():

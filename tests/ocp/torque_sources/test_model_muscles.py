@@ -66,6 +66,23 @@ def test_the_motion_is_what_the_excitations_make(tendon):
     assert 0.01 - 1e-7 < low < high < 1
 
 
+def test_linear_excitations_are_continuous():
+    """Their motion is that of excitations between nodes, and the smooth activation has the steepness that is asked."""
+    muscles = ocp.Muscles(excitations="linear", steepness=3.0)
+    solution = lift(muscles, integrator="gauss:2").solve(progress=False)
+    assert solution["excitation"].shape == solution["activation"].shape == (21, 2)
+    a, e, t = solution["activation"], solution["excitation"], solution.phases[0].t
+    x = ca.SX.sym("x", 2), ca.SX.sym("e", 2)
+    rate = ca.Function("rate", list(x), [M.activation_rate(M.HillMuscles.of(ELBOW), x[1], x[0], steepness=3.0)])
+    steps = 50  # of the explicit midpoint rule in the first interval
+    h, state = t[1] / steps, DM(a[0])
+    for k in range(steps):
+        u = [DM(e[0] + (e[1] - e[0]) * (k + s) / steps) for s in (0.0, 0.5)]
+        state = state + h * rate(state + h / 2 * rate(state, u[0]), u[1])
+    assert np.abs(state.full().ravel() - a[1]).max() < 2e-3
+    assert np.abs(a[1] - a[0]).max() > 0.02
+
+
 def test_both_states_of_tendons_tell_one_motion():
     force, length = lifted("force"), lifted("length")
     costs = [sum(solution.cost.values()) for solution in (force, length)]
@@ -172,6 +189,8 @@ def test_powers_of_channels():
         (lambda: od.Muscle("m", "PathSpring", ELBOW.muscles[0].path, functions=3), TypeError, "functions must be a"),
         (lambda: ocp.Muscles(tendon="elastic"), ValueError, "rigid, force, length"),
         (lambda: ocp.Muscles(activation="none"), ValueError, "smooth, limits"),
+        (lambda: ocp.Muscles(excitations="smooth"), ValueError, "constant, linear"),
+        (lambda: ocp.Muscles(steepness=0.0), ValueError, "steepness"),
         (lambda: ocp.Muscles(tendon="force", curves="millard"), ValueError, 'take tendon="length"'),
         (lambda: ocp.Muscles(range=(0.0, 1.0)), ValueError, "0 < lower < upper <= 1"),
         (lambda: ocp.Muscles(range=0.1), ValueError, "must be a pair"),
