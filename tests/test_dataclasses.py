@@ -107,6 +107,7 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
     lambda: od.MovingPathPoint("P", "link1", (od.SineFunction(),) * 3, ("joint1",) * 3),
     lambda: od.Muscle("m", "PathSpring", PATH), lambda: od.WrapObject("ball", "sphere", "link1", (0.1,)),
     lambda: od.Fixed(), lambda: od.Planar(), lambda: od.Spherical(), lambda: od.Translation(), lambda: ocp.Continuous(),
+    lambda: ocp.Tuning(), lambda: ocp.GaitPattern(1.0, 0.6, [0.0, 0.5]), lambda: ocp.Command(height=0.5),
     lambda: ocp.Intervals([1, 2]), lambda: ocp.Muscles(), lambda: ocp.MuscleMetabolicRate(ocp.Muscles()),
     lambda: ocp.ChannelPower("activation"),
 )  # fmt: skip
@@ -116,10 +117,12 @@ RESULTS = {
     "formulations": {"IndependentCoordinates", "NaturalCoordinates", "NaturalElement", "NaturalMotion", "OpenedChain",
         "Trajectory"},
     "ocp": {
+        "Action",
         "ActiveSet", "DecidingBounds", "Defects", "Drift", "Floquet", "Gait", "GaitComparison", "GaitReference",
         "GridPoint",
         "LimitCycle", "Metabolism", "MirrorMap", "Sensitivities", "Slope", "SolverResult", "Summary",
-        "Instant", "IntervalErrors", "Library", "Multistart", "Optimum", "Refinement", "Round", "Sweep", "Weights",
+        "Instant", "IntervalErrors", "Library", "Multistart", "Optimum", "Plan",
+        "Refinement", "Round", "Sweep", "Weights",
         "TrackingErrors",
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},

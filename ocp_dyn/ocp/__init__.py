@@ -53,6 +53,14 @@ from .analysis.metabolic_cost import Metabolism as Metabolism
 from .analysis.refinement import Refinement as Refinement
 from .analysis.refinement import Round as Round
 from .analysis.summary import Summary as Summary
+from .horizon.controller import Action as Action
+from .horizon.controller import Controller as Controller
+from .horizon.gait_patterns import Command as Command
+from .horizon.gait_patterns import GaitPattern as GaitPattern
+from .horizon.horizon import Horizon as Horizon
+from .horizon.plan import Plan as Plan
+from .horizon.plan import PlannedInstant as PlannedInstant
+from .horizon.tuning import Tuning as Tuning
 from .motion.contact_shapes import contact_shapes as contact_shapes
 from .motion.motion import PhaseMotion as PhaseMotion
 from .problem import Problem as Problem

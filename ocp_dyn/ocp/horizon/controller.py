@@ -1,0 +1,325 @@
+"""`Controller`: one real-time iteration of a horizon per step: linearize, solve one program, return torques and gains.
+
+M. Diehl, H. G. Bock & J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback
+control, SIAM J. Control Optim. 43, 2005.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..._base.checks import finite, numbers
+from ..._base.types import Array, repr_in_message
+from ..solvers.stage_qp.solver import StageSolver
+from ..solvers.stage_qp.statement import StageQP, StageSolution
+from .evaluation import Batch, row_major
+from .feet import Body
+from .gait_patterns import Command, GaitPattern
+from .plan import Plan
+from .stage import OUTPUTS
+from .tuning import Tuning
+
+FIRST_ITERATIONS = 8
+"""Iterations of the first step, which begins at a robot that stands still."""
+
+ITERATIONS, TOLERANCE = 30, 1e-4
+"""Most factorizations of a step, and tolerance of its residuals."""
+
+LARGEST = 0.3
+"""Largest step of the plan [rad, m]; longer ones are shortened, because the program is linear."""
+
+UNIT = 1e-3
+"""Largest deviation of the length of a measured quaternion from 1."""
+
+STRIDE = 0.75
+"""Largest distance of a foot from below its hip, in lengths of the leg."""
+
+
+@dataclass(frozen=True, eq=False)
+class Action:
+    """What a step of a controller returns.
+
+    tau (nv) [N m, N]: torques, zero at the root. K (joints, 2 nv): gains, tau_joints + K dx for a state that differs by
+    dx = (difference(q, q'), qd' - qd) from the measured one. qdd (nv), forces (nf): planned for now. plan: the whole
+    plan. solved: whether the program was solved; status: the solver's word; seconds: of prepare and feedback.
+
+    >>> action = horizon.controller().update(0.0, posture, np.zeros(18))  # doctest: +SKIP
+    >>> action.status  # doctest: +SKIP
+    'solved'
+    """
+
+    tau: Array
+    K: Array
+    qdd: Array
+    forces: Array
+    plan: Plan
+    solved: bool
+    status: str
+    seconds: tuple[float, float]
+
+
+class Controller:
+    """Predictive control with a `Horizon`: `update(time, q, qd, command)` at every step, or in two parts, `prepare`
+    before the state is measured and `feedback` after.
+
+    gait, tuning: may be set anew at any time. times (N + 1) [s]: of the nodes. schedule: the next swings of each foot
+    as `prepare` made them; `prepare` also takes a changed one. last: the solution of the last program. how: the way in
+    which stages are evaluated and programs are solved.
+
+    >>> horizon = ocp.Horizon(model, feet, posture=posture, gait="trot")  # doctest: +SKIP
+    >>> control = horizon.controller()  # doctest: +SKIP
+    >>> control.update(0.0, q, qd, ocp.Command(forward=0.5)).tau.shape  # doctest: +SKIP
+    (18,)
+    """
+
+    def __init__(self, body: Body, functions: Mapping[str, ca.Function], gait: GaitPattern, tuning: Tuning) -> None:
+        self.body, self.gait, self.tuning = body, gait, tuning
+        N = self.N = len(body.grid) - 1
+        self._batch = {name: Batch(functions[name], N + 1) for name in ("node", "stage", "move", "error")}
+        self._batch |= {"defect": Batch(functions["defect"], N), "advance": Batch(functions["advance"], 1)}
+        f = functions["stage"]
+        self._places = {name: row_major(f.sparsity_out(name)) for name in "CE"}
+        self.nx, self.nz = 2 * body.nv, 3 * body.nv + body.nf
+        m, ne = f.size2_out("C"), f.size2_out("E")
+        self._matrices = {"C": np.zeros((N + 1, m, self.nz)), "E": np.zeros((N + 1, ne, self.nz))}
+        self.solver = StageSolver(N, self.nx, self.nz - self.nx, m, ne)
+        self.how = f"{self._batch['stage'].how}; programs {self.solver.how}"
+        self.time: float | None = None
+        self.last: StageSolution | None = None
+        self._program: dict[str, Array] | None = None
+
+    def reset(self, time: float, q: Any, qd: Any) -> None:
+        """Forgets the plan, and begins at a robot that stands at (q, qd)."""
+        q, qd = self._state(q, qd)
+        body, n = self.body, self.N
+        self.time = finite(time, "time [s]")
+        self.times = self.time + body.grid
+        self.q, self.qd = np.tile(q, (n + 1, 1)), np.tile(qd, (n + 1, 1))
+        self.qdd, self.forces = np.zeros((n, body.nv)), np.zeros((n, body.nf))
+        x, y, z, w = q[3:7]
+        yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        zero: dict[str, Any] = dict.fromkeys(body.memory.shapes, 0.0)
+        begin = {"time": time, "end": -1.0, "halt": -1.0, "anchor": (*q[:2], yaw), "ground": q[2] - body.height}
+        self.memory = body.memory.pack(zero | begin)
+        self._program, self._fresh = None, True
+
+    def update(
+        self,
+        time: float,
+        q: Any,
+        qd: Any,
+        command: Command | None = None,
+        schedule: Mapping[str, Any] | None = None,
+        touching: Any = None,
+    ) -> Action:
+        """The action for a measured state: `prepare` and `feedback` in one; arguments as there."""
+        q, qd = self._state(q, qd)
+        if self.time is None:
+            self.reset(time, q, qd)
+        self.prepare(time, command, schedule, measured=(q, qd), touching=touching)
+        return self.feedback(q, qd)
+
+    def prepare(
+        self,
+        time: float,
+        command: Command | None = None,
+        schedule: Mapping[str, Any] | None = None,
+        measured: tuple[Any, Any] | None = None,
+        touching: Any = None,
+    ) -> None:
+        """Moves the window to a time [s], and linearizes about the moved plan.
+
+        command: a `Command`; by default the robot walks in place. schedule: parts of the schedule that replace those of
+        the gait. measured: the state (q, qd) from which places of feet and base are taken, the plan's by default.
+        touching (feet): which feet feel the ground, by default those that should: a foot that feels it early stands,
+        and the plan waits for one that is late. ValueError if time goes backward, for a schedule in which no foot
+        touches the ground within the window, and for commands out of reach.
+        """
+        begin, time = clock.perf_counter(), finite(time, "time [s]")
+        if self.time is None:
+            raise ValueError("prepare: the controller has no state yet: call reset(time, q, qd) or update(...) first")
+        if time < self.time:
+            raise ValueError(
+                f"time goes backward: got {time:g} s after {self.time:g} s; call reset(time, q, qd) to begin anew"
+            )
+        state = self._predicted(time) if measured is None else self._state(*measured)
+        now = np.array([time]), *state, self._asked(command), self._gait(), self.memory, self._touching(time, touching)
+        memory, planned, times = (x[0].copy() for x in self._batch["advance"](now))
+        if schedule is not None:
+            planned = self._changed(planned, schedule)
+        p = self._references(now, (memory, planned, times))
+        self.memory, self._schedule, self.time = memory, planned, time
+        self._move_window(times)
+        self._follow(p)
+        self._linearize()
+        self._prepared = clock.perf_counter() - begin
+
+    @property
+    def schedule(self) -> dict[str, Array]:
+        """The next swings of each foot: liftoff, touchdown [s], x, y, z [m], yaw [rad] of their footholds, each (feet,
+        swings), and the normals of the ground (feet, 3)."""
+        return self.body.schedule.unpack(self._schedule)
+
+    def _changed(self, planned: Array, schedule: Mapping[str, Any]) -> Array:
+        """The schedule with parts that the user gives."""
+        parts, shapes = self.body.schedule.unpack(planned), self.body.schedule.shapes
+        for name, value in dict(schedule).items():
+            if name not in shapes:
+                raise ValueError(f"schedule has no part {repr_in_message(name)}: it has {', '.join(shapes)}")
+            found = numbers(value, f"schedule {name}")
+            if found.size != int(np.prod(shapes[name])) or not np.all(np.isfinite(found)):
+                raise ValueError(
+                    f"schedule {name}: finite numbers of the shape {shapes[name]}, got {repr_in_message(value)}"
+                )
+            parts[name] = found.reshape(shapes[name])
+        return self.body.schedule.pack(parts)
+
+    def _asked(self, command: Command | None) -> Array:
+        """The command as numbers; ValueError where legs cannot reach."""
+        command = Command() if command is None else command
+        if not isinstance(command, Command):
+            raise TypeError(f"command must be an ocp.Command, got {repr_in_message(command)}")
+        found, legs = command.vector(self.body.height), self.body.reach
+        if found[3] > legs:
+            raise ValueError(f"command height: the legs reach {legs:.3g} m below the base, got {found[3]:.3g} m")
+        half = np.hypot(found[0], found[1]) * max(np.array(self.gait.duty) % 1.0) * self.gait.period / 2
+        if half > STRIDE * legs:
+            raise ValueError(
+                f"command: at {np.hypot(found[0], found[1]):.3g} m/s a foot stands {half:.3g} m behind its hip at its "
+                f"liftoff, and the legs are {legs:.3g} m long: ask for less speed, or for a gait of shorter period"
+            )
+        return found
+
+    def _touching(self, time: float, touching: Any) -> Array:
+        """1 for feet that feel the ground. By the schedule: those that should stand now."""
+        if touching is None:
+            g, m = self.gait, self.body.memory.unpack(self.memory)
+            fraction = (m["phase"] + (time - m["time"]) / g.period + np.array(g.offsets)) % 1.0
+            return np.asarray(fraction < np.array(g.duty), dtype=float)
+        found = np.asarray(touching, dtype=float)
+        if found.shape != (self.body.n,):
+            raise ValueError(f"touching: one truth value per foot, {self.body.n}, got {repr_in_message(touching)}")
+        return found
+
+    def _gait(self) -> Array:
+        return self.body.gait.pack({name: getattr(self.gait, name) for name in self.body.gait.shapes})
+
+    def _references(self, now: tuple[Array, ...], planned: tuple[Array, Array, Array]) -> Array:
+        """Parameters of all nodes."""
+        memory, schedule, times = planned
+        last, h = np.zeros(self.N + 1), np.append(np.diff(times), 0.0)
+        last[-1] = 1.0
+        same = now[0], now[3], now[4], memory, schedule, self.tuning.vector(self.body)
+        shared = [np.tile(x, (self.N + 1, 1)) for x in same]
+        p = self._batch["node"]([times[:, None], h[:, None], last[:, None], *shared])[0].copy()
+        if not np.any(p[:-1, self.body.node.slices["contact"]] > 0.5):
+            raise ValueError(
+                f"no foot touches the ground between {times[0]:g} s and {times[-1]:g} s: give a schedule with a "
+                "touchdown within the window, or a longer window"
+            )
+        return p
+
+    def _follow(self, p: Array) -> None:
+        """Forces of open contacts vanish, those of new contacts begin at their references."""
+        where, feet = self.body.node.slices, self.body.feet
+        self._p, self.contacts = p, p[:-1, where["contact"]] > 0.5
+        sizes = [foot.size for foot in feet]
+        ends = [begin + size - 1 for begin, size in zip(self.body.begins, sizes, strict=True)]
+        on, pushing = (np.repeat(x, sizes, axis=1) for x in (self.contacts, self.forces[:, ends] > 0))
+        self.forces = np.where(on, np.where(pushing, self.forces, p[:-1, where["force_ref"]]), 0.0)
+
+    def _at(self, t: Array) -> tuple[Array, Array, Array]:
+        """Configurations, velocities and integrals of forces of the plan at times; after its end it goes on at constant
+        velocity."""
+        k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, self.N - 1)
+        begin, h = self.times[k][:, None], np.diff(self.times)[:, None]
+        inside = np.minimum(t, self.times[-1])[:, None] - begin
+        ended = self.qd[k] + inside * self.qdd[k]
+        step = inside * self.qd[k] + inside**2 / 2 * self.qdd[k] + (t[:, None] - begin - inside) * ended
+        sums = np.vstack([np.zeros((1, self.body.nf)), np.cumsum(h * self.forces, axis=0)])
+        q, _ = self._batch["move"]([self.q[k], self.qd[k], np.hstack([step, 0 * step])])
+        return q.copy(), ended, sums[k] + (t[:, None] - begin) * self.forces[k]
+
+    def _predicted(self, time: float) -> tuple[Array, Array]:
+        """The state that the plan has at a time."""
+        q, qd, _ = self._at(np.full(self.N + 1, time))
+        return q[0], qd[0]
+
+    def _move_window(self, times: Array) -> None:
+        """The plan at new times of the nodes. Accelerations and forces are means over the new intervals, so that
+        velocities have no gaps."""
+        if not np.array_equal(times, self.times):
+            self.q, self.qd, sums = self._at(times)
+            h = np.diff(times)[:, None]
+            self.qdd, self.forces, self.times = np.diff(self.qd, axis=0) / h, np.diff(sums, axis=0) / h, times
+
+    def _linearize(self) -> dict[str, Array]:
+        """The program about the plan; its first state is still missing."""
+        qdd, forces = (np.vstack([x, np.zeros((1, x.shape[1]))]) for x in (self.qdd, self.forces))
+        found = self._batch["stage"]([self.q, self.qd, qdd, forces, self._p])
+        values = dict(zip(OUTPUTS, found, strict=True))
+        for name, matrix in self._matrices.items():
+            matrix.reshape(self.N + 1, -1)[:, self._places[name]] = values[name]
+        h = np.diff(self.times)
+        b = self._batch["defect"]([self.q[:-1], self.qd[:-1], self.qdd, h[:, None], self.q[1:], self.qd[1:]])[0]
+        values |= {"C": self._matrices["C"], "E": self._matrices["E"][:-1], "e": values["e"][:-1], "b": b, "h": h}
+        self._program = values
+        return values
+
+    def feedback(self, q: Any, qd: Any) -> Action:
+        """The action for a measured state; the plan moves by the step of one program. A program that is not solved is
+        told by `solved`; if its numbers are not finite, the plan stays as it was."""
+        begin = clock.perf_counter()
+        q, qd = self._state(q, qd)
+        if self.time is None or self._program is None:
+            raise ValueError("feedback: call prepare(time, command) first, once per feedback")
+        program = self._program
+        found = self._step(program, q, qd)
+        for _ in range(FIRST_ITERATIONS if self._fresh else 0):
+            program = self._linearize()
+            found = self._step(program, q, qd)
+        self._fresh, self._program, self.last = False, None, found
+        nj, C = self.body.nj, program["C"][:-1, : self.body.nj]
+        joints = program["c"][:-1, :nj] + np.einsum("kij,kj->ki", C, found.z[:-1])
+        tau = np.hstack([np.zeros((self.N, 6)), joints])
+        K = C[0][:, : self.nx] + C[0][:, self.nx :] @ found.K
+        plan = Plan(
+            self.body.model, self.times, self.q, self.qd, self.qdd, self.forces, tau, self.contacts, self.schedule
+        )
+        seconds = self._prepared, clock.perf_counter() - begin
+        return Action(tau[0], K, self.qdd[0], self.forces[0], plan, found.solved, found.status, seconds)
+
+    def _step(self, program: Mapping[str, Array], q: Array, qd: Array) -> StageSolution:
+        """Solves the program from the measured state, and moves the plan."""
+        measured = [np.tile(x, (self.N + 1, 1)) for x in (q, qd)]
+        x0 = self._batch["error"]([self.q, self.qd, *measured])[0][0].copy()
+        qp = StageQP(**program, x0=x0)
+        found = self.solver.solve(qp, warm=not self._fresh, iterations=ITERATIONS, tolerance=TOLERANCE)
+        if found.status != "not finite":
+            nv = self.body.nv
+            z = found.z * min(1.0, LARGEST / max(float(np.abs(found.z[:, :nv]).max()), LARGEST))
+            self.q, self.qd = (x.copy() for x in self._batch["move"]([self.q, self.qd, z[:, : self.nx]]))
+            self.qdd = self.qdd + z[:-1, self.nx : self.nx + nv]
+            self.forces = self.forces + z[:-1, self.nx + nv :]
+        return found
+
+    def _state(self, q: Any, qd: Any) -> tuple[Array, Array]:
+        """The measured state, checked: sizes, finite numbers, a quaternion of length 1."""
+        q, qd = np.array(numbers(q, "q")).ravel(), np.array(numbers(qd, "qd")).ravel()
+        for name, value, size in (("q", q, self.body.model.nq), ("qd", qd, self.body.nv)):
+            if value.size != size or not np.all(np.isfinite(value)):
+                raise ValueError(f"{name} must be {size} finite numbers, got {repr_in_message(value)}")
+        length = float(np.linalg.norm(q[3:7]))
+        if abs(length - 1) > UNIT:
+            raise ValueError(
+                f"q[3:7] must be a unit quaternion (x, y, z, w), got {q[3:7].round(4).tolist()} of length "
+                f"{length:.4g}: normalize it, and mind the order: MuJoCo's begins with w"
+            )
+        q[3:7] /= length
+        return q, qd
