@@ -3,6 +3,7 @@
 from pathlib import Path as _Path
 
 from . import codegen as codegen
+from . import control as control
 from . import formulations as formulations
 from . import io as io
 from . import models as models

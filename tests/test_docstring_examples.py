@@ -36,6 +36,7 @@ SPACES = (
     od.viz,
     od.walking,
     od.replay,
+    od.control,
     od.simulation,
     od.recordings,
 )

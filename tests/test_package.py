@@ -16,6 +16,7 @@ import ocp_dyn as od
 ROOT = Path(od.__file__).parents[1]
 MODULES = {
     "codegen",
+    "control",
     "formulations",
     "io",
     "layouts",

@@ -40,6 +40,7 @@ MODULES = {
     "ocp_dyn.recordings": ocp_dyn.recordings,
     "ocp_dyn.muscles": ocp_dyn.muscles,
     "ocp_dyn.replay": ocp_dyn.replay,
+    "ocp_dyn.control": ocp_dyn.control,
     "ocp_dyn.formulations": ocp_dyn.formulations,
     "ocp_dyn.simulation": ocp_dyn.simulation,
     "ocp_dyn.io": ocp_dyn.io,

@@ -53,6 +53,7 @@ LARGE = {
     "robot_walk": Drawing(("talos",)),
     "robot_trot": Drawing(("solo12",)),
     "replay": Drawing(("human",), "replay.png", quick=False),
+    "control": Drawing(("human", "--seconds", "10"), "motion.png", quick=False),
     "five_link": Drawing(),
     "five_link_diary": Drawing(),
     "rabbit": Drawing(picture="rabbit.png"),

@@ -1,0 +1,31 @@
+"""Control: bodies that walk in MuJoCo by a controller that sees what sensors tell."""
+
+from .._base.types import only_names as _only_names
+from .bodies import Body as Body
+from .bodies import Foot as Foot
+from .bodies import Seen as Seen
+from .bodies import body as body
+from .controller import Command as Command
+from .controller import Controller as Controller
+from .controller import Gains as Gains
+from .pictures import draw_run as draw_run
+from .run import ControlledRun as ControlledRun
+from .simulation import Push as Push
+from .simulation import controller as controller
+from .simulation import pushes as pushes
+from .simulation import simulate as simulate
+from .stepping import StepController as StepController
+from .trials import changing as changing
+from .trials import pushed as pushed
+from .trials import trial as trial
+from .trials import walk_and_stop as walk_and_stop
+from .trotting import TrotController as TrotController
+from .whole_body import Found as Found
+from .whole_body import Wanted as Wanted
+from .whole_body import Weights as Weights
+from .whole_body import WholeBody as WholeBody
+from .world import World as World
+from .world import ramp as ramp
+from .world import steps as steps
+
+_only_names(globals())

@@ -1,0 +1,198 @@
+"""The base class of controllers: commands, gains, the tasks of a whole-body program at every update."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._base.checks import within
+from .._base.types import Array
+from .bodies import Body, Seen
+from .swing import Swing
+from .whole_body import Found, Wanted, Weights, WholeBody
+
+PERIOD = 2e-3
+"""Time between two updates of the torques [s]; the torques act one period after the state was read."""
+
+HURRY = 1.0
+"""Largest rate of a commanded velocity [m/s^2, rad/s^2]."""
+
+
+TRIM, MOST_TRIM = 0.7, 0.25
+"""Gain of the integral of the velocity's error [1/s], and its bound [m/s]: it makes up for what the walk of a body
+differs from the simple laws of footholds."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """Wanted velocity of a body: forward, sideways (to the left) [m/s], turn (to the left) [rad/s]; walk: whether it
+    steps at all.
+
+    >>> od.control.Command(forward=0.5).walk
+    True
+    """
+
+    forward: float = 0.0
+    sideways: float = 0.0
+    turn: float = 0.0
+    walk: bool = True
+
+    def __post_init__(self) -> None:
+        for name, most in (("forward", 3.0), ("sideways", 1.5), ("turn", 3.0)):
+            within(getattr(self, name), -most, most, f"Command {name} must lie between -{most:g} and {most:g}")
+
+    @property
+    def array(self) -> Array:
+        """Forward, sideways, turn (3)."""
+        return np.array([self.forward, self.sideways, self.turn])
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Gains of the tasks: stiffness [1/s^2] and damping [1/s] of place, height, tilt, swinging feet, joints; damping of
+    feet that stand [1/s].
+
+    >>> od.control.Gains().swing
+    (600.0, 45.0)
+    """
+
+    place: tuple[float, float] = (30.0, 11.0)
+    height: tuple[float, float] = (120.0, 20.0)
+    tilt: tuple[float, float] = (200.0, 25.0)
+    swing: tuple[float, float] = (600.0, 45.0)
+    joints: tuple[float, float] = (80.0, 16.0)
+    standing: float = 20.0
+
+
+@dataclass(eq=False)
+class State:
+    """State at an update, with what follows from it: center of mass and its velocity, base axes, heading [rad]."""
+
+    t: float
+    q: Array
+    qd: Array
+    seen: Seen
+    touching: Array
+    com: Array
+    velocity: Array
+    heading: float
+
+
+class Controller:
+    """Base class of controllers: reads the state, lets `plan` say what the feet and the body shall do, and finds the
+    torques by `WholeBody`.
+
+    A derived class sets `stride` [s], `phase` (share of the stride) and `stepping` (whether it walks), and defines
+    `plan(state, command) -> Wanted`.
+
+    >>> isinstance(od.control.controller(od.control.body("human")), od.control.Controller)
+    True
+    """
+
+    stride: float
+    phase: float = 0.0
+    stepping: bool = False
+
+    def __init__(self, body: Body, weights: Weights | None = None, gains: Gains | None = None) -> None:
+        self.body, self.gains = body, gains or Gains()
+        self.program = WholeBody(body, weights or Weights())
+        self.swings: list[Swing | None] = [None] * len(body.feet)
+        self.velocity, self.trim = np.zeros(3), np.zeros(2)
+        self.found: Found | None = None
+        self.heading: float | None = None
+        self.t = 0.0
+
+    def __call__(self, t: float, q: Array, qd: Array, touching: Array, command: Command) -> Array:
+        """Torques (n) that act from t + PERIOD on; touching (feet): whether a foot feels the ground."""
+        if self.found is not None:
+            q, qd = _ahead(q, qd, self.found.qdd, PERIOD)
+        seen = self.body.see(q, qd)
+        heading = math.atan2(seen.base[1, 0], seen.base[0, 0])
+        if self.heading is None:
+            self.heading = heading
+        speed = seen.H[:3] @ qd / self.body.mass
+        state = State(t + PERIOD, q, qd, seen, touching, seen.com, speed, heading)
+        self._follow(command, state)
+        wanted = self.plan(state, command)
+        self.found = self.program(q, qd, seen, wanted)
+        self.t = t
+        return self.found.tau
+
+    def plan(self, state: State, command: Command) -> Wanted:
+        """The wanted accelerations of feet and body."""
+        raise NotImplementedError
+
+    def _follow(self, command: Command, state: State) -> None:
+        """The commanded velocity, which changes gradually, and its correction."""
+        most = HURRY * PERIOD
+        wanted = command.array if command.walk else np.zeros(3)
+        self.velocity = self.velocity + np.clip(wanted - self.velocity, -most, most)
+        off = self.velocity[:2] - turned(state.heading)[:2, :2].T @ state.velocity[:2]
+        self.trim = np.clip(self.trim + PERIOD * TRIM * off, -MOST_TRIM, MOST_TRIM) if self.stepping else np.zeros(2)
+
+    @property
+    def aimed(self) -> Array:
+        """Velocity that footholds aim at (2) [m/s], in axes of the heading."""
+        return np.asarray(self.velocity[:2] + self.trim)
+
+    def _angular(self, state: State) -> Array:
+        """Wanted angular acceleration of the base, which stands upright and turns to the wanted heading."""
+        assert self.heading is not None
+        self.heading += PERIOD * self.velocity[2]
+        off = math.remainder(self.heading - state.heading, 2 * math.pi)
+        off = min(max(off, -0.4), 0.4)
+        self.heading = state.heading + off
+        stiffness, damping = self.gains.tilt
+        error = rotation_vector(state.seen.base.T @ turned(self.heading))
+        rate = np.array([0.0, 0.0, self.velocity[2]])
+        return np.asarray(stiffness * error + damping * (state.seen.base.T @ rate - state.qd[3:6]))
+
+    def _joints(self, state: State) -> Array:
+        """Wanted accelerations of the joints toward the posture."""
+        stiffness, damping = self.gains.joints
+        return np.asarray(stiffness * (self.body.posture[7:] - state.q[7:]) - damping * state.qd[6:])
+
+    def _standing(self, state: State, k: int) -> Array:
+        """Wanted acceleration (6) of foot k that stands: none, and no slip."""
+        rows = state.seen.G[k] @ state.qd
+        if not self.body.feet[k].flat:
+            rows[3:] += np.cross(rows[:3], [0.0, 0.0, -self.body.feet[k].radius])
+        return np.asarray(-self.gains.standing * rows)
+
+    def _swinging(self, state: State, k: int, target: Array, duration: float, heading: float) -> Array:
+        """Wanted acceleration (6) of foot k on its way to a foothold."""
+        swing = self.swings[k]
+        assert swing is not None
+        place, velocity, acceleration = swing.advance(PERIOD, target, duration)
+        rows = state.seen.G[k] @ state.qd
+        stiffness, damping = self.gains.swing
+        linear = acceleration + stiffness * (place - state.seen.p[k]) + damping * (velocity - rows[3:])
+        R = state.seen.R[k]
+        angular = stiffness * (R @ rotation_vector(R.T @ turned(heading))) - damping * rows[:3]
+        return np.concatenate([angular, linear])
+
+
+def turned(angle: float) -> Array:
+    """Rotation about the vertical (3, 3)."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def rotation_vector(R: Array) -> Array:
+    """Rotation vector (3) of a matrix, of angles below pi."""
+    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2
+    sine, cosine = float(np.linalg.norm(axis)), (float(np.trace(R)) - 1) / 2
+    return np.asarray(axis * (math.atan2(sine, cosine) / sine if sine > 1e-9 else 1.0))
+
+
+def _ahead(q: Array, qd: Array, qdd: Array, h: float) -> tuple[Array, Array]:
+    """State a time h later under an acceleration. The base has position and quaternion, all other joints numbers."""
+    step = h * qd + h**2 / 2 * qdd
+    found = np.concatenate([q[:3] + step[:3], q[3:7], q[7:] + step[6:]])
+    v, (x, y, z, w) = step[3:6] / 2, q[3:7]
+    found[3:7] += (w * v[0] + y * v[2] - z * v[1], w * v[1] + z * v[0] - x * v[2], w * v[2] + x * v[1] - y * v[0],
+                   -x * v[0] - y * v[1] - z * v[2])  # fmt: skip
+    found[3:7] /= np.linalg.norm(found[3:7])
+    return found, qd + h * qdd

@@ -1,0 +1,234 @@
+"""A walk on two flat feet: the next foothold and its time by the divergent component of motion."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._base.types import Array
+from .bodies import Body
+from .controller import PERIOD, Command, Controller, Gains, State, turned
+from .swing import Swing
+from .whole_body import Wanted, Weights
+
+STEP = 1.45
+"""Usual time of a step, in sqrt(l/g) of the height of the center of mass l."""
+
+FASTEST, SLOWEST = 1.1, 2.4
+"""Bounds of the time of a step, in sqrt(l/g)."""
+
+BOTH = 0.25
+"""Time on both feet at the begin of a step, in sqrt(l/g)."""
+
+CLEARANCE = 0.07
+"""Height of the swinging foot, as a share of the height of the center of mass."""
+
+REACH = 0.75
+"""Farthest foothold from the standing foot, forward, in heights of the center of mass."""
+
+BESIDE = (0.55, 2.6)
+"""Bounds of the distance of the feet sideways, in that of the posture."""
+
+INSIDE = 0.8
+"""Share of the sole in which the center of pressure is asked for."""
+
+FEEDBACK = 2.5
+"""Gain of the center of pressure: how often it moves farther than the divergent component is off."""
+
+FIXED, STILL = 0.1, 0.03
+"""Time before touchdown from which on the time, and the place, of the foothold no longer change [s]."""
+
+SOON, BELOW = 0.01, 0.008
+"""Time [s] and depth [m] by which a foot is led to the ground earlier and lower than planned: it follows its reference late,
+and the divergent component grows while it is waited for."""
+
+LATE = 0.6
+"""Share of a swing after which a foot that feels the ground stands."""
+
+SETTLE = 0.7
+"""Time in which weight moves over both feet, or to the first standing foot, in s."""
+
+LOW, MOST_LIFT = 0.95, 3.0
+"""Height of the center of mass on the way, as a share of that in the posture, so that legs reach the footholds; largest
+vertical acceleration that is asked for [m/s^2]."""
+
+WEIGHTS = Weights(linear=5.0, vertical=2.0, tilt=2.0, turn=1.0, swing=2.0, posture=0.02, momentum=0.0)
+"""Weights of the tasks of a body on two feet."""
+
+
+class StepController(Controller):
+    """A controller of a body on two flat feet.
+
+    The divergent component xi = c + v / omega of the center of mass c, omega = sqrt(g / l), leaves the center of
+    pressure p by d/dt xi = omega (xi - p). A step on the foot at p ends at the time T with xi_T = p + (xi - p)
+    exp(omega (T - t)), and the next foot is set down at xi_T - b, with the offset b of the periodic gait of the wanted
+    velocity,
+
+        b_x = L / (exp(omega T) - 1),   b_y = +-W / (exp(omega T) + 1)
+
+    for a step length L and a distance W of the feet; T is chosen so that the foothold is within reach and near the
+    usual one. Within a step the center of pressure moves on the sole to bring xi to where it would be.
+
+    [Khadiv 2016] M. Khadiv et al., Step timing adjustment: a step toward generating robust gaits, Humanoids.
+    [Englsberger 2015] J. Englsberger, C. Ott, A. Albu-Schaeffer, IEEE Trans. Robotics 31.
+
+    >>> round(od.control.StepController(od.control.body("human")).T, 2)
+    0.45
+    """
+
+    def __init__(self, body: Body, weights: Weights | None = None, gains: Gains | None = None) -> None:
+        super().__init__(body, weights or WEIGHTS, gains)
+        self.time = math.sqrt(body.height / 9.81)
+        self.omega = 1 / self.time
+        self.T = STEP * self.time
+        self.stride = 2 * self.T
+        self.width = float(body.hips[0, 1] - body.hips[1, 1])
+        self.stance = 0  # the foot that stands, or will first
+        self.elapsed: float | None = None  # since the begin of the step; None: standing on both feet
+        self.rest = 0.0
+        self.ground = 0.0
+        self.pressure, self.target = np.zeros(2), np.zeros(3)
+        self.aim: Array | None = None  # where the divergent component is led on both feet
+
+    # --- the clock of steps
+
+    def plan(self, state: State, command: Command) -> Wanted:
+        """Feet and body of a walk."""
+        if self.elapsed is None:
+            self._stand(state, command)
+        else:
+            self._step(state, command)
+        standing, feet = np.ones(2, bool), np.zeros((2, 6))
+        for k in range(2):
+            standing[k], feet[k] = self._foot(state, k)
+        self.stepping = self.elapsed is not None
+        self.phase = 0.5 * self.stance + 0.5 * min(1.0, (self.elapsed or 0.0) / self.T)
+        linear = self._linear(state)
+        return Wanted(linear, self._angular(state), feet, self._joints(state), standing)
+
+    def _xi(self, state: State) -> Array:
+        return np.asarray(state.com[:2] + state.velocity[:2] / self.omega)
+
+    def _stand(self, state: State, command: Command) -> None:
+        """On both feet: weight over the middle, or, to start, over the first standing foot."""
+        self.rest += PERIOD
+        middle = state.seen.p[:, :2].mean(axis=0)
+        goal = middle
+        if command.walk and self.rest > SETTLE:
+            place, b = state.seen.p[self.stance, :2], self._offset(state, self.T)
+            goal = place + b
+            if self.rest > 2 * SETTLE or np.linalg.norm(self._xi(state) - goal) < 0.015:
+                self._begin(state)
+                return
+        share = min(1.0, PERIOD / 0.1)
+        self.aim = self._xi(state) if self.aim is None else self.aim
+        self.aim = self.aim + share * (goal - self.aim)
+        xi = self._xi(state)
+        self.pressure = self.aim + (1 + FEEDBACK) * (xi - self.aim)
+
+    def _begin(self, state: State) -> None:
+        self.elapsed, self.T = 0.0, STEP * self.time
+        self.target = state.seen.p[1 - self.stance].copy()
+
+    def _step(self, state: State, command: Command) -> None:
+        """One foot stands, the other swings: its foothold and time; the center of pressure."""
+        assert self.elapsed is not None
+        self.elapsed += PERIOD
+        p, xi = state.seen.p[self.stance, :2], self._xi(state)
+        swinging = 1 - self.stance
+        landed = bool(state.touching[swinging]) and self.elapsed > self._lift() + LATE * (self.T - self._lift())
+        if landed or self.elapsed > self.T + 0.15:
+            self._next(state, command)
+            return
+        if self.elapsed < self.T - STILL:
+            self._choose(state, p, xi)
+        reference = p + self._offset(state, self.T) * math.exp(self.omega * min(self.elapsed, self.T))
+        self.pressure = self._within(state, p + (1 + FEEDBACK) * (xi - reference))
+
+    def _lift(self) -> float:
+        return BOTH * self.time
+
+    def _next(self, state: State, command: Command) -> None:
+        """The foot has landed: it is the one that stands."""
+        self.swings = [None, None]
+        self.stance = 1 - self.stance
+        still = not command.walk and float(np.abs(self.velocity).max()) < 0.02
+        apart = turned(state.heading)[:2, :2].T @ (state.seen.p[0, :2] - state.seen.p[1, :2])
+        if still and abs(apart[0]) < 0.06 and abs(apart[1] - self.width) < 0.06:
+            self.elapsed, self.rest, self.aim = None, 0.0, self._xi(state)
+        else:
+            self._begin(state)
+
+    # --- footholds
+
+    def _offset(self, state: State, T: float) -> Array:
+        """b, where xi is beside the standing foot at the begin of a periodic step (2)."""
+        side = 1.0 if self.stance == 1 else -1.0  # inward: to the left of the right foot
+        growth = math.exp(self.omega * T)
+        along = self.aimed[0] * T / (growth - 1)
+        # sideways: steps alternate between W - d and W + d, d the way sideways of a step
+        aside = side * self.width / (growth + 1) + self.aimed[1] * T / (growth - 1)
+        return np.asarray(turned(state.heading)[:2, :2] @ np.array([along, aside]))
+
+    def _choose(self, state: State, p: Array, xi: Array) -> None:
+        """The time and the place of the next foothold: near the usual ones, within reach, xi where it should be."""
+        assert self.elapsed is not None
+        axes = turned(state.heading)[:2, :2]
+        soonest = self.elapsed + FIXED
+        low, high = max(FASTEST * self.time, soonest), SLOWEST * self.time
+        times = np.linspace(low, max(high, low), 25) if soonest < self.T else np.array([self.T])
+        growth = np.exp(self.omega * times)
+        local = axes.T @ (xi - p)
+        end = local * np.exp(self.omega * (times - self.elapsed))[:, None]
+        side = 1.0 if self.stance == 1 else -1.0  # the next foot is on the left of a right standing foot
+        b = np.stack([
+            self.aimed[0] * times / (growth - 1),
+            -side * self.width / (growth + 1) + self.aimed[1] * times / (growth - 1),
+        ], axis=1)  # fmt: skip
+        wanted = end - b
+        reach = REACH * self.body.height
+        near, far = (side * x * self.width for x in BESIDE)
+        low_y, high_y = min(near, far), max(near, far)
+        place = np.stack([np.clip(wanted[:, 0], -reach, reach), np.clip(wanted[:, 1], low_y, high_y)], axis=1)
+        usual = np.stack([self.aimed[0] * times, side * self.width + self.aimed[1] * times], axis=1)
+        missed = np.sum((wanted - place) ** 2, axis=1)
+        unusual = np.sum((place - usual) ** 2, axis=1)
+        cost = 1000 * missed + 1.0 * unusual + 20.0 * ((times - STEP * self.time) / self.time * 0.1) ** 2
+        k = int(np.argmin(cost))
+        self.T += min(max(times[k] - self.T, -0.02), 0.02)
+        self.stride = 2 * self.T
+        self.target = np.array([*(p + axes @ place[k]), self.ground - BELOW])
+
+    # --- tasks
+
+    def _foot(self, state: State, k: int) -> tuple[bool, Array]:
+        if self.elapsed is None or k == self.stance or self.elapsed < self._lift():
+            return True, self._standing(state, k)
+        if self.swings[k] is None:
+            self.swings[k] = Swing(state.seen.p[k], CLEARANCE * self.body.height)
+        assert self.heading is not None
+        return False, self._swinging(state, k, self.target, self.T - self._lift() - SOON, self.heading)
+
+    def _within(self, state: State, pressure: Array) -> Array:
+        """The center of pressure within the soles that stand."""
+        assert self.elapsed is not None
+        foot, R = self.body.feet[self.stance], state.seen.R[self.stance][:2, :2]
+        p = state.seen.p[self.stance, :2]
+        half = INSIDE * np.array([foot.half_length, foot.half_width])
+        if self.elapsed < self._lift():  # also toward the other foot
+            other = R.T @ (state.seen.p[1 - self.stance, :2] - p)
+            low, high = np.minimum(-half, other), np.maximum(half, other)
+        else:
+            low, high = -half, half
+        return np.asarray(p + R @ np.clip(R.T @ (pressure - p), low, high))
+
+    def _linear(self, state: State) -> Array:
+        kz, dz = self.gains.height
+        level = float(state.seen.p[self.stance, 2]) if self.elapsed is not None else float(state.seen.p[:, 2].mean())
+        self.ground += 0.02 * (level - self.ground)
+        above = state.com[2] - self.ground
+        lift = kz * (LOW * self.body.height - above) - dz * state.velocity[2]
+        lift = min(max(lift, -MOST_LIFT), MOST_LIFT)
+        pull = (9.81 + lift) / above * (state.com[:2] - self.pressure)
+        return np.array([*pull, lift])

@@ -1,0 +1,246 @@
+"""Whole-body inverse dynamics: accelerations, contact forces and torques of one instant by a quadratic program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from .._base.types import Array
+from .bodies import Body, Seen
+
+FRICTION = 0.35
+"""Share of the normal force that a tangential force may have along each of two axes; along a diagonal it is 0.49, so
+that the forces hold on a ground with the coefficient 0.5."""
+
+LOOSE = 1e-3
+"""Violation of a row [N m, shares of the weight] above which a solution is none."""
+
+DAMPED = 0.1
+"""Damping of the joints when there is no solution [strengths s/rad]."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of the tasks: squares of accelerations [1/(rad/s^2)^2, 1/(m/s^2)^2], and of forces over the weight.
+
+    contact: no acceleration of feet that stand; swing: of feet that do not; linear, vertical, tilt, turn: of the body;
+    posture: of the joints; momentum: rate of the angular momentum, over weight and height; force: of each force over
+    the weight.
+
+    >>> od.control.Weights().contact
+    100.0
+    """
+
+    contact: float = 100.0
+    swing: float = 1.0
+    linear: float = 2.0
+    vertical: float = 1.0
+    tilt: float = 1.0
+    turn: float = 0.5
+    posture: float = 0.01
+    momentum: float = 0.0
+    force: float = 1e-3
+
+
+class Wanted(NamedTuple):
+    """Accelerations that the tasks want: center of mass (3) [m/s^2], base (3) [rad/s^2, its own axes], rows of every
+    foot (feet, 6), joints (n - 6). standing: of every foot.
+
+    >>> still = np.zeros(3), np.zeros(3), np.zeros((2, 6)), np.zeros(23)
+    >>> od.control.Wanted(*still, standing=np.ones(2, bool)).standing.all()
+    np.True_
+    """
+
+    linear: Array
+    angular: Array
+    feet: Array
+    joints: Array
+    standing: Array
+
+
+class Found(NamedTuple):
+    """Torques (n), accelerations (n), forces of the ground at the corners of every foot (feet, corners, 3) [N], and
+    whether the program was solved.
+
+    >>> nothing = np.zeros(29)
+    >>> od.control.Found(nothing, nothing, np.zeros((2, 4, 3)), solved=False).solved
+    False
+    """
+
+    tau: Array
+    qdd: Array
+    forces: Array
+    solved: bool
+
+
+@dataclass(eq=False)
+class WholeBody:
+    """The quadratic program of a body,
+
+        min  sum_i w_i |A_i qdd - b_i|^2 + w_f |f|^2
+        s.t. rows of the root:  H qdd + C = passive + G' f,
+             |f_x|, |f_y| <= mu f_z,  f_z >= 0,
+             tau_min <= H qdd + C - passive - G' f <= tau_max,
+
+    in the accelerations and the forces of the feet that stand; contacts are tasks of great weight, so that the program
+    always has a solution. Joint limits bound the accelerations of the joints, see `horizon`.
+
+    friction: mu. horizon [s]: time within which a joint must be able to stop before its limit.
+
+    [Herzog 2016] A. Herzog et al., Momentum control with hierarchical inverse dynamics on a torque-controlled humanoid,
+    Autonomous Robots 40.
+
+    >>> human = od.control.body("human")
+    >>> still = np.zeros(human.model.nv)
+    >>> wanted = od.control.Wanted(np.zeros(3), np.zeros(3), np.zeros((2, 6)), np.zeros(23), np.ones(2, bool))
+    >>> found = od.control.WholeBody(human)(human.posture, still, human.see(human.posture, still), wanted)
+    >>> round(found.forces[:, :, 2].sum() / human.model.weight, 2)
+    np.float64(1.0)
+    """
+
+    body: Body
+    weights: Weights = Weights()
+    friction: float = FRICTION
+    horizon: float = 0.1
+    solvers: dict[tuple[int, int], Any] = field(default_factory=dict)
+
+    def __call__(self, q: Array, qd: Array, seen: Seen, wanted: Wanted) -> Found:
+        body, n = self.body, self.body.model.nv
+        feet = [k for k in range(len(body.feet)) if wanted.standing[k]]
+        J = np.vstack([np.zeros((0, n)), *(row for k in feet for row in _corner_rows(body, seen, k))])
+        scale = body.model.weight
+        size, total = J.shape[0], n + J.shape[0]
+        motion = np.hstack([seen.H, -scale * J.T])  # tau = motion z + rest
+        rest = seen.C - seen.passive
+        A, b = self._tasks(q, qd, seen, wanted, motion)
+        P = A.T @ A
+        P[np.arange(n), np.arange(n)] += 1e-6
+        P[np.arange(n, total), np.arange(n, total)] += self.weights.force
+        cone = _cone(size // 3, self.friction)
+        rows = np.vstack([motion, np.hstack([np.zeros((cone.shape[0], n)), cone])])
+        lower = np.concatenate([-body.strength - rest, np.full(cone.shape[0], 0.0)])
+        upper = np.concatenate([body.strength - rest, np.full(cone.shape[0], np.inf)])
+        bounds = self._joint_bounds(q, qd, total)
+        z, solved = self._solve(P, -A.T @ b, rows, lower, upper, bounds)
+        if not solved:
+            return self._damped(qd)
+        forces = np.zeros((len(body.feet), len(body.feet[0].corners), 3))
+        forces[feet] = scale * z[n:].reshape(len(feet), *forces.shape[1:])
+        tau = motion @ z + rest
+        tau[:6] = 0.0
+        return Found(np.clip(tau, -body.strength, body.strength), z[:n], forces, solved)
+
+    def _damped(self, qd: Array) -> Found:
+        """Torques that slow the joints down: what acts when there is no solution."""
+        body, n = self.body, self.body.model.nv
+        known = np.where(np.isfinite(body.strength), body.strength, 0.0)
+        tau = np.clip(np.nan_to_num(-DAMPED * known * qd), -known, known)
+        return Found(tau, np.zeros(n), np.zeros((len(body.feet), len(body.feet[0].corners), 3)), False)
+
+    def _tasks(self, q: Array, qd: Array, seen: Seen, wanted: Wanted, motion: Array) -> tuple[Array, Array]:
+        """Rows sqrt(w) (A z - b) of all tasks."""
+        body, w, n = self.body, self.weights, self.body.model.nv
+        total = motion.shape[1]
+        gravity = body.mass * np.asarray(body.model.gravity, dtype=float)
+        rows, goals = [], []
+
+        def add(A: Array, b: Array, weight: Any) -> None:
+            root = np.sqrt(weight)
+            full = np.zeros((A.shape[0], total))
+            full[:, : A.shape[1]] = A
+            rows.append((full.T * root).T)
+            goals.append(b * root)
+
+        # the first rows of the equations of motion are the rate of the linear momentum, but for gravity
+        linear, drift = seen.H[:3] / body.mass, (seen.C[:3] + gravity) / body.mass
+        add(linear, wanted.linear - drift, np.array([w.linear, w.linear, w.vertical]))
+        eye = np.eye(n)
+        add(eye[3:6], wanted.angular, np.array([w.tilt, w.tilt, w.turn]))
+        for k, foot in enumerate(body.feet):
+            weight = w.contact if wanted.standing[k] else w.swing
+            part, G, gamma = slice(0 if foot.flat else 3, 6), seen.G[k].copy(), seen.gamma[k].copy()
+            if wanted.standing[k] and not foot.flat:  # a ball that rolls without slip
+                arm = _cross(np.array([0.0, 0.0, -foot.radius]))
+                G[3:] -= arm @ G[:3]
+                gamma[3:] -= arm @ gamma[:3]
+            add(G[part], wanted.feet[k, part] + gamma[part], weight)
+        add(eye[6:], wanted.joints, w.posture)
+        if w.momentum:
+            arm = seen.com - q[:3]
+            turn = seen.base @ seen.H[3:6] - _cross(arm) @ seen.H[:3]
+            bias = seen.base @ seen.C[3:6] - np.cross(arm, seen.C[:3])
+            momentum = turn @ qd
+            size = body.mass * body.height**2
+            add(turn / size, -(5.0 * momentum + bias) / size, w.momentum)
+        return np.vstack(rows), np.concatenate(goals)
+
+    def _joint_bounds(self, q: Array, qd: Array, total: int) -> tuple[Array, Array]:
+        """Bounds of z: accelerations with which the joints stay within their limits."""
+        lower, upper = np.full(total, -1e20), np.full(total, 1e20)
+        dofs = self.body.model.dofs
+        if self.body.limits:
+            h = self.horizon
+            room = dofs.q_upper[7:] - q[7:], q[7:] - dofs.q_lower[7:]
+            n = self.body.model.nv
+            upper[6:n] = np.clip(2 * (room[0] - h * qd[6:]) / h**2, -500.0, 1e20)
+            lower[6:n] = -np.clip(2 * (room[1] + h * qd[6:]) / h**2, -500.0, 1e20)
+            crossed = lower > upper
+            lower[crossed] = upper[crossed] = 0.0
+        return lower, upper
+
+    def _solve(self, P: Array, g: Array, A: Array, lower: Array, upper: Array, bounds: Any) -> tuple[Array, bool]:
+        big = 1e20
+        lower, upper = np.clip(lower, -big, big), np.clip(upper, -big, big)
+        if not (np.all(np.isfinite(P)) and np.all(np.isfinite(A)) and np.all(lower <= upper)):
+            return np.zeros(P.shape[0]), False
+        shape = P.shape[0], A.shape[0]
+        if shape not in self.solvers:
+            self.solvers[shape] = _Quadratic(*shape)
+        z = self.solvers[shape](P, g, A, lower, upper, *bounds)
+        held = A @ z
+        off = float(np.maximum(lower - held, held - upper).max())
+        return z, bool(np.all(np.isfinite(z))) and off < LOOSE
+
+
+class _Quadratic:
+    """min 1/2 z' P z + g' z, lower <= A z <= upper, low <= z <= high, by DAQP [Arnstrom 2022, IEEE Trans. Autom.
+    Control 67], with arrays of its own in place of matrices of CasADi."""
+
+    def __init__(self, n: int, m: int) -> None:
+        patterns = {"h": ca.Sparsity.dense(n, n), "a": ca.Sparsity.dense(m, n)}
+        self.solver = ca.conic("whole_body", "daqp", patterns, {"error_on_fail": False})
+        self.given = [np.zeros(x) for x in ((n, n), n, (n, m), m, m, n, n)]  # A by columns
+        self.z = np.zeros(n)
+        buffer: Any
+        buffer, self.evaluate = self.solver.buffer()
+        self.buffer = buffer  # it must live as long as the call
+        for i, x in enumerate(self.given):
+            buffer.set_arg(i, memoryview(x.reshape(-1)))  # type: ignore[arg-type]  # an array has a buffer
+        buffer.set_res(0, memoryview(self.z))  # type: ignore[arg-type]
+
+    def __call__(self, P: Array, g: Array, A: Array, *bounds: Array) -> Array:
+        for place, x in zip(self.given, (P, g, A.T, *bounds), strict=True):
+            place[...] = x
+        self.evaluate()
+        return self.z.copy()
+
+
+def _corner_rows(body: Body, seen: Seen, k: int) -> list[Array]:
+    """Jacobians (3, n) of the points of foot k at which the ground acts: the lowest point of a ball."""
+    foot = body.feet[k]
+    angular, linear = seen.G[k, :3], seen.G[k, 3:]
+    arms = foot.corners @ seen.R[k].T if foot.flat else np.array([[0.0, 0.0, -foot.radius]])
+    return [linear - _cross(arm) @ angular for arm in arms]
+
+
+def _cross(r: Array) -> Array:
+    return np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
+
+
+def _cone(points: int, friction: float) -> Array:
+    """Rows that are not negative for forces in the pyramid."""
+    one = np.array([(1, 0, friction), (-1, 0, friction), (0, 1, friction), (0, -1, friction), (0, 0, 1)])
+    return np.kron(np.eye(points), one)

@@ -1,0 +1,241 @@
+"""Controllers in MuJoCo: a trot, steps, pushes at their time, figures, options of the command."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.control.controller import rotation_vector, turned
+from ocp_dyn.control.swing import Swing
+from ocp_dyn.control.whole_body import FRICTION
+from problems import control
+
+needs_robots = pytest.mark.skipif(
+    find_spec("mujoco") is None or not od.robots.installed(), reason="needs MuJoCo and the files of robots"
+)
+needs_mujoco = pytest.mark.skipif(find_spec("mujoco") is None, reason="needs the package mujoco")
+
+
+@pytest.fixture(scope="module")
+def human():
+    return od.control.body("human")
+
+
+def wanted(body, **changes):
+    """Standing still, with other wishes as given."""
+    n, feet = body.model.nv, len(body.feet)
+    found = od.control.Wanted(np.zeros(3), np.zeros(3), np.zeros((feet, 6)), np.zeros(n - 6), np.ones(feet, bool))
+    return found._replace(**changes)
+
+
+@pytest.mark.parametrize("standing", [(True, True), (True, False)])
+def test_whole_body_program_holds_dynamics_cones_and_limits(human, standing):
+    rng = np.random.default_rng(2)
+    model = human.model
+    q, qd = human.posture.copy(), 0.1 * rng.standard_normal(model.nv)
+    q[7:] += 0.05 * rng.standard_normal(model.nq - 7)
+    seen = human.see(q, qd)
+    wish = wanted(human, linear=np.array([0.5, -0.4, 0.3]), standing=np.array(standing))
+    found = od.control.WholeBody(human)(q, qd, seen, wish)
+    assert found.solved
+    assert np.all(found.forces[~np.array(standing)] == 0)
+    corners = [p + foot.corners @ R.T for foot, p, R in zip(human.feet, seen.p, seen.R, strict=True)]
+    # equations of motion, with the wrench of the corners about the frames of the feet
+    force = np.zeros(model.nv)
+    for k, points in enumerate(corners):
+        for point, f in zip(points, found.forces[k], strict=True):
+            force += seen.G[k].T @ np.concatenate([np.cross(point - seen.p[k], f), f])
+    off = seen.H @ found.qdd + seen.C - seen.passive - force - found.tau
+    assert np.abs(off).max() < 1e-4 * model.weight
+    up, across = found.forces[..., 2], np.abs(found.forces[..., :2]).max(axis=-1)
+    assert up.min() > -1e-4 * model.weight
+    assert np.all(across <= FRICTION * up + 1e-4 * model.weight)
+    assert np.all(np.abs(found.tau) <= human.strength)
+    assert up.sum() > 0.9 * model.weight
+
+
+def test_feet_that_stand_get_no_acceleration_and_the_body_the_wanted_one(human):
+    model, q = human.model, human.posture
+    seen = human.see(q, np.zeros(model.nv))
+    weights = od.control.Weights(linear=50.0, vertical=50.0)
+    wish = wanted(human, linear=np.array([0.2, 0.1, 0.3]))
+    found = od.control.WholeBody(human, weights)(q, np.zeros(model.nv), seen, wish)
+    accelerations = seen.G @ found.qdd - seen.gamma
+    assert np.abs(accelerations).max() < 0.05
+    assert (seen.H[:3] @ found.qdd / human.mass) == pytest.approx([0.2, 0.1, 0.3], abs=0.05)
+
+
+def test_states_that_are_no_numbers_give_torques_that_slow_down(human):
+    model = human.model
+    qd = np.full(model.nv, np.nan)
+    found = od.control.WholeBody(human)(human.posture, qd, human.see(human.posture, qd), wanted(human))
+    assert not found.solved
+    assert np.all(np.isfinite(found.tau))
+    qd = np.zeros(model.nv)
+    qd[8] = 1.0
+    damped = od.control.WholeBody(human)._damped(qd)
+    assert damped.tau[8] < 0
+
+
+def test_a_swing_reaches_a_foothold_that_moves():
+    swing = Swing(np.array([0.0, 0.0, 0.1]), clearance=0.05)
+    target, heights = np.array([0.3, 0.1, 0.12]), []
+    for k in range(199):
+        if k == 100:
+            target = np.array([0.35, 0.05, 0.12])
+        place, velocity, _ = swing.advance(0.002, target, 0.4)
+        heights.append(place[2])
+    assert place == pytest.approx(target, abs=2e-3)
+    assert max(heights) == pytest.approx(0.16, abs=2e-3)
+    assert abs(velocity[2]) < 0.03
+    later = [swing.advance(0.002, target, 0.4)[0] for _ in range(5)][-1]
+    assert later[2] < place[2]  # searches for the ground
+
+
+def test_rotation_vectors():
+    assert rotation_vector(turned(0.3)) == pytest.approx([0, 0, 0.3])
+    assert rotation_vector(np.eye(3)) == pytest.approx([0, 0, 0])
+
+
+@pytest.fixture(scope="module")
+def trotting():
+    """Go2 trots, and is pushed."""
+    push = od.control.Push((0.3, 0.0), 0.25)
+    return od.control.simulate(od.control.body("go2"), od.control.Command(0.4), 3.5, pushes=[push])
+
+
+@needs_robots
+@pytest.mark.slow
+def test_a_trot_takes_a_push_at_its_phase(trotting):
+    run = trotting
+    assert not run.fell
+    assert run.seconds == pytest.approx(3.5)
+    ((begin, _),) = run.pushes
+    assert 2.5 <= begin < 2.5 + run.stride + 0.01
+    before, after = (np.abs(run.t - t).argmin() for t in (begin, begin + 0.1))
+    assert run.velocity[after, 0] - run.velocity[before, 0] == pytest.approx(0.3, abs=0.15)
+    assert run.phases[before] == pytest.approx(0.25, abs=0.03)
+
+
+@needs_robots
+@pytest.mark.slow
+def test_torques_stay_within_the_limits_of_the_file(trotting):
+    assert np.all(np.abs(trotting.tau) <= trotting.body.strength + 1e-9)
+    assert trotting.load <= 1.0 + 1e-9
+    weight = trotting.body.model.weight
+    assert trotting.forces[:, :, 2].sum(axis=1).mean() == pytest.approx(weight, rel=0.05)
+
+
+@needs_robots
+@pytest.mark.slow
+def test_figures_tell_speed_and_times(trotting):
+    numbers = trotting.figures()
+    assert {"fell", "seconds", "speed_error", "solve_ms", "real_time_factor"} <= set(numbers)
+    assert 0 < numbers["solve_ms"]["median"] <= numbers["solve_ms"]["p99"]
+    assert math.isnan(numbers["speed_error"])  # the first 2 s are not compared, and segments last 2 s
+
+
+def test_speed_error_compares_means_of_segments(human):
+    t = np.arange(0.0, 6.0, 0.01)
+    n = t.size
+    q = np.tile(human.posture, (n, 1))
+    com = np.column_stack([0.5 * t + 0.01 * np.sin(2 * np.pi * t / 0.5), 0 * t, 0 * t + 1])
+    nothing = np.zeros((n, 2, 3))
+    run = od.control.ControlledRun(
+        human, od.control.World(), t, q, np.zeros((n, 29)), np.zeros((n, 29)), com, nothing, nothing, nothing[:, :, 0],
+        np.tile([0.4, 0.0, 0.0], (n, 1)), np.full(n, 0.5), 0 * t, np.ones(100), False, 6.0, 12.0, (), 0.5,
+    )  # fmt: skip
+    assert run.speed_error == pytest.approx(0.25, abs=0.01)
+    assert run.figures()["real_time_factor"] == 0.5
+    assert math.isnan(replace(run, command=0 * run.command).speed_error)
+
+
+@needs_mujoco
+@pytest.mark.slow
+def test_a_human_steps_and_a_controller_without_torque_falls(human):
+    run = od.control.simulate(human, od.control.Command(0.3), 1.7)
+    assert not run.fell
+    assert run.forces[-60:, :, 2].min() == 0.0  # a foot was in the air
+
+    class Limp(od.control.StepController):
+        def __call__(self, t, q, qd, touching, command):
+            return np.zeros(self.body.model.nv)
+
+    limp = od.control.simulate(human, od.control.Command(0.3), 3.0, control=Limp(human))
+    assert limp.fell
+    assert limp.seconds < 2.5
+
+
+@needs_mujoco
+def test_worlds_differ_from_the_model(human):
+    plain = od.control.world.SimulatedWorld(human, od.control.World())
+    heavy = od.control.world.SimulatedWorld(human, od.control.World(trunk=1.1, friction=0.5))
+    trunk = plain.spec.body_mass[plain.trunk]
+    assert heavy.mass - plain.mass == pytest.approx(0.1 * trunk)
+    assert heavy.spec.geom_friction[:, 0] == pytest.approx(0.5)
+    # MuJoCo's default contacts
+    assert plain.spec.geom_solref[0] == pytest.approx([0.02, 1.0])
+    assert plain.spec.opt.timestep == 1e-3
+
+
+def test_floors():
+    top = od.control.ramp(5.0)[0]
+    normal = np.array(top.R)[:, 2]
+    assert math.degrees(math.acos(normal[2])) == pytest.approx(5.0)
+    corner = np.array(top.center) + top.R @ [-top.half_sizes[0], 0, top.half_sizes[2]]
+    assert corner == pytest.approx([0.8, 0.0, 0.0])
+    for box in od.control.steps(0.02):
+        assert box.center[2] + box.half_sizes[2] == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: od.control.Command(forward=9.0), "between -3 and 3"),
+        (lambda: od.control.Push((0.1, 0.0), phase=1.5), "between 0 and 1"),
+        (lambda: od.control.World(friction=-1.0), "World friction"),
+        (lambda: od.control.ramp(80.0), "between 0 and 45"),
+        (lambda: od.control.simulate(None, od.control.Command(), -1.0), "seconds must"),
+    ],
+)
+def test_values_out_of_range_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_unknown_robots_are_refused():
+    with pytest.raises((KeyError, ValueError), match="go2"):
+        od.control.body("go22")
+
+
+@needs_robots
+@pytest.mark.slow
+def test_command_prints_numbers_and_draws(capsys, tmp_path):
+    assert control.main(["go2", "--seconds", "1", "--quiet", "--json", "--out", str(tmp_path)]) == 0
+    numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert numbers["robot"] == "go2"
+    assert not numbers["fell"]
+    assert {path.name for path in tmp_path.iterdir()} == {"motion.png", "cones.png", "times.png", "run.gif"}
+
+
+@needs_mujoco
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["human", "--changing", "--push", "0.1"],
+        ["human", "--command", "1", "2", "3", "4"],
+        ["human", "--seconds", "-1"],
+        ["human", "--command", "99"],
+    ],
+)
+def test_wrong_options_end_with_a_line(words, capsys):
+    with pytest.raises(SystemExit) as exit_:
+        control.main(words)
+    assert exit_.value.code == 2
+    assert "error" in capsys.readouterr().err
