@@ -21,7 +21,6 @@ from ..dynamics.kinematics import point_position, pose
 from ..dynamics.momentum import center_of_mass
 from ..dynamics.passive_torques import passive_force
 from ..io import Ball, Box
-from ..io.simulators.shapes import Shape
 from ..mechanism import Model
 from ..models import robots
 from ..walking import biped, person, quadruped, standing_posture
@@ -65,7 +64,7 @@ class Foot:
         return np.array([(a * self.half_length, b * self.half_width, 0.0) for a in (-1, 1) for b in (-1, 1)])
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> Ball | Box:
         """The shape that touches the ground in MuJoCo."""
         if not self.flat:
             return Ball(self.frame, self.radius)
@@ -142,7 +141,7 @@ class Body:
         return _Sight(self)
 
     @cached_property
-    def shapes(self) -> tuple[Shape, ...]:
+    def shapes(self) -> tuple[Ball | Box, ...]:
         """The shapes of the feet."""
         return tuple(foot.shape for foot in self.feet)
 

@@ -15,7 +15,6 @@ from .._base.types import Array
 from ..dynamics.passive_torques import passive_force
 from ..io import Box, mjcf_text
 from ..io.layouts import Layout
-from ..io.simulators.shapes import Shape
 from ..replay.simulator import mujoco
 from .bodies import SLIP_SPEED, Body
 
@@ -39,7 +38,7 @@ class World:
 
     friction: float = 0.8
     trunk: float = 1.0
-    floor: tuple[Shape, ...] = ()
+    floor: tuple[Box, ...] = ()
     noise: float = 0.0
 
     def __post_init__(self) -> None:
@@ -47,7 +46,7 @@ class World:
             within(getattr(self, name), least, most, f"World {name} must lie between {least:g} and {most:g}")
 
 
-def ramp(degrees: float, start: float = 0.8, length: float = 40.0) -> tuple[Shape, ...]:
+def ramp(degrees: float, start: float = 0.8, length: float = 40.0) -> tuple[Box, ...]:
     """A floor that rises by an angle [degrees] from x = start [m] on, for `length` meters.
 
     >>> len(od.control.ramp(5.0))
@@ -60,7 +59,7 @@ def ramp(degrees: float, start: float = 0.8, length: float = 40.0) -> tuple[Shap
     return (Box("world", (length / 2, length / 2, DEEP), center=tuple(center), rotation=R, name="ramp"),)
 
 
-def steps(height: float, seed: int = 0, start: float = 0.6, count: int = 20) -> tuple[Shape, ...]:
+def steps(height: float, seed: int = 0, start: float = 0.6, count: int = 20) -> tuple[Box, ...]:
     """A floor of low platforms across the way, up to `height` [m], 0.3 to 0.9 m long and as far apart.
 
     >>> len(od.control.steps(0.02))
