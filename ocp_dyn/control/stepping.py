@@ -40,8 +40,8 @@ FIXED, STILL = 0.1, 0.03
 """Time before touchdown from which on the time, and the place, of the foothold no longer change [s]."""
 
 SOON, BELOW = 0.01, 0.008
-"""Time [s] and depth [m] by which a foot is led to the ground earlier and lower than planned: it lags behind, and the divergent
-component grows while it is waited for."""
+"""Time [s] and depth [m] by which a foot is led to the ground earlier and lower than planned: it lags, and the
+divergent component grows while it is waited for."""
 
 LATE = 0.6
 """Share of a swing after which a foot that feels the ground stands."""
