@@ -114,6 +114,7 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
 """An object of every class that users make."""
 
 RESULTS = {
+    "codegen": {"ControllerParts"},
     "formulations": {"IndependentCoordinates", "NaturalCoordinates", "NaturalElement", "NaturalMotion", "OpenedChain",
         "Trajectory"},
     "ocp": {

@@ -2,6 +2,8 @@
 
 from .._base.types import only_names as _only_names
 from ..functions.conventions import model_digest as model_digest
+from .c_export.controller import ControllerParts as ControllerParts
+from .c_export.controller import export_controller as export_controller
 from .c_export.estimates import EffortWarning as EffortWarning
 from .c_export.export import export as export
 from .c_export.export import generate as generate

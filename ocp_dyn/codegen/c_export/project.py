@@ -22,14 +22,22 @@ def check_version(version: object) -> None:
 
 
 def cmake(
-    mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], version: str, packed: bool = False
+    mark: str,
+    prefix: str,
+    sources: Sequence[str],
+    large: Iterable[str],
+    version: str,
+    packed: bool = False,
+    fast: Sequence[str] = (),
+    headers: Sequence[str] = (),
 ) -> str:
     """CMakeLists.txt: the library PREFIX::PREFIX, install rules and, unless another project includes it, the example as
     a test.
 
     large: the sources of functions of more than LARGE instructions. version: of the library, "1.2.3". packed: whether
     some code is packed; then the option PREFIX_PLAIN chooses the other form of it. -Wno-psabi: vectors wider than a
-    register pass between static functions only, so that no convention matters.
+    register pass between static functions only, so that no convention matters. fast: more sources, for -O3;
+    headers: more headers to be installed.
     """
     external = f"{prefix}_external.c"
     return text_of(
@@ -38,7 +46,9 @@ def cmake(
         prefix=prefix,
         PREFIX=prefix.upper(),
         version=version,
-        sources=[f"  {name}" for name in sources if name != external],
+        sources=[f"  {name}" for name in (*sources, *fast) if name != external],
+        fast=" ".join(fast),
+        headers=" ".join((f"{prefix}.h", *headers)),
         external=external in sources,
         large=" ".join(large),
         LARGE=LARGE,

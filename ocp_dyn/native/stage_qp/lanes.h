@@ -1,6 +1,6 @@
 /* Vectors of the machine, and the products of matrices whose columns are padded with zeros to BLOCK numbers.
  *
- * Without the vector extensions of GCC and Clang a vector is one number. A product keeps a tile of ROWS rows and WIDE
+ * Without the vector extensions of GCC and Clang, or with the macro STAGE_QP_PLAIN, a vector is one number. A product keeps a tile of ROWS rows and WIDE
  * vectors of its result in registers. */
 #ifndef STAGE_QP_LANES_H
 #define STAGE_QP_LANES_H
@@ -9,7 +9,11 @@
 
 enum { BLOCK = 8 };
 
-#if !defined(__GNUC__)
+#if defined(__GNUC__) && !defined(STAGE_QP_PLAIN)
+#define STAGE_QP_VECTORS
+#endif
+
+#if !defined(STAGE_QP_VECTORS)
 enum { LANES = 1, ROWS = 4, WIDE = 2 };
 #elif defined(__AVX512F__)
 enum { LANES = 8, ROWS = 8, WIDE = 3 };
@@ -19,7 +23,7 @@ enum { LANES = 4, ROWS = 4, WIDE = 3 };
 enum { LANES = 2, ROWS = 4, WIDE = 2 };
 #endif
 
-#if defined(__GNUC__)
+#if defined(STAGE_QP_VECTORS)
 typedef double lane __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 #define INLINE static inline __attribute__((always_inline))
 #else

@@ -67,7 +67,7 @@ static struct work work_parts(const struct plan *v, struct parts *p)
     w.S = part(p, (long)largest(v->nu, v->nx) * v->width);
     w.W = part(p, (long)largest(rows, v->nu) * (v->width + BLOCK)); /* also the pivots' block of M */
     w.size = part(p, rows);
-    w.product.panel = part(p, (long)v->inner * ROWS);
+    w.product.panel = part(p, (long)v->inner * BLOCK); /* as many numbers for every processor */
     w.weight = part(p, v->inner);
     w.y = part(p, 2 * v->width);
     w.t = part(p, 2 * v->width);

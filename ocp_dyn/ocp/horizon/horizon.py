@@ -10,10 +10,12 @@ import numpy as np
 
 from ..._base.checks import function, numbers, positive, whole
 from ..._base.types import Array, repr_in_message, sequence
+from ...codegen import ControllerParts
 from ...mechanism import Model
 from ...mechanism.loads import NO_LOADS, Loads, check_loads
 from ..statement.path_constraints import PathConstraint
 from .controller import Controller
+from .exported import controller_parts
 from .feet import Body, as_feet, check_model
 from .gait_patterns import GaitPattern
 from .references import advance, node
@@ -113,6 +115,10 @@ class Horizon:
     def controller(self) -> Controller:
         """A controller with a plan of its own."""
         return Controller(self.body, self.functions(), self.gait, self.tuning)
+
+    def controller_parts(self) -> ControllerParts:
+        """Functions and numbers of its controller, for `od.codegen.export_controller`."""
+        return controller_parts(self.body, self.functions(), self.gait, self.tuning)
 
     def __repr__(self) -> str:
         what = f"{len(self.body.feet)} feet, {self.times[-1]:g} s in {self.intervals} intervals"

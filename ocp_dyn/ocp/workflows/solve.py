@@ -93,15 +93,9 @@ def solve(
     >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
     'Solve_Succeeded'
     """
-    arguments: dict[str, Any] = {
-        "solver": solver,
-        "guess": guess,
-        "start": start,
-        "tolerance": tolerance,
-        "values": values,
-    }
-    arguments |= {"max_iterations": max_iterations, "threads": threads, "accuracy": accuracy, "refine": refine}
-    arguments |= {"ladder": ladder, "early_verdict": early_verdict, "restarts": restarts, "seed": seed}
+    arguments: dict[str, Any] = {"solver": solver, "guess": guess, "start": start, "tolerance": tolerance}
+    arguments |= {"values": values, "threads": threads, "accuracy": accuracy, "refine": refine, "ladder": ladder}
+    arguments |= {"max_iterations": max_iterations, "early_verdict": early_verdict, "restarts": restarts, "seed": seed}
     return _outcome(problem, check, interrupt, progress=progress, **arguments, **options)
 
 
