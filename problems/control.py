@@ -21,13 +21,17 @@ import sys
 from typing import Any
 
 import ocp_dyn as od
-from ocp_dyn.cli.examples import asked, parser, print_numbers, run_command
+from ocp_dyn import ocp
+from ocp_dyn.cli.examples import asked, parser, print_numbers, run_command, within
 
 QUICK = 4.0
 """Time of a run with --quick [s]."""
 
+FASTEST = 3.0
+"""Largest commanded speed [m/s, rad/s]."""
 
-def _asked(o: argparse.Namespace) -> tuple[Any, od.control.Command, str, dict[str, Any]]:
+
+def _asked(o: argparse.Namespace) -> tuple[Any, ocp.Command, str, dict[str, Any]]:
     """The body and its command; what it is not told in words, and as options of `simulate`."""
     od.replay.check_installed()
     if o.changing and (o.command or o.push):
@@ -38,7 +42,9 @@ def _asked(o: argparse.Namespace) -> tuple[Any, od.control.Command, str, dict[st
         raise ValueError(f"--seconds must be positive and at most 3600, got {o.seconds:g}")
     od.control.Push((o.push or 0.0, 0.0))
     told, options = od.control.trial(o.trial) if o.trial else ("level ground", {})
-    command = od.control.Command(*(o.command or (0.4,)))
+    for speed in o.command or ():
+        within(speed, -FASTEST, FASTEST, f"--command: speeds must lie between -{FASTEST:g} and {FASTEST:g}")
+    command = ocp.Command(*(o.command or (0.4,)))
     return od.control.body(o.robot), command, told, options | {"seed": o.seed}
 
 

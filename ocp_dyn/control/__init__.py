@@ -5,7 +5,6 @@ from .bodies import Body as Body
 from .bodies import Foot as Foot
 from .bodies import Seen as Seen
 from .bodies import body as body
-from .controller import Command as Command
 from .controller import Controller as Controller
 from .controller import Gains as Gains
 from .pictures import draw_run as draw_run

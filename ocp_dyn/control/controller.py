@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._base.checks import within
 from .._base.types import Array
+from ..ocp import Command
 from .bodies import Body, Seen
 from .swing import Swing
 from .whole_body import Found, Wanted, Weights, WholeBody
@@ -23,30 +23,6 @@ HURRY = 1.0
 TRIM, MOST_TRIM = 0.7, 0.25
 """Gain of the integral of the velocity's error [1/s], and its bound [m/s]: it makes up for what the walk of a body
 differs from the simple laws of footholds."""
-
-
-@dataclass(frozen=True)
-class Command:
-    """Wanted velocity of a body: forward, sideways (to the left) [m/s], turn (to the left) [rad/s]; walk: whether it
-    steps at all.
-
-    >>> od.control.Command(forward=0.5).walk
-    True
-    """
-
-    forward: float = 0.0
-    sideways: float = 0.0
-    turn: float = 0.0
-    walk: bool = True
-
-    def __post_init__(self) -> None:
-        for name, most in (("forward", 3.0), ("sideways", 1.5), ("turn", 3.0)):
-            within(getattr(self, name), -most, most, f"Command {name} must lie between -{most:g} and {most:g}")
-
-    @property
-    def array(self) -> Array:
-        """Forward, sideways, turn (3)."""
-        return np.array([self.forward, self.sideways, self.turn])
 
 
 @dataclass(frozen=True)
@@ -84,8 +60,8 @@ class Controller:
     """Base class of controllers: reads the state, lets `plan` say what the feet and the body shall do, and finds the
     torques by `WholeBody`.
 
-    A derived class sets `stride` [s], `phase` (share of the stride) and `stepping` (whether it walks), and defines
-    `plan(state, command) -> Wanted`.
+    Of a command it follows forward, sideways, turning and walk. A derived class sets `stride` [s], `phase` (share of the
+    stride) and `stepping` (whether it walks), and defines `plan(state, command) -> Wanted`.
 
     >>> isinstance(od.control.controller(od.control.body("human")), od.control.Controller)
     True
@@ -127,7 +103,7 @@ class Controller:
     def _follow(self, command: Command, state: State) -> None:
         """The commanded velocity, which changes gradually, and its correction."""
         most = HURRY * PERIOD
-        wanted = command.array if command.walk else np.zeros(3)
+        wanted = np.array([command.forward, command.sideways, command.turning]) * command.walk
         self.velocity = self.velocity + np.clip(wanted - self.velocity, -most, most)
         off = self.velocity[:2] - turned(state.heading)[:2, :2].T @ state.velocity[:2]
         self.trim = np.clip(self.trim + PERIOD * TRIM * off, -MOST_TRIM, MOST_TRIM) if self.stepping else np.zeros(2)

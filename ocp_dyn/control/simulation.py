@@ -13,8 +13,9 @@ import numpy as np
 
 from .._base.checks import within
 from .._base.types import Array
+from ..ocp import Command
 from .bodies import Body
-from .controller import PERIOD, Command, Controller
+from .controller import PERIOD, Controller
 from .run import ControlledRun
 from .stepping import StepController
 from .trotting import TrotController
@@ -97,7 +98,7 @@ def simulate(
     The contacts are MuJoCo's default ones, and the time step is 1 ms. The controller gets what sensors tell: state of
     base and joints, and which feet feel the ground. `ValueError` without MuJoCo.
 
-    >>> run = od.control.simulate(od.control.body("go2"), od.control.Command(0.4), 2.0)  # doctest: +SKIP
+    >>> run = od.control.simulate(od.control.body("go2"), ocp.Command(0.4), 2.0)  # doctest: +SKIP
     >>> run.fell  # doctest: +SKIP
     False
     """

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from .._base.types import Array
+from ..ocp import Command
 from .bodies import Body
-from .controller import PERIOD, Command, Controller, Gains, State, turned
+from .controller import PERIOD, Controller, Gains, State, turned
 from .swing import Swing
 from .whole_body import Wanted, Weights
 

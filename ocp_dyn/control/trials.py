@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._base.checks import choice
+from ..ocp import Command
 from .bodies import Body
-from .controller import Command, Controller
+from .controller import Controller
 from .run import SEGMENT, ControlledRun
 from .simulation import APART, Push, simulate
 from .world import World, ramp, steps
@@ -47,7 +48,7 @@ def trial(name: str) -> tuple[str, dict[str, Any]]:
 def walk_and_stop(command: Command, seconds: float) -> Callable[[float], Command]:
     """Stands, follows a command, and stops before the end.
 
-    >>> od.control.walk_and_stop(od.control.Command(0.4), 10.0)(8.0).walk
+    >>> od.control.walk_and_stop(ocp.Command(0.4), 10.0)(8.0).walk
     False
     """
     still = Command(walk=False)
@@ -76,7 +77,7 @@ def pushed(
     """Runs in which a body is pushed once after the other, anew after each fall; the runs, and each push with whether
     the body stood it for 2.5 s.
 
-    >>> human, push, walk = od.control.body("human"), od.control.Push((0.1, 0.0)), od.control.Command(0.3)
+    >>> human, push, walk = od.control.body("human"), od.control.Push((0.1, 0.0)), ocp.Command(0.3)
     >>> runs, stood = od.control.pushed(human, walk, (push,), od.control.controller)  # doctest: +SKIP
     >>> [up for _, up in stood]  # doctest: +SKIP
     [True]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn import ocp
 from ocp_dyn.control.controller import rotation_vector, turned
 from ocp_dyn.control.swing import Swing
 from ocp_dyn.control.whole_body import FRICTION
@@ -107,7 +108,7 @@ def test_rotation_vectors():
 def trotting():
     """Go2 trots, and is pushed."""
     push = od.control.Push((0.3, 0.0), 0.25)
-    return od.control.simulate(od.control.body("go2"), od.control.Command(0.4), 3.5, pushes=[push])
+    return od.control.simulate(od.control.body("go2"), ocp.Command(0.4), 3.5, pushes=[push])
 
 
 @needs_robots
@@ -159,7 +160,7 @@ def test_speed_error_compares_means_of_segments(human):
 @needs_mujoco
 @pytest.mark.slow
 def test_a_human_steps_and_a_controller_without_torque_falls(human):
-    run = od.control.simulate(human, od.control.Command(0.3), 1.7)
+    run = od.control.simulate(human, ocp.Command(0.3), 1.7)
     assert not run.fell
     assert run.forces[-60:, :, 2].min() == 0.0  # a foot was in the air
 
@@ -167,7 +168,7 @@ def test_a_human_steps_and_a_controller_without_torque_falls(human):
         def __call__(self, t, q, qd, touching, command):
             return np.zeros(self.body.model.nv)
 
-    limp = od.control.simulate(human, od.control.Command(0.3), 3.0, control=Limp(human))
+    limp = od.control.simulate(human, ocp.Command(0.3), 3.0, control=Limp(human))
     assert limp.fell
     assert limp.seconds < 2.5
 
@@ -197,11 +198,10 @@ def test_floors():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: od.control.Command(forward=9.0), "between -3 and 3"),
         (lambda: od.control.Push((0.1, 0.0), phase=1.5), "between 0 and 1"),
         (lambda: od.control.World(friction=-1.0), "World friction"),
         (lambda: od.control.ramp(80.0), "between 0 and 45"),
-        (lambda: od.control.simulate(None, od.control.Command(), -1.0), "seconds must"),
+        (lambda: od.control.simulate(None, ocp.Command(), -1.0), "seconds must"),
     ],
 )
 def test_values_out_of_range_are_refused(make, message):
