@@ -199,3 +199,50 @@ def test_wrong_arguments_are_refused() -> None:
     ]:
         with pytest.raises(error, match=text):
             call()
+
+
+@cache
+def tied() -> tuple[od.recordings.MuscleEstimate, od.recordings.MuscleEstimate]:
+    """A strong and sudden moment with and without activation dynamics."""
+    motion = swing(two_links(), 30)
+    net = net_moments(motion)
+    sudden = net.tau.copy()
+    sudden[14:] += np.array([30.0, -12.0, 0.0])
+    strong = replace(net, tau=sudden)
+    return static_optimization(strong, dynamics=True), static_optimization(strong)
+
+
+def test_activations_follow_excitations() -> None:
+    """Excitations between the limits make the activations of all frames together."""
+    found, alone = tied()
+    assert found.residual.max() < 1e-9
+    hill = od.muscles.HillMuscles.of(two_links())
+    h = np.diff(found.times)[:, None]
+    rise, fall = (np.exp(-h / float(t)) for t in (hill.activation_time[0], hill.deactivation_time[0]))
+
+    def excitations(a: np.ndarray) -> np.ndarray:
+        change = [(a[1:] - left * a[:-1]) / (1 - left) for left in (rise, fall)]
+        return np.where(a[1:] > a[:-1], *change)
+
+    made, wanted = excitations(found.activations), excitations(alone.activations)
+    assert -1e-7 < made.min() < 1e-6
+    assert made.max() < 1 + 1e-7
+    assert wanted.min() < -0.2, "the activations of frames alone fall faster than muscles can"
+    effort = [np.sum(x.activations**2) + np.sum(x.reserves**2) for x in (found, alone)]
+    assert effort[0] > 1.01 * effort[1]
+    model, k = two_links(), 20
+    r = od.moment_arms(model, found.moments.motion.q[k]).full()[:, :2]
+    np.testing.assert_allclose(r.T @ found.forces[k] + found.reserves[k], found.tau[k], atol=1e-9)
+
+
+def test_frames_that_nothing_ties_are_the_static_ones() -> None:
+    """With times that are short beside the frames, both programs have one solution; a heavier effort has none lower."""
+    quick = [replace(m, parameters=(("activation_time_constant", 1e-3), ("deactivation_time_constant", 1e-3)))
+             for m in two_links().muscles]  # fmt: skip
+    model = two_links().with_muscles(quick, replace_all=True)
+    net = net_moments(swing(model))
+    for power in (2.0, 3.0):
+        both = [static_optimization(net, power=power, dynamics=dynamics) for dynamics in (True, False)]
+        np.testing.assert_allclose(both[0].activations, both[1].activations, atol=2e-6)
+    with pytest.raises(TypeError, match="dynamics"):
+        static_optimization(net, dynamics="yes")

@@ -1,9 +1,10 @@
-"""Static optimization: the muscle forces of a recorded motion, each frame for itself.
+"""Muscle forces of a recorded motion, each frame for itself, or all together with activation dynamics.
 
 | module | holds |
 |---|---|
 | `optimization` | `static_optimization`, its arguments and the rows of its frames |
 | `gains` | forces of muscles as linear functions of activation, net moments of independent coordinates |
 | `least_effort` | the interior-point method for all frames at once |
+| `tied_frames` | the same for frames that activation dynamics tie together |
 | `estimate`, `picture` | `MuscleEstimate`, and its figure |
 """

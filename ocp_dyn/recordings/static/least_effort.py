@@ -49,7 +49,7 @@ def least_effort(M: Array, b: Array, lower: float, upper: float, power: float, w
     x, lam = found.x.copy(), found.multipliers.copy()
     gaps = np.stack([x - lower, upper - x])  # slacks of their own: a difference would round to zero
     while open_frames.size:
-        slopes, bends = _effort(x, power, weight)
+        slopes, bends = effort(x, power, weight)
         pull = np.einsum("kmn,km->kn", M, lam)
         dual = slopes - pull - z[0] + z[1]
         primal = b - np.einsum("kmn,kn->km", M, x) - lam / 2
@@ -72,7 +72,7 @@ def least_effort(M: Array, b: Array, lower: float, upper: float, power: float, w
     return found._replace(iterations=step)
 
 
-def _effort(x: Array, power: float, weight: float) -> tuple[Array, Array]:
+def effort(x: Array, power: float, weight: float) -> tuple[Array, Array]:
     """First and second derivatives of weight x^power."""
     if power == 1:
         return np.full_like(x, weight), np.zeros_like(x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 
 from ..._base import checks
@@ -16,6 +17,7 @@ from ..moments import NetMoments
 from .estimate import MuscleEstimate
 from .gains import Gains, independent_motion, muscle_gains
 from .least_effort import LeastEffort, least_effort
+from .tied_frames import Decay, tied_frames
 
 NOTHING = 1e-9
 """Moment arm below which a muscle does not cross a coordinate [m]."""
@@ -36,6 +38,7 @@ def static_optimization(
     curves: str | None = "de_groote_fregly",
     passive: bool = True,
     paths: str = "smooth",
+    dynamics: bool = False,
 ) -> MuscleEstimate:
     """Muscle forces of a recorded motion, each frame for itself (Crowninshield & Brand 1981, J. Biomech. 14:793):
 
@@ -52,7 +55,9 @@ def static_optimization(
     power: from 1 to 3. activations: their limits. reserves [N m, N]: the torque that costs as much as a muscle at
     activation 1, one number or some by coordinates (1 for the others). curves: as `HillMuscles.of` takes them; None:
     F = a F0 whatever the length and speed. passive: count forces of fibers at rest. paths: "smooth" polynomials, or
-    "exact" geometry.
+    "exact" geometry. dynamics: whether activations also follow excitations within the same limits, which are constant
+    from frame to frame, by da/dt = (e - a) / t with the times of activation and deactivation of every muscle: all
+    frames are then one program, as in OpenSim's MocoInverse with rigid tendons.
 
     NaN in frames without moments. ValueError if there are none at all, or nothing to balance; ModelError without
     muscles; KeyError for unknown names. All frames are solved at once, to a KKT residual of 1e-9: see `residual`.
@@ -70,21 +75,50 @@ def static_optimization(
     lower, upper = _limits(activations)
     if curves is not None:
         checks.name_among(curves, [*FAMILIES, "own"], f"{here} curves", "family of curves")
-    passive = checks.truth(passive, f"{here}: passive")
+    passive, dynamics = (checks.truth(x, f"{here}: {k}") for k, x in (("passive", passive), ("dynamics", dynamics)))
     checks.choice(paths, ("smooth", "exact"), f"{here}: paths")
     there = _frames(moments)
     q, qd = motion.q[there], np.asarray(motion.qd)[there]
     rows = _balanced(moments, there, muscle_gains(model, names, q, qd, curves, passive, paths), coordinates)
-    weights = _weights(reserves, rows.names)
+    decay = _decay(HillMuscles.of(model, names), motion.times[there]) if dynamics else None
+    return _estimate(moments, names, there, rows, _weights(reserves, rows.names), (lower, upper), exponent, decay)
+
+
+def _estimate(
+    moments: NetMoments, names: tuple[str, ...], there: Any, rows: _Balance, weights: Array,
+    limits: tuple[float, float], power: float, decay: Decay | None,
+) -> MuscleEstimate:  # fmt: skip
+    """The muscles of least effort that balance, over all frames."""
     b = (rows.tau - np.einsum("kim,km->ki", rows.arms, rows.passive)) / weights
     M = rows.arms * rows.active[:, None] / weights[:, None]
-    found, least = least_effort(M, b, lower, upper, exponent, 1.0), least_effort(M, b, lower, upper, 2.0, 0.0)
-    reserve = (b - np.einsum("kim,km->ki", M, found.x)) * weights
-    forces, missing = rows.passive + found.x * rows.active, _missing(M, b, least) * weights
-    a, F, r, tau, short, residual = (
-        _over_time(x, there) for x in (found.x, forces, reserve, rows.tau, missing, found.residual)
+    x, residual = _activations(M, b, *limits, power, decay)
+    reserve = (b - np.einsum("kim,km->ki", M, x)) * weights
+    missing = _missing(M, b, least_effort(M, b, *limits, 2.0, 0.0)) * weights
+    forces = rows.passive + x * rows.active
+    a, F, r, tau, short, left = (
+        _over_time(values, there) for values in (x, forces, reserve, rows.tau, missing, residual)
     )
-    return MuscleEstimate(moments, names, rows.names, a, F, r, tau, short, residual, (lower, upper))
+    return MuscleEstimate(moments, names, rows.names, a, F, r, tau, short, left, limits)
+
+
+def _activations(
+    M: Array, b: Array, lower: float, upper: float, power: float, decay: Decay | None
+) -> tuple[Array, Array]:
+    """Activations (N, n) and KKT residuals (N), of all frames together where a decay ties them."""
+    if decay is None:
+        alone = least_effort(M, b, lower, upper, power, 1.0)
+        return alone.x, alone.residual
+    tied = tied_frames(M, b, lower, upper, power, decay)
+    return tied.x, np.full(len(b), tied.residual)
+
+
+def _decay(hill: HillMuscles, times: Array) -> Decay:
+    """What is left of a difference between activation and excitation after each interval."""
+    h = np.diff(times)[:, None]
+    rise, fall = (np.array(ca.DM(t + 0 * hill.max_isometric_force).full()).ravel() for t in (
+        hill.activation_time, hill.deactivation_time
+    ))  # fmt: skip
+    return Decay(np.exp(-h / rise), np.exp(-h / fall))
 
 
 def _frames(moments: NetMoments) -> Any:
