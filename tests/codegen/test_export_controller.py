@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import shutil
 import subprocess
@@ -224,6 +225,14 @@ def test_hostile_inputs_and_torn_memory_give_finite_torques_within_limits(folder
 def test_sanitizers_find_nothing(folder):
     flags = ("-std=c99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-w")
     fuzz(folder, compiled(folder, *flags), 60, *flags[1:])
+
+
+@pytest.mark.parametrize("flags", ["-O2", "-O2 -mavx"])
+def test_references_compile_with_and_without_avx(folder, flags):
+    """GCC 12 fails on packed selections without AVX."""
+    if "mavx" in flags and not os.uname().machine.startswith("x86"):
+        pytest.skip("not an x86 processor")
+    run(CC, *STRICT, *flags.split(), "-c", folder / "ctrl_node.c", "-o", folder.parent / "node.o")
 
 
 def test_plain_code_without_vectors(folder, objects):

@@ -132,7 +132,7 @@ def controller_texts(parts: ControllerParts, prefix: str, version: str = "1.0.0"
         headers=(f"{prefix}_controller.h",),
     )
     functions = [parts.functions[name] for name in FUNCTIONS]
-    files = texts(functions, prefix, version=version, pack=True, progress=False, external=False, more=more)
+    files = texts(functions, prefix, version=version, progress=False, external=False, selections=False, more=more)
     files["example.c"] = _filled("controller_example.c.in", values)
     files["README.md"] += "\n" + _filled("controller_readme.md.in", values)
     return files

@@ -113,6 +113,10 @@ def generate(
     )  # fmt: skip
 
 
+SELECTION = "TRUTH2("
+"""A comparison of vectors, in the emitter's text."""
+
+
 @dataclass(frozen=True)
 class More:
     """Files that join an export: texts by name. fast: C files that CMake compiles with -O3; headers: installed."""
@@ -134,9 +138,11 @@ def texts(
     version: str = "1.0.0",
     progress: bool = True,
     external: bool = True,
+    selections: bool = True,
     more: More | None = None,
 ) -> dict[str, str]:
-    """The texts of `generate`; external: with PREFIX_external.c; more: with other files."""
+    """The texts of `generate`; external: with PREFIX_external.c; more: with other files. selections: False: functions
+    that choose between values are packed for AVX only, because GCC 12 fails on some of them without it."""
     more = More() if more is None else more
     lanes = check_lanes(lanes, precision)
     truth(dense, "dense")
@@ -147,7 +153,7 @@ def texts(
     originals, reports = distinct(functions), estimates.Reports(truth(progress, "progress"), packs)
     estimates.warn_of_derivatives(originals, sought, packs)
     interface = entries(originals, prefix, dense=dense, real=real, derivatives=sought, tell=reports.tell)
-    codes = _codes(interface, packs, precision, reports)
+    codes = _codes(interface, packs, precision, reports, selections)
     foreign = [entry for entry in interface if codes[entry.name] is None]
     _check_foreign(foreign, lanes, precision)
     code = _casadi_code(foreign, prefix) if foreign else ""
@@ -235,7 +241,7 @@ def _rest(
 
 
 def _codes(
-    interface: Sequence[ExportedFunction], packs: bool, precision: str, reports: estimates.Reports
+    interface: Sequence[ExportedFunction], packs: bool, precision: str, reports: estimates.Reports, selections: bool
 ) -> dict[str, text.Code | None]:
     """The emitter's code of all functions, by name."""
     codes = {}
@@ -243,12 +249,12 @@ def _codes(
     for entry in interface:
         counts = entry.source.is_a("SXFunction") or entry.source.is_a("MXFunction")
         reports.tell(f"writing {entry.name}", entry.source.n_instructions() if counts else 0)
-        codes[entry.name] = _code(entry, packs, precision)
+        codes[entry.name] = _code(entry, packs, precision, selections)
         reports.done += 1
     return codes
 
 
-def _code(entry: ExportedFunction, packs: bool, precision: str) -> text.Code | None:
+def _code(entry: ExportedFunction, packs: bool, precision: str, selections: bool) -> text.Code | None:
     """The emitter's code for a function; None if the emitter cannot write the function."""
     try:
         scalar = entry.source if entry.source.is_a("SXFunction") else entry.source.expand()
@@ -263,7 +269,11 @@ def _code(entry: ExportedFunction, packs: bool, precision: str) -> text.Code | N
     packed = wide = emit(scalar, f"{entry.public}_kernel", dense=entry.dense, pack=True)
     if precision == "double" and "V4" in wide.text:
         packed = emit(scalar, f"{entry.public}_kernel", dense=entry.dense, pack=True, widest=2)
-    return text.Code(plain, packed if packed.packing else None, wide if wide is not packed else None)
+    if not packed.packing:
+        return text.Code(plain, None, None)
+    if not selections and SELECTION in packed.text:
+        return text.Code(plain, None, wide)
+    return text.Code(plain, packed, wide if wide is not packed else None)
 
 
 def _stack(
