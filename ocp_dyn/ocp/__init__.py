@@ -154,6 +154,7 @@ from .torque_sources.effort import TorquePower as TorquePower
 from .torque_sources.metabolic import MetabolicRate as MetabolicRate
 from .torque_sources.model_muscles import MuscleMetabolicRate as MuscleMetabolicRate
 from .torque_sources.model_muscles import Muscles as Muscles
+from .torque_sources.model_muscles import TrackActivations as TrackActivations
 from .torque_sources.tendons import Tendon as Tendon
 from .torque_sources.tendons import muscle_speed as muscle_speed
 from .torque_sources.tissue import PassiveTorqueSquared as PassiveTorqueSquared

@@ -14,14 +14,14 @@ Joints that muscles alone move are `unactuated`; others keep their torques besid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..._base.checks import bounds, choice, given_name, is_pair, listed_names, name_among, number, positive
+from ..._base.checks import bounds, choice, function, given_name, is_pair, listed_names, name_among, number, positive
 from ..._base.types import Expr, ModelError, repr_in_message
 from ...mechanism import Model
 from ...mechanism.equal_models import kept_per_model
@@ -41,7 +41,7 @@ from ...muscles import (
 )
 from ...muscles.hill_muscles import FAMILIES
 from ..statement.instant import Instant
-from ..statement.objectives import Cost
+from ..statement.objectives import Cost, TrackingCost
 from ..statement.path_constraints import Bounded
 from ..statement.state.channels import Channel
 from ..statement.state.components import Component
@@ -300,6 +300,50 @@ class MuscleMetabolicRate(Cost):
         excitation = instant["activation" if part.activation == "limits" else "excitation"]
         muscles = part._hill_at(instant)
         return self.energetics.rates(muscles, excitation, instant["activation"], part.contraction(instant))
+
+
+@dataclass(frozen=True, eq=False)
+class TrackActivations(TrackingCost):
+    """sum of (a - a_ref)^2 over chosen muscles: activations near measured ones, such as envelopes of EMG.
+
+    muscles: the component of the problem. names: of the k muscles that are measured; reference: s -> their activations
+    (k), such as `ocp.recording(times, values)` of envelopes over their largest value.
+
+    >>> part = ocp.Muscles()
+    >>> emg = ocp.TrackActivations(part, ["biceps"], ocp.recording([0, 1], [[0.1], [0.3]]))
+    >>> now = ocp.Instant(elbow, ca.DM([0.5]), ca.DM([0.0]), channels={"activation": ca.DM([0.4, 0.2])})
+    >>> now.references[emg] = ca.DM(emg.reference(0.5))
+    >>> round(float(emg.integrand(now)), 12)
+    0.04
+    """
+
+    muscles: Muscles
+    names: Sequence[str]
+    reference: Callable[[float], Any]
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.muscles, Muscles):
+            raise TypeError(f"TrackActivations needs a Muscles, got {repr_in_message(self.muscles)}")
+        object.__setattr__(self, "names", listed_names(self.names, "TrackActivations names"))
+        function(self.reference, "TrackActivations reference", ": ocp.recording(times, values) makes one from samples")
+
+    @property
+    def needs_component(self) -> Muscles:
+        return self.muscles
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for name in self.names:
+            name_among(name, self.muscles.hill(model).names, "TrackActivations", "muscle")
+        super().check(model, feet)
+
+    def reference_size(self, model: Model) -> int:
+        return len(self.names)
+
+    def residual(self, instant: Instant) -> Expr:
+        known = self.muscles.hill(instant.model).names
+        return instant["activation"][[known.index(name) for name in self.names]] - instant.references[self]
 
 
 @kept_per_model

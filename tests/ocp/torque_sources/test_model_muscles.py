@@ -131,6 +131,16 @@ def test_weak_muscles_need_more():
     assert 3 < sum(weak.cost.values()) / sum(strong.cost.values()) < 6
 
 
+def test_activations_follow_measured_ones():
+    """The measured triceps co-contracts, the other muscle is free; the order of the names does not matter."""
+    muscles = ocp.Muscles(activation="limits")
+    emg = ocp.TrackActivations(muscles, ["triceps"], lambda s: [0.3 * s * (1 - s)], weight=1e4)
+    found = lift(muscles, emg).solve(progress=False)
+    s = np.linspace(0, 1, 21)
+    assert np.abs(found["activation"][3:-1, 1] - 0.3 * (s * (1 - s))[3:-1]).max() < 0.01  # the start is given
+    assert found["activation"][:, 0].max() > 0.15
+
+
 def test_metabolic_energy_is_the_integral_of_the_rates():
     muscles = ocp.Muscles(activation="limits")
     energy = ocp.MuscleMetabolicRate(muscles, M.Umberger2010(steepness=10.0), weight=1e-2)
@@ -202,6 +212,14 @@ def test_powers_of_channels():
             lambda: lift(ocp.Muscles(), ocp.MuscleMetabolicRate(ocp.Muscles(["triceps", "biceps"]))),
             ValueError,
             "give one object to both",
+        ),
+        (lambda: ocp.TrackActivations(ocp.Muscles, ["biceps"], lambda s: [0.1]), TypeError, "needs a Muscles"),
+        (lambda: ocp.TrackActivations(ocp.Muscles(), "biceps", lambda s: [0.1]), TypeError, "sequence of names"),
+        (lambda: ocp.TrackActivations(ocp.Muscles(), ["biceps"], 0.1), TypeError, "ocp.recording"),
+        (
+            lambda: lift(*(ocp.Muscles(), ocp.TrackActivations(ocp.Muscles(), ["bicep"], lambda s: [0.1]))),
+            KeyError,
+            "did you mean 'biceps'",
         ),
         (lambda: lift(ocp.Muscles(["bicep"])), KeyError, "did you mean 'biceps'"),
         (lambda: lift(ocp.Muscles(curves="thelan")), KeyError, "thelen"),
