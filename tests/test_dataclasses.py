@@ -110,7 +110,7 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
     lambda: od.Fixed(), lambda: od.Planar(), lambda: od.Spherical(), lambda: od.Translation(), lambda: ocp.Continuous(),
     lambda: ocp.Tuning(), lambda: ocp.GaitPattern(1.0, 0.6, [0.0, 0.5]), lambda: ocp.Command(height=0.5),
     lambda: ocp.Intervals([1, 2]), lambda: ocp.Muscles(), lambda: ocp.MuscleMetabolicRate(ocp.Muscles()),
-    lambda: ocp.ChannelPower("activation"),
+    lambda: ocp.ChannelPower("activation"), lambda: ocp.Measured("end", one, [1.0, 2.0]), lambda: ocp.Fitted("p"),
 )  # fmt: skip
 """An object of every class that users make."""
 
@@ -125,6 +125,7 @@ RESULTS = {
         "LimitCycle", "Metabolism", "MirrorMap", "Sensitivities", "Slope", "SolverResult", "Summary",
         "Instant", "IntervalErrors", "Library", "Multistart", "Optimum", "Plan",
         "Refinement", "Round", "Sweep", "Weights",
+        "Agreement", "Fit", "Fold",
         "TrackingErrors",
     },
     "ocp_dyn": {"InverseKinematics", "ModelBuilder", "Signature"},

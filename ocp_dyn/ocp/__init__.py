@@ -68,6 +68,13 @@ from .recorded import MeasurementErrors as MeasurementErrors
 from .recorded import TrackingErrors as TrackingErrors
 from .recorded import track as track
 from .recorded import tracking_errors as tracking_errors
+from .recorded.fitting.fit import fit as fit
+from .recorded.fitting.measured import Measured as Measured
+from .recorded.fitting.measured import measured_gait as measured_gait
+from .recorded.fitting.parameters import Fitted as Fitted
+from .recorded.fitting.report import Agreement as Agreement
+from .recorded.fitting.report import Fit as Fit
+from .recorded.fitting.report import Fold as Fold
 from .solution import Solution as Solution
 from .solvers.by_name import add_solver as add_solver
 from .solvers.interface import SolverResult as SolverResult

@@ -6,7 +6,8 @@ right-hand sides of parameters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,13 +26,15 @@ from ..transcription.variables import Transcription
 DIFFERENCE_STEP = 1e-5
 """Step of the central differences, relative to a parameter above 1 and absolute below."""
 
-REGULARIZATION, PENALTY = 1e-11, 10.0
+REGULARIZATION, PENALTY = 1e-10, 1e-3
 """The matrix that is factorized is [W + PENALTY J'J, J'; J, -REGULARIZATION]. For REGULARIZATION = 0 it has the same
 solution; otherwise it is regular even if rows of J repeat others, as rows of walkers do. Refinement with the true
 matrix removes the difference."""
 
-REFINEMENTS, EXACT = 8, 1e-12
+REFINEMENTS, EXACT = 12, 1e-10
 """Largest number of steps of iterative refinement, and the relative residual at which it ends."""
+UNDETERMINED = 1e-6
+"""The residual above which the active constraints leave a derivative undetermined."""
 
 
 class ParameterDerivatives(NamedTuple):
@@ -147,3 +150,16 @@ def values_of(transcription: Transcription, table: ProgramTable) -> Array:
     known = dict(zip(table.parameters, np.split(table.values, np.cumsum(table.sizes)[:-1]), strict=True))
     parts = (known.get(each.name, number) for each, number in zip(program.parameters, program.declared, strict=True))
     return np.concatenate([np.zeros(0), *parts])
+
+
+@contextmanager
+def at_values(transcription: Transcription, p: Array) -> Iterator[None]:
+    """Within this context the program has these values of its parameters."""
+    before = transcription.program.values
+    try:
+        for parameter in transcription.program.parameters:
+            transcription.program.set_value(parameter.name, p[parameter.index])
+        yield
+    finally:
+        for parameter in transcription.program.parameters:
+            transcription.program.set_value(parameter.name, before[parameter.index])

@@ -18,7 +18,6 @@ treated as free. A variable that is in no row and in no cost keeps its value.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,11 +34,8 @@ from ..statement.statement import Statement
 from ..transcription.collect import collect
 from ..transcription.variables import Transcription
 from .attempt import prepare
-from .optimum_system import DIFFERENCE_STEP, OptimumSystem, ParameterDerivatives, values_of
+from .optimum_system import DIFFERENCE_STEP, UNDETERMINED, OptimumSystem, ParameterDerivatives, at_values, values_of
 from .parameter_values import by_name
-
-UNDETERMINED = 1e-6
-"""The residual above which the active constraints leave a derivative undetermined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +131,7 @@ class Sensitivities(Mapping[str, Any]):
             for slope, step in zip(slopes if isinstance(slopes, list) else [slopes], change, strict=True):
                 iterate = {key: x + step * getattr(slope, key) for key, x in iterate.items()}
         stats = self.solution.stats | {"converged": False, "status": "Predicted_To_First_Order"}
-        with _values(t, p):
+        with at_values(t, p):
             return replace(collect(t, program, iterate["x"], stats), iterate=iterate)
 
 
@@ -198,7 +194,7 @@ def _slope(
     for sign in (h, -h):
         values = p.copy()
         values[k] += sign
-        with _values(transcription, values):
+        with at_values(transcription, values):
             sides.append(collect(transcription, program, solution.iterate["x"] + sign * d.x, solution.stats))
     up, down = sides
     single = {name: (getattr(up, name) - getattr(down, name)) / (2 * h) for name in ("duration", *ENTRIES)}
@@ -214,16 +210,3 @@ def _slope(
         lam_x=d.lam_x,
         lam_g=d.lam_g,
     )
-
-
-@contextmanager
-def _values(transcription: Transcription, p: Array) -> Iterator[None]:
-    """Within this context the program has these values of its parameters."""
-    before = transcription.program.values
-    try:
-        for parameter in transcription.program.parameters:
-            transcription.program.set_value(parameter.name, p[parameter.index])
-        yield
-    finally:
-        for parameter in transcription.program.parameters:
-            transcription.program.set_value(parameter.name, before[parameter.index])

@@ -145,7 +145,7 @@ def _code(code: int | None) -> str:
 
 def _serve(pipe: Connection) -> None:
     """The main function of a process: tasks come, results go, until the pipe or the parent ends."""
-    _follow_parent()
+    follow_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the parent ends the others
     with suppress(OSError):  # the parent is gone: so says the next line that reads
         pipe.send(("ready", None))
@@ -182,7 +182,7 @@ def one_thread_each() -> Iterator[None]:
             os.environ.pop(THREADS, None)
 
 
-def _follow_parent() -> None:
+def follow_parent() -> None:
     """Ends this process when its parent ends for any reason."""
     parent = parent_process()
 

@@ -1,0 +1,1 @@
+"""Inverse optimal control: parameters whose optimal motions come closest to measured ones."""
