@@ -60,8 +60,8 @@ class Controller:
     """Base class of controllers: reads the state, lets `plan` say what the feet and the body shall do, and finds the
     torques by `WholeBody`.
 
-    Of a command it follows forward, sideways, turning and walk. A derived class sets `stride` [s], `phase` (share of the
-    stride) and `stepping` (whether it walks), and defines `plan(state, command) -> Wanted`.
+    Of a command it follows forward, sideways, turning and walk. A derived class sets `stride` [s], `phase` (share of
+    the stride) and `stepping` (whether it walks), and defines `plan(state, command) -> Wanted`.
 
     >>> isinstance(od.control.controller(od.control.body("human")), od.control.Controller)
     True

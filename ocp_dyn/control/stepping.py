@@ -28,10 +28,10 @@ CLEARANCE = 0.07
 REACH = 0.75
 """Farthest foothold from the standing foot, forward, in heights of the center of mass."""
 
-BESIDE = (0.55, 2.6)
+BESIDE = (0.45, 2.6)
 """Bounds of the distance of the feet sideways, in that of the posture."""
 
-INSIDE = 0.8
+INSIDE = 0.9
 """Share of the sole in which the center of pressure is asked for."""
 
 FEEDBACK = 2.5
@@ -39,6 +39,13 @@ FEEDBACK = 2.5
 
 FIXED, STILL = 0.1, 0.03
 """Time before touchdown from which on the time, and the place, of the foothold no longer change [s]."""
+
+WAIT, FAR = 0.25, 2.0
+"""Longest time for which both feet go on standing [s], when the divergent component is farther from the new foot than
+this multiple of the usual distance."""
+
+HASTE = 4.0
+"""Speed of a swinging foot that a sooner touchdown counts on [m/s]."""
 
 SOON, BELOW = 0.01, 0.008
 """Time [s] and depth [m] by which a foot is led to the ground earlier and lower than planned: it lags, and the
@@ -87,7 +94,7 @@ class StepController(Controller):
         self.width = float(body.hips[0, 1] - body.hips[1, 1])
         self.stance = 0  # the foot that stands, or will first
         self.elapsed: float | None = None  # since the begin of the step; None: standing on both feet
-        self.rest = 0.0
+        self.rest = self.waited = 0.0
         self.ground = 0.0
         self.pressure, self.target = np.zeros(2), np.zeros(3)
         self.aim: Array | None = None  # where the divergent component is led on both feet
@@ -129,7 +136,7 @@ class StepController(Controller):
         self.pressure = self.aim + (1 + FEEDBACK) * (xi - self.aim)
 
     def _begin(self, state: State) -> None:
-        self.elapsed, self.T = 0.0, STEP * self.time
+        self.elapsed, self.waited, self.T = 0.0, 0.0, STEP * self.time
         self.target = state.seen.p[1 - self.stance].copy()
 
     def _step(self, state: State, command: Command) -> None:
@@ -137,6 +144,9 @@ class StepController(Controller):
         assert self.elapsed is not None
         self.elapsed += PERIOD
         p, xi = state.seen.p[self.stance, :2], self._xi(state)
+        if self._must_wait(state, p, xi):
+            self.elapsed -= PERIOD
+            self.waited += PERIOD
         swinging = 1 - self.stance
         landed = bool(state.touching[swinging]) and self.elapsed > self._lift() + LATE * (self.T - self._lift())
         if landed or self.elapsed > self.T + 0.15:
@@ -146,6 +156,15 @@ class StepController(Controller):
             self._choose(state, p, xi)
         reference = p + self._offset(state, self.T) * math.exp(self.omega * min(self.elapsed, self.T))
         self.pressure = self._within(state, p + (1 + FEEDBACK) * (xi - reference))
+
+    def _must_wait(self, state: State, p: Array, xi: Array) -> bool:
+        """Whether the foot behind must not lift yet: the divergent component is far on its side."""
+        assert self.elapsed is not None
+        if not self._lift() - 2 * PERIOD < self.elapsed < self._lift() or self.waited > WAIT:
+            return False
+        inward = 1.0 if self.stance == 1 else -1.0
+        aside = inward * float((turned(state.heading)[:2, :2].T @ (xi - p))[1])
+        return aside > FAR * self.width / (math.exp(self.omega * STEP * self.time) + 1)
 
     def _lift(self) -> float:
         return BOTH * self.time
@@ -176,7 +195,9 @@ class StepController(Controller):
         """The time and the place of the next foothold: near the usual ones, within reach, xi where it should be."""
         assert self.elapsed is not None
         axes = turned(state.heading)[:2, :2]
-        soonest = self.elapsed + FIXED
+        swing = self.swings[1 - self.stance]
+        away = 0.0 if swing is None else float(np.linalg.norm(self.target[:2] - swing.place[:2]))
+        soonest = self.elapsed + FIXED + away / HASTE
         low, high = max(FASTEST * self.time, soonest), SLOWEST * self.time
         times = np.linspace(low, max(high, low), 25) if soonest < self.T else np.array([self.T])
         growth = np.exp(self.omega * times)
@@ -219,7 +240,7 @@ class StepController(Controller):
         half = INSIDE * np.array([foot.half_length, foot.half_width])
         if self.elapsed < self._lift():  # also toward the other foot
             other = R.T @ (state.seen.p[1 - self.stance, :2] - p)
-            low, high = np.minimum(-half, other), np.maximum(half, other)
+            low, high = np.minimum(-half, other - half), np.maximum(half, other + half)
         else:
             low, high = -half, half
         return np.asarray(p + R @ np.clip(R.T @ (pressure - p), low, high))

@@ -8,8 +8,9 @@ import numpy as np
 
 from .._base.types import Array
 
-LEAST = 0.04
-"""Least time in which a moved foothold is approached [s]; a shorter one would ask for blows."""
+LEAST, HARDEST = 0.06, 60.0
+"""Least time in which a moved foothold is approached [s], and largest acceleration on the way [m/s^2]: more would be
+blows."""
 
 DESCENT = 0.25
 """Speed with which a foot searches for ground that is later than planned [m/s]."""
@@ -42,7 +43,8 @@ class Swing:
         acceleration = np.zeros(3)
         if remaining > 0:
             T = max(remaining, LEAST)
-            acceleration[:2] = 6 * (target[:2] - self.place[:2]) / T**2 - 4 * self.velocity[:2] / T
+            pull = 6 * (target[:2] - self.place[:2]) / T**2 - 4 * self.velocity[:2] / T
+            acceleration[:2] = pull * min(1.0, HARDEST / max(float(np.linalg.norm(pull)), HARDEST))
             self.place[:2] += h * self.velocity[:2] + h**2 / 2 * acceleration[:2]
             self.velocity[:2] += h * acceleration[:2]
             self._rise(self.elapsed / duration, target[2], duration, acceleration)

@@ -15,7 +15,7 @@ FRICTION = 0.35
 """Share of the normal force that a tangential force may have along each of two axes; along a diagonal it is 0.49, so
 that the forces hold on a ground with the coefficient 0.5."""
 
-LOOSE = 1e-3
+LOOSE = 0.05
 """Violation of a row [N m, shares of the weight] above which a solution is none."""
 
 DAMPED = 0.1
@@ -86,7 +86,8 @@ class WholeBody:
              tau_min <= H qdd + C - passive - G' f <= tau_max,
 
     in the accelerations and the forces of the feet that stand; contacts are tasks of great weight, so that the program
-    always has a solution. Joint limits bound the accelerations of the joints, see `horizon`.
+    always has a solution. Joint limits bound the accelerations of the joints, see `horizon`, unless no torque can keep
+    a joint within them.
 
     friction: mu. horizon [s]: time within which a joint must be able to stop before its limit.
 
@@ -125,6 +126,9 @@ class WholeBody:
         upper = np.concatenate([body.strength - rest, np.full(cone.shape[0], np.inf)])
         bounds = self._joint_bounds(q, qd, total)
         z, solved = self._solve(P, -A.T @ b, rows, lower, upper, bounds)
+        if not solved:  # a joint that no torque stops in time: MuJoCo's stop, or the robot's, will
+            free = np.full(total, 1e20)
+            z, solved = self._solve(P, -A.T @ b, rows, lower, upper, (-free, free))
         if not solved:
             return self._damped(qd)
         forces = np.zeros((len(body.feet), len(body.feet[0].corners), 3))
