@@ -220,8 +220,8 @@ def test_a_neighbor_with_the_same_program_gives_its_multipliers(monkeypatch, tmp
     """One of another program gives its motion alone."""
     from ocp_dyn.ocp.workflows.sweeps import tasks
 
-    asked, plain = [], tasks.solve_problem
-    monkeypatch.setattr(tasks, "solve_problem", lambda problem, **o: asked.append(o) or plain(problem, **o))
+    asked, plain = [], tasks.solution_of
+    monkeypatch.setattr(tasks, "solution_of", lambda problem, **o: asked.append(o) or plain(problem, **o))
     near = find(task := ocp.Sweep(swing, POINTS, tmp_path).next()).content
     assert {"start", "guess"} & asked.pop().keys() == set()
     find(Task(task.point, task.make, arguments=(("length", 1.1),), values={"angle": 0.3}, start=near))
