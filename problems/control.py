@@ -5,10 +5,11 @@ The robot is torque-controlled within the limits of its file, on MuJoCo's defaul
 
     python -m ocp_dyn.problems.control go2 | anymal_c | g1 | talos | human | ROBOT
 
-    [--seconds 10] [--command V [SIDE [TURN]] | --changing] [--push DV]
+    [--predictive] [--seconds 10] [--command V [SIDE [TURN]] | --changing] [--push DV]
     [--trial mass | friction | delay | steps | slope | noise] [--seed 0] [--json] [--out DIR]
 
-The body stands, follows the command, and stops in the last 3 s. `--changing`: commands that change every 2 s. `--push
+The body stands, follows the command, and stops in the last 3 s. `--predictive`: a plan of the whole body every 10 ms
+(`ocp.Horizon`) instead of footholds by rule. `--changing`: commands that change every 2 s. `--push
 DV`: a push of 0.1 s at the trunk that changes the speed by DV [m/s], forward and sideways at each of 8 phases of the
 gait. DIR gets an animation, command and motion, forces in their cones, and times of the updates. MuJoCo comes with the
 extra "robots".
@@ -51,7 +52,7 @@ def _asked(o: argparse.Namespace) -> tuple[Any, ocp.Command, str, dict[str, Any]
 def _pushed(o: argparse.Namespace, body: Any, command: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The last run with pushes, and the figures of all."""
     given = od.control.pushes(o.push, 2 if o.quick else 8)
-    runs, stood = od.control.pushed(body, command, given, od.control.controller, _tell(o), **options)
+    runs, stood = od.control.pushed(body, command, given, _made(o), _tell(o), **options)
     fallen = [(push.change, push.phase) for push, up in stood if not up]
     numbers = runs[-1].figures() | {
         "fell": len(stood) < len(given) or bool(fallen),
@@ -63,6 +64,11 @@ def _pushed(o: argparse.Namespace, body: Any, command: Any, options: dict[str, A
     return runs[-1], numbers
 
 
+def _made(o: argparse.Namespace) -> Any:
+    """What makes the controller of a body."""
+    return od.control.PredictiveController if o.predictive else od.control.controller
+
+
 def _tell(o: argparse.Namespace) -> Any:
     return None if o.quiet else lambda t: print(f"\r{t:5.1f} s", end="", file=sys.stderr, flush=True)
 
@@ -72,6 +78,7 @@ def arguments() -> argparse.ArgumentParser:
     found = parser(__doc__)
     add = found.add_argument
     add("robot", metavar="ROBOT", help="human, or a name of od.robots with two or four feet")
+    add("--predictive", action="store_true", help="predictive control instead of footholds by rule")
     add("--seconds", type=float, help="time of the run [s]; 10, with --quick 4")
     add("--command", type=float, nargs="+", metavar="V", help="forward, sideways [m/s], turn [rad/s]; 0.4 0 0")
     add("--changing", action="store_true", help="commands that change every 2 s")
@@ -88,7 +95,7 @@ def main(argv: Any = None) -> int:
     else:
         seconds = o.seconds or (QUICK if o.quick else 10.0)
         wanted = od.control.changing(o.seed) if o.changing else od.control.walk_and_stop(command, seconds)
-        run = od.control.simulate(body, wanted, seconds, progress=_tell(o), **options)
+        run = od.control.simulate(body, wanted, seconds, control=_made(o)(body), progress=_tell(o), **options)
         numbers = run.figures()
     if not o.quiet:
         print(file=sys.stderr)

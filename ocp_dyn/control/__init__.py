@@ -8,6 +8,8 @@ from .bodies import body as body
 from .controller import Controller as Controller
 from .controller import Gains as Gains
 from .pictures import draw_run as draw_run
+from .predictive import PredictiveController as PredictiveController
+from .predictive import horizon as horizon
 from .run import ControlledRun as ControlledRun
 from .simulation import Push as Push
 from .simulation import controller as controller

@@ -126,6 +126,21 @@ def test_a_trot_takes_a_push_at_its_phase(trotting):
 
 @needs_robots
 @pytest.mark.slow
+def test_predictive_control_trots_and_stops():
+    """At the asked speed, within the torques of the file, with every program solved."""
+    body = od.control.body("go2")
+    control = od.control.PredictiveController(body)
+    run = od.control.simulate(body, lambda t: ocp.Command(0.4, walk=t < 1.5), 2.4, control=control)
+    assert not run.fell
+    middle = (run.t > 0.8) & (run.t < 1.5)
+    assert run.velocity[middle, 0].mean() == pytest.approx(0.4, rel=0.1)
+    assert np.all(np.abs(run.tau) <= body.strength + 1e-9)
+    assert control.action.solved
+    assert np.abs(run.qd[-1, :3]).max() < 0.1
+
+
+@needs_robots
+@pytest.mark.slow
 def test_torques_stay_within_the_limits_of_the_file(trotting):
     assert np.all(np.abs(trotting.tau) <= trotting.body.strength + 1e-9)
     assert trotting.load <= 1.0 + 1e-9

@@ -185,7 +185,7 @@ class Controller:
         command = Command() if command is None else command
         if not isinstance(command, Command):
             raise TypeError(f"command must be an ocp.Command, got {repr_in_message(command)}")
-        found, legs = command.vector(self.body.height), self.body.reach
+        found, legs = command.vector(self.gait.height or self.body.height), self.body.reach
         if found[3] > legs:
             raise ValueError(f"command height: the legs reach {legs:.3g} m below the base, got {found[3]:.3g} m")
         half = np.hypot(found[0], found[1]) * max(np.array(self.gait.duty) % 1.0) * self.gait.period / 2
@@ -208,7 +208,7 @@ class Controller:
         return found
 
     def _gait(self) -> Array:
-        return self.body.gait.pack({name: getattr(self.gait, name) for name in self.body.gait.shapes})
+        return self.gait.vector(self.body)
 
     def _references(self, now: tuple[Array, ...], planned: tuple[Array, Array, Array]) -> Array:
         """Parameters of all nodes."""

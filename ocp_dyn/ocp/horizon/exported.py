@@ -31,7 +31,7 @@ def controller_parts(
         forces=[*body.begins, body.nf],
         contact=where["contact"].start,
         force_reference=where["force_ref"].start,
-        gait=body.gait.pack({name: getattr(gait, name) for name in body.gait.shapes}),
+        gait=gait.vector(body),
         settings=tuning.vector(body),
         strongest=np.nan_to_num(np.asarray(body.model.dofs.tau_max, dtype=float)[6:], posinf=1e19),
         joints=body.model.joint_names[1:],
@@ -49,7 +49,7 @@ def begin(body: Body) -> ca.Function:
     """begin(time, q) -> memory of a robot whose feet are on the ground where they are, before its gait has begun."""
     time, q = SX.sym("time"), SX.sym("q", body.model.nq)
     parts = {name: SX.zeros(*(shape or (1,))) for name, shape in body.memory.shapes.items()}
-    parts |= {"time": time, "end": SX(-1), "halt": SX(-1), "since": ca.repmat(time - 10, body.n)}
+    parts |= {"time": time, "end": SX(-1), "halt": SX(-1)}
     parts |= {"anchor": ca.vertcat(q[:2], base_yaw(q)), "ground": q[2] - body.height}
     return ca.Function("begin", [time, q], [body.memory.join(parts)], ["time", "q"], ["memory"])
 

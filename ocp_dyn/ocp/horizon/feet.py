@@ -27,6 +27,9 @@ POINT, FLAT = 3, 6
 SWINGS = 3
 """Number of swings of a foot that a schedule holds: those of a window of two strides."""
 
+HARMONICS = 4
+"""Number of harmonics of the joint angles that a gait may have."""
+
 FAR = 1e9
 """Time [s] of swings that do not take place."""
 
@@ -116,7 +119,8 @@ class Body:
     @cached_property
     def gait(self) -> Fields:
         n = self.n
-        return Fields({"period": (), "swing_height": (), "lead": (), "feedback": (), "duty": (n,), "offsets": (n,)})
+        numbers: dict[str, tuple[int, ...]] = dict.fromkeys(("period", "swing_height", "lead", "feedback"), ())
+        return Fields(numbers | {"duty": (n,), "offsets": (n,), "joints": (self.nj, 1 + 2 * HARMONICS)})
 
     @cached_property
     def memory(self) -> Fields:

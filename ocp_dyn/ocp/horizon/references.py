@@ -12,13 +12,14 @@ plus `feedback` times the error of the base's velocity times sqrt(height / g) (M
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import casadi as ca
 from casadi import SX
 
 from ...dynamics.kinematics import point_position, pose
-from .feet import FAR, POINT, SWINGS, Body
+from .feet import FAR, HARMONICS, POINT, SWINGS, Body
 
 LEASH = (0.08, 0.08, 0.25)
 """Largest distance of the reference of the base from the base itself: forward and sideways [m], turning [rad]."""
@@ -259,7 +260,10 @@ def node(body: Body) -> ca.Function:
     at = _moved(_Pose(*ca.vertsplit(m["anchor"])), command, _moving(time, t, span))
     c, sn = ca.cos(at.yaw), ca.sin(at.yaw)
     orientation = _quaternion(at.yaw, command[5], command[4])
-    q_ref = ca.vertcat(at.x, at.y, m["ground"] + command[3], orientation, SX(body.posture[7:]))
+    angles, rates = _joints(body, m["phase"] + (t - time) / g["period"], g)
+    walking = ca.logic_and(t >= m["begin"], t < m["end"])
+    angles = ca.if_else(walking, angles, SX(body.posture[7:]))
+    q_ref = ca.vertcat(at.x, at.y, m["ground"] + command[3], orientation, angles)
     velocity = ca.vertcat(c * moving[0] - sn * moving[1], sn * moving[0] + c * moving[1], 0, 0, 0, moving[2])
     load = body.weight / ca.fmax(ca.sum1(parts["contact"]), 1)
     forces = []
@@ -270,13 +274,25 @@ def node(body: Body) -> ca.Function:
     scaled = {name: w[name] * scale for name in ("q", "qd", "foot_xy", "foot_z", "foot_turn")}
     scaled |= {name: w[name] * h * (1 - last) for name in ("qdd", "tau", "force")}
     parts |= w | scaled | {"h": h, "last": last, "q_ref": q_ref, "force_ref": ca.vertcat(*forces)}
-    parts["qd_ref"] = ca.vertcat(velocity, SX.zeros(body.nj))
+    parts["qd_ref"] = ca.vertcat(velocity, ca.if_else(walking, rates, 0))
     p = body.node.join(parts)
     inputs = {
         "t": t, "h": h, "last": last, "time": time, "command": command, "gait": gait, "memory": memory,
         "schedule": schedule, "settings": settings,
     }  # fmt: skip
     return ca.Function("node", list(inputs.values()), [p], list(inputs), ["p"], {"cse": True})
+
+
+def _joints(body: Body, phase: SX, g: dict[str, SX]) -> tuple[SX, SX]:
+    """Angles of the joints and their rates at a phase of the stride."""
+    angles, rates = g["joints"][:, 0], SX.zeros(body.nj)
+    for k in range(1, HARMONICS + 1):
+        turn = 2 * math.pi * k
+        c, s = ca.cos(turn * phase), ca.sin(turn * phase)
+        cosine, sine = g["joints"][:, 2 * k - 1], g["joints"][:, 2 * k]
+        angles += c * cosine + s * sine
+        rates += (c * sine - s * cosine) * turn / g["period"]
+    return angles, rates
 
 
 def _quaternion(yaw: SX, pitch: SX, roll: SX) -> SX:

@@ -10,6 +10,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.gait.unrolled import stretch_at, unroll
 from ocp_dyn.ocp.horizon.stage import OUTPUTS
 
 FEET = ("front_left", "front_right", "hind_left", "hind_right")
@@ -251,3 +252,46 @@ def test_bad_input_of_a_horizon():
         ocp.GaitPattern(1.0, 0.5, [])
     with pytest.raises(ValueError, match="Tuning mu"):
         ocp.Tuning(mu=0.0)
+
+
+def test_the_gait_of_a_solved_walk(motions):
+    walk = motions["human walk"]
+    gait = ocp.GaitPattern.from_motion(walk, ["heel_l", "heel_r"])
+    assert gait.period == pytest.approx(2 * walk.duration)
+    assert gait.duty[0] == pytest.approx(gait.duty[1])
+    assert abs(gait.offsets[0] - gait.offsets[1]) == pytest.approx(0.5)
+    for t in (0.1, 0.3, 0.7):
+        stands = [any(s.name == name for s in stretch_of(walk, t).supports) for name in ("heel_l", "heel_r")]
+        assert gait.contacts(t).tolist() == stands
+        turn = 2 * np.pi * t / gait.period * np.arange(1, 5)
+        basis = np.concatenate([[1.0], np.column_stack([np.cos(turn), np.sin(turn)]).ravel()])
+        assert gait.joints @ basis == pytest.approx(walk.sample([t])[0][7:], abs=0.06)
+    with pytest.raises(ValueError, match="must stand once in a stride"):
+        ocp.GaitPattern.from_motion(walk, ["heel_l", "toe_r"])
+
+
+def stretch_of(walk, t):
+    return stretch_at(unroll(walk, 2), t)
+
+
+def test_a_gait_brings_its_joint_angles():
+    """References of nodes follow the angles of the gait, at their rates, while the robot walks."""
+    body, f = horizon().body, horizon().functions()["node"]
+    joints = np.zeros((12, 9))
+    joints[:, 0], joints[4, 3], joints[4, 4] = body.posture[7:], 0.1, 0.2
+    gait = ocp.GaitPattern(0.5, 0.6, [0.0, 0.5, 0.5, 0.0], joints=joints)
+    zero = dict.fromkeys(body.memory.shapes, 0.0)
+    memory = body.memory.pack(zero | {"time": 1.0, "phase": 0.3, "begin": 0.5, "end": 1e9, "halt": 1e9})
+    schedule = body.schedule.pack(dict.fromkeys(body.schedule.shapes, 1e9) | {"normal": (0.0, 0.0, 1.0)})
+    command = ocp.Command().vector(body.height)
+    settings = ocp.Tuning().vector(body)
+
+    def reference(t):
+        p = f(t, 0.02, 0.0, 1.0, command, gait.vector(body), memory, schedule, settings)
+        return body.node.unpack(np.array(p.full()).ravel())
+
+    at, later = reference(1.1), reference(1.1 + 1e-6)
+    angle = 2 * 2 * np.pi * (0.3 + 0.1 / 0.5)
+    assert at["q_ref"][7 + 4] == pytest.approx(body.posture[11] + 0.1 * np.cos(angle) + 0.2 * np.sin(angle))
+    assert at["qd_ref"][6:] == pytest.approx((later["q_ref"] - at["q_ref"])[7:] * 1e6, abs=1e-4)
+    assert np.abs(at["qd_ref"][10]) > 1.0
