@@ -26,6 +26,8 @@ from scripts.common import Table, command_line
 
 TOLERANCE = 1e-6
 ABSENT = 1e20
+FAR = 1e4
+"""What stands for an absent bound with HPIPM, which does not converge with infinite ones."""
 
 SIZES = {
     "quadruped, 25 stages": (25, 18, 12, 40, 18),
@@ -120,11 +122,13 @@ def peer(name: str, qp: StageQP) -> Callable[[], float] | None:
         return None
     N, nx, nu, m, ne, _ = qp.sizes
     s, options = sparse(qp), dict(OPTIONS[name])
+    low, up, zlow, zup = *s.rows, *s.bounds
     if name == "hpipm":
+        low, up, zlow, zup = (np.clip(x, -FAR, FAR) for x in (low, up, zlow, zup))
         options |= {"N": N, "nx": (N + 1) * [nx], "nu": [*(N * [nu]), 0], "ng": [*(N * [ne + m]), m]}
     options |= {"error_on_fail": True}
     solver = ca.conic("qp", name, {"h": s.H.sparsity(), "a": s.A.sparsity()}, options)
-    call = {"h": s.H, "g": s.g, "a": s.A, "lba": s.rows[0], "uba": s.rows[1], "lbx": s.bounds[0], "ubx": s.bounds[1]}
+    call = {"h": s.H, "g": s.g, "a": s.A, "lba": low, "uba": up, "lbx": zlow, "ubx": zup}
     return lambda: float(solver(**call)["cost"])
 
 

@@ -173,17 +173,8 @@ def texts(
     sizes = {e.name: _stack(e, codes[e.name], code, frames, 1 if e.derivative else lanes, precision) for e in interface}
     errors = single_errors([entry.source for entry in interface]) if precision == "single" else {}
     packing = {e.name: k.packing for e in interface if packs and (k := codes[e.name])}
-    facts = manual.Facts(
-        prefix,
-        dense,
-        lanes,
-        precision,
-        f"{prefix}_external.c" in files,
-        sought,
-        sizes,
-        errors,
-        packing if packs else None,
-    )
+    convention, counts = f"{prefix}_external.c" in files, packing if packs else None
+    facts = manual.Facts(prefix, dense, lanes, precision, convention, sought, sizes, errors, counts)
     large = [e.public for e in interface if (k := codes[e.name]) and k.plain.statements > toolchain.LARGE]
     head = {f"{prefix}.h": text.header(prefix, interface, dense, lanes)}
     sources = [name for name in files if name.endswith(".c")]

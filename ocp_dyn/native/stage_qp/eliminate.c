@@ -105,7 +105,7 @@ static double eliminate_stage(const struct plan *v, struct stage *s, const struc
         memcpy(s->L + (long)i * v->x, row + v->u, (size_t)v->x * sizeof *row);
         s->l[i] = row[v->width];
     }
-    for (int i = rank + left; i < rows; i++) unmet = fmax(unmet, fabs(t->W[(long)i * ld + v->width]));
+    for (int i = rank + left; i < rows; i++) unmet = larger(unmet, fabs(t->W[(long)i * ld + v->width]));
     return unmet;
 }
 
@@ -116,7 +116,7 @@ double stage_qp_eliminate(const struct plan *v, double *memory)
     struct stage next, s;
     for (int k = v->N - 1; k >= 0; k--) {
         s = stage_qp_at(v, memory, k);
-        unmet = fmax(unmet, eliminate_stage(v, &s, k + 1 < v->N ? &next : 0, &t));
+        unmet = larger(unmet, eliminate_stage(v, &s, k + 1 < v->N ? &next : 0, &t));
         next = s;
     }
     return unmet;

@@ -168,7 +168,7 @@ static void cost_gradient(const struct plan *v, struct stage *s, int last, doubl
     for (int j = 0; j < v->width; j++) {
         s->grad[j] = s->d[j] * s->z[j] + s->g[j];
         m->cost += fabs(s->z[j]) * (fabs(s->g[j]) + s->d[j] * fabs(s->z[j]) / 2);
-        m->gradient = fmax(m->gradient, fmax(fabs(s->g[j]), s->d[j] * fabs(s->z[j])));
+        m->gradient = larger(m->gradient, larger(fabs(s->g[j]), s->d[j] * fabs(s->z[j])));
     }
     for (int i = 0; i < v->m; i++) {
         rows[i] = s->w[i] * s->value[i];
@@ -189,17 +189,17 @@ static void measure_stage(const struct plan *v, struct stage *s, int last, doubl
         if (priced(s, i)) {
             extra = s->s[i] * (s->price[i] - s->lambda[i]);
             residual -= s->s[i];
-            m->cost += s->price[i] * fmax(0, s->sign[i] * s->value[at] - s->beta[i]);
+            m->cost += s->price[i] * larger(0, s->sign[i] * s->value[at] - s->beta[i]);
         }
         if (at < v->m) rows[at] += force;
         else s->grad[at - v->m] += force;
         m->sum += product + extra;
         m->sides += 1 + priced(s, i);
-        m->complementarity = fmax(m->complementarity, fmax(product, extra));
-        m->primal = fmax(m->primal, fabs(residual));
-        m->relative = fmax(m->relative, fabs(residual) / side_size(s, i, s->value[at], typical));
+        m->complementarity = larger(m->complementarity, larger(product, extra));
+        m->primal = larger(m->primal, fabs(residual));
+        m->relative = larger(m->relative, fabs(residual) / side_size(s, i, s->value[at], typical));
         m->squares += s->value[at] * s->value[at];
-        m->size = fmax(m->size, s->lambda[i]);
+        m->size = larger(m->size, s->lambda[i]);
     }
     stage_qp_add_rows(v, s, rows, s->grad);
 }
@@ -249,7 +249,7 @@ static double worst(const struct plan *v, double *memory, double typical)
         struct stage s = stage_qp_at(v, memory, k);
         for (int i = 0; i < s.count[SIDES]; i++) {
             double value = s.value[value_of(v, &s, i)];
-            found = fmax(found, (s.sign[i] * value - s.beta[i]) / side_size(&s, i, value, typical));
+            found = larger(found, (s.sign[i] * value - s.beta[i]) / side_size(&s, i, value, typical));
         }
     }
     return found;
@@ -262,13 +262,13 @@ static void begin_sides(const struct plan *v, double *memory, double mu, double 
         struct stage s = stage_qp_at(v, memory, k);
         for (int i = 0; i < s.count[SIDES]; i++) {
             double value = s.value[value_of(v, &s, i)], gap = s.beta[i] - s.sign[i] * value;
-            double t = fmax(fabs(gap), least * side_size(&s, i, value, typical)), lambda;
+            double t = larger(fabs(gap), least * side_size(&s, i, value, typical)), lambda;
             double old = warm ? s.kept[s.index[i]] : 0;
             if (!(old >= 0)) old = 0;
-            lambda = fmax(old, mu / t);
-            if (old > mu / t) t = fmax(gap, mu / old);
+            lambda = larger(old, mu / t);
+            if (old > mu / t) t = larger(gap, mu / old);
             if (priced(&s, i)) {
-                lambda = fmin(lambda, s.price[i] * (old > 0 ? 1 - 1e-3 : 0.5));
+                lambda = smaller(lambda, s.price[i] * (old > 0 ? 1 - 1e-3 : 0.5));
                 s.s[i] = mu / (s.price[i] - lambda);
             }
             s.slack[i] = t;
@@ -287,15 +287,15 @@ static void count_relaxed(const struct plan *v, double *memory, struct stage_qp_
 }
 
 /* The cost, as a share for every side: the size of their products. */
-INLINE double per_side(const struct measure *m) { return fmax(m->cost / (double)(m->sides > 0 ? m->sides : 1), 1e-300); }
+INLINE double per_side(const struct measure *m) { return larger(m->cost / (double)(m->sides > 0 ? m->sides : 1), 1e-300); }
 
 /* Residuals, their scales, and whether they are below the tolerance. */
 static int report(const struct measure *m, double tolerance, struct stage_qp_result *r)
 {
     r->primal = m->primal, r->dual = m->dual, r->complementarity = m->complementarity;
     r->scale[0] = r->typical;
-    r->scale[1] = fmax(FADES * r->scale[1], fmax(fmax(m->gradient, m->size), 1e-300));
-    r->scale[2] = fmax(FADES * r->scale[2], per_side(m));
+    r->scale[1] = larger(FADES * r->scale[1], larger(larger(m->gradient, m->size), 1e-300));
+    r->scale[2] = larger(FADES * r->scale[2], per_side(m));
     return m->relative <= tolerance && m->dual <= tolerance * r->scale[1] &&
            m->complementarity <= tolerance * r->scale[2];
 }
@@ -335,14 +335,14 @@ static int start(const struct plan *v, double *memory, const double *x0, const s
         take(v, memory, 1, 0);
         r->typical = root(&m);
         m = measured(v, memory, r->typical);
-        begin_sides(v, memory, per_side(&m) * fmax(o->start, fmin(0.1, worst(v, memory, r->typical))), 1e-2, r->typical, 0);
+        begin_sides(v, memory, per_side(&m) * larger(o->start, smaller(0.1, worst(v, memory, r->typical))), 1e-2, r->typical, 0);
         return 1;
     }
     if (!first_step(v, memory, x0, r)) return 0; /* without the sides: their weights are zero */
     take(v, memory, 1, 0);
     struct measure after = measured(v, memory, 0);
     r->typical = root(&after);
-    begin_sides(v, memory, fmax(per_side(&m), per_side(&after)), 1e-2, r->typical, 0);
+    begin_sides(v, memory, larger(per_side(&m), per_side(&after)), 1e-2, r->typical, 0);
     return 1;
 }
 
@@ -354,16 +354,16 @@ static int iterate(const struct plan *v, double *memory, const struct measure *m
     weigh_all(v, memory, &aim);
     r->replaced += stage_qp_factor(v, memory, 0);
     stage_qp_forward(v, memory, 0, 0);
-    double length = fmin(1, step_length(v, memory, &aim));
+    double length = smaller(1, step_length(v, memory, &aim));
     r->iterations++;
     if (m->sides > 0) {
         double mu = m->sum / (double)m->sides, ratio = sum_after(v, memory, length) / m->sum;
-        aim.target = fmax(ratio * ratio * ratio * mu, least);
+        aim.target = larger(ratio * ratio * ratio * mu, least);
         aim.corrects = 1;
         weigh_all(v, memory, &aim);
         stage_qp_resolve(v, memory);
         stage_qp_forward(v, memory, 0, 0);
-        length = fmin(1, FRACTION * step_length(v, memory, &aim));
+        length = smaller(1, FRACTION * step_length(v, memory, &aim));
     }
     if (!finite_steps(v, memory)) return 0;
     take(v, memory, length, length);
@@ -386,7 +386,7 @@ int stage_qp_solve(const struct stage_qp_sizes *sizes, double *memory, const dou
         for (int i = 0; i < s.count[LEFT]; i++) {
             double side = -s.l[i];
             for (int j = 0; j < v.nx; j++) side += s.L[(long)i * v.x + j] * x0[j];
-            r->unmet = fmax(r->unmet, fabs(side));
+            r->unmet = larger(r->unmet, fabs(side));
         }
     }
     good = start(&v, memory, x0, o, r);

@@ -1,7 +1,7 @@
 /* Vectors of the machine, and the products of matrices whose columns are padded with zeros to BLOCK numbers.
  *
- * Without the vector extensions of GCC and Clang, or with the macro STAGE_QP_PLAIN, a vector is one number. A product keeps a tile of ROWS rows and WIDE
- * vectors of its result in registers. */
+ * Without the vector extensions of GCC and Clang, or with the macro STAGE_QP_PLAIN, a vector is one number. A product
+ * keeps a tile of ROWS rows and WIDE vectors of its result in registers. */
 #ifndef STAGE_QP_LANES_H
 #define STAGE_QP_LANES_H
 
@@ -42,6 +42,10 @@ typedef double lane;
 
 INLINE lane load(const double *x) { return *(const lane *)x; }
 INLINE void store(double *x, lane value) { *(lane *)x = value; }
+/* fmax and fmin of two numbers, without calls; not a number only if a is not. */
+INLINE double larger(double a, double b) { return b > a ? b : a; }
+INLINE double smaller(double a, double b) { return b < a ? b : a; }
+
 INLINE int padded(int n) { return (n + BLOCK - 1) / BLOCK * BLOCK; }
 
 /* y += a x; n is a multiple of BLOCK. */
@@ -78,10 +82,15 @@ struct product {
     int fresh;        /* 1: Y = instead of Y += */
 };
 
-/* Room for a product: ROWS * inner numbers, 4 * inner whole numbers, inner masks. */
+/* A row of a product: where its numbers of the panel and of the right factor begin. */
+struct pair {
+    int panel, right;
+};
+
+/* Room for a product: BLOCK * inner numbers, 2 * inner pairs, inner masks. */
 struct product_work {
     double *panel;
-    int *list;
+    struct pair *list;
     mask *masks;
 };
 

@@ -5,7 +5,7 @@
 
 enum { LARGEST = 512, LONGEST = 100000 };
 
-static int largest(int a, int b) { return a > b ? a : b; }
+static int most(int a, int b) { return a > b ? a : b; }
 
 /* Hands out parts of the memory one after the other; from null it only counts. */
 struct parts {
@@ -64,8 +64,8 @@ static struct work work_parts(const struct plan *v, struct parts *p)
     struct work w;
     int rows = v->ne + v->nx;
     w.M = part(p, (long)v->width * v->width);
-    w.S = part(p, (long)largest(v->nu, v->nx) * v->width);
-    w.W = part(p, (long)largest(rows, v->nu) * (v->width + BLOCK)); /* also the pivots' block of M */
+    w.S = part(p, (long)most(v->nu, v->nx) * v->width);
+    w.W = part(p, (long)most(rows, v->nu) * (v->width + BLOCK)); /* also the pivots' block of M */
     w.size = part(p, rows);
     w.product.panel = part(p, (long)v->inner * BLOCK); /* as many numbers for every processor */
     w.weight = part(p, v->inner);
@@ -75,7 +75,7 @@ static struct work work_parts(const struct plan *v, struct parts *p)
     w.mask = bits(p, v->inner);
     w.left = wholes(p, v->inner);
     w.right = wholes(p, v->inner);
-    w.product.list = wholes(p, 4L * v->inner);
+    w.product.list = (struct pair *)(void *)part(p, 2L * v->inner);
     w.product.masks = bits(p, v->inner);
     return w;
 }
@@ -92,7 +92,7 @@ int stage_qp_plan(const struct stage_qp_sizes *s, struct plan *v)
     v->u = padded(v->nu), v->x = padded(v->nx), v->width = v->u + v->x;
     v->values = v->m + v->width, v->sides = 2 * v->values;
     if (v->width > LARGEST) return 0;
-    v->inner = largest(largest(v->m, 3 * v->nu), largest(v->nx, v->ne + v->nx));
+    v->inner = most(most(v->m, 3 * v->nu), most(v->nx, v->ne + v->nx));
     stage_parts(v, &p);
     v->stage = p.next;
     p = none;
@@ -246,7 +246,7 @@ static void by_value(const struct stage_qp_sizes *sizes, const double *memory, i
         if (value < 0) continue;
         double over = s.sign[i] * s.value[value] - s.beta[i];
         double *to = out + outside(&v, value);
-        if (violation) *to = fmax(*to, over);
+        if (violation) *to = larger(*to, over);
         else *to += s.sign[i] * s.lambda[i];
     }
 }

@@ -2,7 +2,7 @@
 #include "lanes.h"
 
 /* Y += sum_k a_k' x_k for one tile, or Y = if it is fresh; list: where the ROWS numbers a_k begin, and where x_k begins. */
-INLINE void tile(int wide, int inner, const int *list, const double *panel, const double *X, double *Y, int ldy,
+INLINE void tile(int wide, int inner, const struct pair *list, const double *panel, const double *X, double *Y, int ldy,
                  int rows, int fresh)
 {
     lane sum[ROWS][WIDE];
@@ -12,7 +12,7 @@ INLINE void tile(int wide, int inner, const int *list, const double *panel, cons
             else sum[r][t] = load(Y + r * ldy + t * LANES);
         }
     for (int k = 0; k < inner; k++) {
-        const double *a = panel + list[2 * k], *x = X + list[2 * k + 1];
+        const double *a = panel + list[k].panel, *x = X + list[k].right;
         lane here[WIDE];
         UNROLL for (int t = 0; t < wide; t++) here[t] = load(x + t * LANES);
         UNROLL for (int r = 0; r < ROWS; r++)
@@ -24,7 +24,7 @@ INLINE void tile(int wide, int inner, const int *list, const double *panel, cons
     }
 }
 
-static void tile_of(int wide, int inner, const int *list, const double *panel, const double *X, double *Y, int ldy,
+static void tile_of(int wide, int inner, const struct pair *list, const double *panel, const double *X, double *Y, int ldy,
                     int rows, int fresh)
 {
     if (wide == 1) tile(1, inner, list, panel, X, Y, ldy, rows, fresh);
@@ -42,7 +42,7 @@ INLINE mask blocks(int j, int count)
 }
 
 /* The rows that touch the block `own`, with their parts from column i on, times their weights; returns their number. */
-static int packed(const double *base, const struct product *p, int i, double *panel, int *pairs, mask *masks)
+static int packed(const double *base, const struct product *p, int i, double *panel, struct pair *pairs, mask *masks)
 {
     mask own = 1ULL << i / BLOCK;
     int many = 0;
@@ -52,9 +52,8 @@ static int packed(const double *base, const struct product *p, int i, double *pa
         if (weight == 0 || (p->mask && !(p->mask[k] & own))) continue;
         UNROLL for (int r = 0; r < ROWS; r += LANES < ROWS ? LANES : ROWS) store(to + r, weight * load(a + r));
         if (p->mask) masks[many] = p->mask[k];
-        pairs[2 * many] = many * ROWS;
-        pairs[2 * many + 1] = p->right[k];
-        many++;
+        pairs[many].panel = many * ROWS;
+        pairs[many++].right = p->right[k];
     }
     return many;
 }
@@ -62,19 +61,19 @@ static int packed(const double *base, const struct product *p, int i, double *pa
 void stage_qp_product(const double *base, const struct product *p, int rows, int columns, int upper, double *Y,
                       int ldy, const struct product_work *work)
 {
-    int *all = work->list, *some = all + 2 * p->inner, left;
+    struct pair *all = work->list, *some = all + p->inner;
+    int left;
     for (int i = 0; i < rows; i += ROWS) {
         int many = packed(base, p, i, work->panel, all, work->masks), real = rows - i < ROWS ? rows - i : ROWS;
         for (int j = upper ? i / BLOCK * BLOCK : 0; (left = (columns - j) / LANES) > 0;) {
             int wide = left > 4 || left == WIDE ? WIDE : left > 2 ? 2 : left, n = many;
-            const int *pairs = all;
+            const struct pair *pairs = all;
             if (p->mask) {
                 mask needed = blocks(j, wide);
                 pairs = some;
                 n = 0;
                 for (int q = 0; q < many; q++) {
-                    some[2 * n] = all[2 * q];
-                    some[2 * n + 1] = all[2 * q + 1];
+                    some[n] = all[q];
                     n += (work->masks[q] & needed) != 0;
                 }
             }
