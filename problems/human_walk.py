@@ -19,7 +19,7 @@ footholds and phases are its own.
 
     python -m ocp_dyn.problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json]
         [--out DIR] [--load KG] [--lock JOINT ...] [--prosthesis JOINT ...] [--backward] [--slope RISE] [--steps N]
-        [--step-length M] [--step-width M] [--step-time S] [--subject FILE] [--feet LEFT,RIGHT]
+        [--step-length M] [--step-width M] [--step-time S] [--subject FILE] [--feet LEFT,RIGHT] [--effort fitted]
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ INTERVALS = (4, 2, 12, 13)
 
 QUICK = (2, 2, 6, 6)
 
-BODY = ("base", "still", "toes", "model", "load", "locked", "prosthesis")
+BODY = ("base", "still", "toes", "model", "load", "locked", "prosthesis", "effort")
 """Options of the body; all others are those of its steps."""
 
 numbers = od.walking.walk_figures
@@ -49,9 +49,9 @@ def problem(
 ) -> ocp.Problem:
     """One step, from the right foot's strike to the left's, or `steps`.
 
-    Options of the body are those of `od.walking.person`: base, still, toes, model, load, locked, prosthesis. Options of
-    the steps are those of `od.walking.human_walk`: step_length, step_width, step_time, steps, backward, slope,
-    intervals, form, integrator, guess.
+    Options of the body are those of `od.walking.person`: base, still, toes, model, load, locked, prosthesis, effort.
+    Options of the steps are those of `od.walking.human_walk`: step_length, step_width, step_time, steps, backward,
+    slope, intervals, form, integrator, guess.
     """
     body = {name: options.pop(name) for name in BODY if name in options}
     person = od.walking.person(mass, height, sex, **body)
@@ -82,6 +82,7 @@ def _asked(o: argparse.Namespace) -> ocp.Problem:
         raise ValueError("--feet: names of the feet of a subject, which --subject FILE gives")
     body = {name: getattr(o, name) for name in ("mass", "height") if getattr(o, name) is not None}
     changes = {"toes": o.toes, "load": o.load, "locked": _values(o.lock), "prosthesis": _values(o.prosthesis)}
+    changes["effort"] = o.effort
     return problem(o.speed, sex=o.sex, **body, **changes, **steps)
 
 
@@ -91,6 +92,8 @@ def _subject(o: argparse.Namespace) -> od.walking.Person:
     for option, given in of_file.items():
         if given:
             raise ValueError(f"{option}: the body of {o.subject} is that of the file; change it in its model")
+    if o.effort != "usual":
+        raise ValueError("--effort: the body of a file walks with the usual costs; leave it out")
     feet = None if not o.feet else [name.strip() for name in o.feet.split(",")]
     model = od.load(o.subject)
     return od.walking.loaded_person(model, feet=feet, height=o.height, sex=o.sex, locked=_values(o.lock))
@@ -99,7 +102,7 @@ def _subject(o: argparse.Namespace) -> od.walking.Person:
 def arguments() -> argparse.ArgumentParser:
     """The options of the command, with those of `ocp-dyn walk`."""
     found = parser(__doc__)
-    add_walker(found, "human_walk", speed=1.2, sex="male", load=0.0, slope=0.0, lock=[], prosthesis=[])
+    add_walker(found, "human_walk", speed=1.2, sex="male", load=0.0, slope=0.0, lock=[], prosthesis=[], effort="usual")
     found.add_argument("--subject", metavar="FILE", help="an OpenSim or bioMod model of the body that walks")
     found.add_argument("--feet", metavar="LEFT,RIGHT", help="frames of its feet, if their names do not tell")
     return found

@@ -14,7 +14,7 @@ gait is that of the symmetric twin, and the report gives the difference of the t
 
     [--speed V] [--backward] [--slope 0] [--steps 1] [--step-length L] [--step-width W] [--step-time T] [--load KG]
     [--lock JOINT ...] [--lock-light] [--double-support S] [--sole-height 0] [--sole HALF_LENGTH HALF_WIDTH]
-    [--intervals 6 20] [--impact] [--ignore-limits] [--quick] [--json] [--out DIR]
+    [--intervals 6 20] [--impact] [--margins] [--ignore-limits] [--quick] [--json] [--out DIR]
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def problem(speed: float | None = None, model: Any = "talos", **options: Any) ->
     model: a robot's name, a model, the path of a URDF, or a `ClosedChain`. Options of the robot are those of
     `od.walking.biped`: feet, sole, sole_height, locked, lock_light, load, limits. Options of the steps are those of
     `od.walking.biped_walk`: step_length, step_width, step_time, steps, backward, slope, double_support, clearance,
-    impact, intervals, guess.
+    impact, margins, intervals, guess.
     """
     body = {name: options.pop(name) for name in BODY if name in options}
     return od.walking.biped_walk(od.walking.biped(model, **body), speed, **options)
@@ -72,6 +72,7 @@ def _asked(o: argparse.Namespace) -> ocp.Problem:
         step_length=bounds_of(o.step_length, 1), step_width=bounds_of(o.step_width, 1),
         step_time=bounds_of(o.step_time, 1), steps=o.steps, backward=o.backward, slope=o.slope, impact=o.impact,
         double_support=o.double_support, intervals=intervals_of(o, (6, 20), (2, 8)),
+        margins=od.walking.Margins() if o.margins else None,
     )  # fmt: skip
 
 

@@ -247,6 +247,7 @@ HUMAN: dict[str, dict[str, Any]] = {
     "--sex": {"choices": ("male", "female")},
     "--toes": {"action": "store_true", "help": "feet with toes"},
     "--prosthesis": {"nargs": "+", "metavar": "JOINT[=K]", "help": "joints with springs, K [N m/rad], without muscles"},
+    "--effort": {"choices": ("usual", "fitted"), "help": "weights of the costs: chosen by hand, or fitted to people"},
 }
 ROBOT: dict[str, dict[str, Any]] = {
     "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
@@ -257,6 +258,10 @@ BIPED: dict[str, dict[str, Any]] = {
     "--double-support": {"type": float, "metavar": "S", "help": "time on both feet [s]; free by default"},
     "--sole": {"type": float, "nargs": 2, "metavar": ("LENGTH", "WIDTH"), "help": "half length and half width [m]"},
     "--impact": {"action": "store_true", "help": "the foot may hit the ground"},
+    "--margins": {
+        "action": "store_true",
+        "help": "keep an operator's margins of clearance, turning, joints and motors",
+    },
     "--lock-light": {"action": "store_true", "help": "lock fingers, eyes and other joints that move little mass"},
     "--ignore-limits": {"action": "store_true", "help": "leave out limits of joints, if they are wrong"},
 }

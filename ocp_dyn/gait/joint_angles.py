@@ -11,6 +11,7 @@ from casadi import DM
 from .._base.types import Array
 from ..dynamics.kinematics import point_jacobian_6d
 from ..mechanism import Model
+from ..mechanism.equal_models import kept_per_model
 from .bodies import Side, sides
 
 FLEXION = {"hip": -1.0, "knee": 1.0, "ankle": -1.0, "shoulder": -1.0, "elbow": -1.0, "lumbar": 1.0}
@@ -132,6 +133,7 @@ def _beside(model: Model, flexion: Coordinate, axes: list[Array]) -> list[Coordi
     return found
 
 
+@kept_per_model
 def _axes(model: Model) -> list[Array]:
     """World axis of rotation of every dof in the neutral posture; zero for a translation."""
     q = DM(model.neutral())

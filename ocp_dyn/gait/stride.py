@@ -20,6 +20,7 @@ from ..dynamics.momentum import center_of_mass
 from ..dynamics.passive_torques import passive_force
 from ..functions.function import function
 from ..mechanism import Model
+from ..mechanism.equal_models import kept_per_model
 from .bodies import Side
 from .cuts import LOADED
 from .data import PERCENT
@@ -222,6 +223,7 @@ def _fine(stride: Stride, stretch: Stretch, tau_rate: Array) -> tuple[Array, Arr
     )
 
 
+@kept_per_model
 def _steps(model: Model) -> tuple[Rows, Rows]:
     """`difference` and `integrate` of rows of configurations."""
     a, b, v = SX.sym("a", model.nq), SX.sym("b", model.nq), SX.sym("v", model.nv)

@@ -21,6 +21,7 @@ from .effort_costs import human_effort as human_effort
 from .effort_costs import posture_stiffness as posture_stiffness
 from .effort_costs import tissue_strength as tissue_strength
 from .effort_costs import with_calves as with_calves
+from .fitted_effort import fitted_effort as fitted_effort
 from .from_rest.jumping import ballistic_height as ballistic_height
 from .from_rest.jumping import jump_figures as jump_figures
 from .from_rest.jumping import unevenness as unevenness
@@ -68,6 +69,7 @@ from .gaits.zero_dynamics import phase_angle as phase_angle
 from .gaits.zero_dynamics_pictures import plot_zero_dynamics as plot_zero_dynamics
 from .human_feet import Feet as Feet
 from .human_walk import human_walk as human_walk
+from .margins import Margins as Margins
 from .pace import Pace as Pace
 from .pace import pace as pace
 from .person import Person as Person

@@ -22,6 +22,7 @@ from ..ocp import (
     Solution,
 )
 from .biped import SOLES, Biped
+from .margins import Margins
 from .robots import LOADS, check_gravity, leg_length, one_number, robot_figures
 from .strides import Strides, check_slope
 
@@ -62,6 +63,7 @@ def biped_walk(
     double_support: float | tuple[float, float] | None = None,
     clearance: float | None = None,
     impact: bool = False,
+    margins: Margins | None = None,
     intervals: tuple[int, int] = (6, 20),
     guess: Any = None,
 ) -> Problem:
@@ -75,27 +77,26 @@ def biped_walk(
     step_length [m], step_width [m] between the soles' middles, step_time [s]: free by default. steps: in a period,
     which is mirrored for odd numbers; by default 1, or 2 for a robot whose sides differ. slope: rise per distance,
     negative downhill. double_support [s]: time on both feet, or its bounds. clearance [m] of the swinging foot. impact:
-    the foot may hit the ground; solvers then need longer. Except in singular postures the impulse is zero: the other
-    foot stays on the ground and cannot be pulled, so no impulse on the landing foot is admissible. intervals: in double
-    and single support. guess: that of a Problem; by default the robot stands with bent knees.
+    the foot may hit the ground; solvers then need longer. Except in singular postures the impulse is zero, as the other
+    foot cannot be pulled. margins: those that an operator keeps, `Margins()`; None: the walk may use all that the robot
+    can do. intervals: in double and single support. guess: that of a Problem; by default the robot stands bent.
 
     >>> walk = od.walking.biped_walk(od.walking.biped("heel_spring_biped"), 0.4)
     >>> [phase.name for phase in walk.phases]
     ['double_support', 'single_support']
     """
     backward, impact = truth(backward, "backward"), truth(impact, "impact")
-    _check(robot, double_support, step_width, clearance)
+    _check(robot, double_support, step_width, clearance, margins)
     check_slope(slope, FrictionCone())
-    count = _count(robot, steps)
-    gravity = float(np.linalg.norm(robot.model.gravity))
+    count, gravity = _count(robot, steps), float(np.linalg.norm(robot.model.gravity))
     step, speed = Strides(robot.model.name, robot.leg, gravity, SPEED, FASTEST).at(speed, step_length, step_time)
     flat = robot.sole is not None
     transition = Continuous() if flat and not impact else Impact(weight=1e-3 if flat else 1e-2)
-    phases = _phases(robot, count, _intervals(intervals), clearance, double_support, step_width)
+    phases = _phases(robot, count, _intervals(intervals), clearance, double_support, step_width, margins)
     sign = -1.0 if backward else 1.0
     lengths = tuple(sorted(sign * count * x for x in step))
     return Problem(
-        robot.model,
+        (robot if margins is None else margins.of(robot)).model,
         phases,
         transitions=[Continuous() if flat and k % 2 == 0 else transition for k in range(len(phases) - 1)],
         periodic=Periodic(sign * speed, mirror=count % 2 == 1, transition=transition, step_length=lengths),
@@ -129,13 +130,15 @@ def _intervals(value: Any) -> tuple[int, int]:
     return whole(value[0], "intervals in double support", 1), whole(value[1], "intervals in single support", 1)
 
 
-def _check(robot: Any, double_support: Any, width: float | None, clearance: float | None) -> None:
-    """TypeError for anything but a Biped; ValueError without gravity, for a time on both feet that points do not have,
-    for feet that would stand on each other, and for sizes and times out of reach."""
+def _check(robot: Any, double_support: Any, width: float | None, clearance: float | None, margins: Any) -> None:
+    """TypeError for anything but a Biped and Margins; ValueError without gravity, for a time on both feet that points
+    do not have, for feet that would stand on each other, and for sizes and times out of reach."""
     if not isinstance(robot, Biped):
         raise TypeError(
             f"biped_walk needs an od.walking.Biped, such as od.walking.biped(model, feet), got {repr_in_message(robot)}"
         )
+    if margins is not None and not isinstance(margins, Margins):
+        raise TypeError(f"margins must be od.walking.Margins(), or None for none, got {repr_in_message(margins)}")
     check_gravity(robot.model)
     if robot.sole is None and double_support is not None:
         raise ValueError(
@@ -177,7 +180,13 @@ def _count(robot: Biped, steps: int | None) -> int:
 
 
 def _phases(
-    robot: Biped, count: int, intervals: tuple[int, int], clearance: float | None, double: Any, width: float | None
+    robot: Biped,
+    count: int,
+    intervals: tuple[int, int],
+    clearance: float | None,
+    double: Any,
+    width: float | None,
+    margins: Margins | None,
 ) -> list[Phase]:
     """The phases of all steps; right feet land first, third, ..."""
     flat = robot.sole is not None
@@ -185,7 +194,9 @@ def _phases(
         FrictionCone(),
         *([CenterOfPressure()] if flat else []),
     )  # its pyramid admits no pulling
-    height = CLEARANCE * robot.leg if clearance is None else clearance
+    usual = CLEARANCE if margins is None else margins.clearance
+    height = usual * robot.leg if clearance is None else clearance
+    contact = (*contact, *(() if margins is None else margins.path(robot)))
     effort, (transfer, gradual) = robot.effort(), robot.transfer()
     soft = double is None or is_pair(double)  # a chosen time needs no cost
     lasting = tuple(robot.time * x for x in DOUBLE) if double is None else double

@@ -20,6 +20,7 @@ from ..ocp import Instant, Separation
 from . import alterations
 from .alterations import Joints, Sex
 from .effort_costs import human_effort
+from .fitted_effort import fitted_effort
 from .human_feet import HEEL, PIVOT, TOE_OUT, Feet, human_feet
 
 Side = Literal["l", "r"]
@@ -29,6 +30,9 @@ SIDES = ("l", "r")
 
 FRAMES = ("heel_l", "heel_r", "sole_l", "sole_r", "shank_l", "shank_r")
 """Frames that a model needs to walk on human feet; axes as in `ocp_dyn.models.human`."""
+
+EFFORTS = ("usual", "fitted")
+"""Costs of effort by name."""
 
 LEGS = ("hip", "knee", "ankle", "subtalar", "toes")
 """Beginnings of the names of the joints of the legs."""
@@ -165,6 +169,7 @@ def person(
     locked: Joints = (),
     prosthesis: Joints = (),
     load: float = 0.0,
+    effort: str = "usual",
 ) -> Person:
     """A person who walks: mass [kg], height [m], sex.
 
@@ -174,7 +179,9 @@ def person(
     adds 2 dofs. still: trunk and arms are one rigid body, which leaves 18 dofs.
 
     locked: names of joints that do not move, or a dict of their angles [rad]. prosthesis: names of joints with a spring
-    and without muscles, or a dict of its stiffness [N m/rad]. load [kg]: a rigid backpack.
+    and without muscles, or a dict of its stiffness [N m/rad]. load [kg]: a rigid backpack. effort: "usual", the costs
+    of `human_effort`, whose weights were chosen by hand, or "fitted", those of `fitted_effort`, whose weights a fit to
+    measured gaits found.
 
     `KeyError` for a model without the frames of `od.models.human`, or for unknown joints; `ValueError` for angles,
     loads and springs that no person has.
@@ -193,9 +200,11 @@ def person(
         whole = whole.lock_joints({name: q for name, q in STILL.items() if name in whole.joint_names})
     measured = alterations.with_prosthesis(alterations.locked_at(whole, locked), prosthesis)
     walker = alterations.with_backpack(alterations.strengthened(measured, height, sex), load, height)
+    fitted = choice(effort, EFFORTS, "effort") == "fitted"
+    costs = fitted_effort(measured, size.leg_length) if fitted else ()
     usual = model is None and not locked and not prosthesis  # saves the search for a mirror image
     springs = alterations.values_by_joint(walker, prosthesis, "prosthesis")
-    return Person(walker, measured, size, usual or alterations.is_symmetric(walker), tuple(springs))
+    return Person(walker, measured, size, usual or alterations.is_symmetric(walker), tuple(springs), costs=costs)
 
 
 def _checked(model: Any) -> Model:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...gait.compare import Expected, expected
+from ...gait.compare import GROWING, Expected, expected
 from ...ocp import GaitComparison
 from .validation import ValidatedWalk
 
@@ -22,11 +22,16 @@ FIGURES = (
 """Figures in the order of the table: steps, times, knee and ankle, forces, pelvis, center of mass, cost."""
 
 
+GROW = ("N m/kg", "W/kg")
+"""Units of curves that grow with the length of the legs: those of children do not judge adults."""
+
+
 class Objection(NamedTuple):
     """A curve or a figure of a walk beside its measured band.
 
     what: its name, with the unit; value and band in words; source of the band. outside: whether the walk leaves the
-    band, None where people's spread is not known.
+    band, None where people's spread is not known, or is that of children in moments and powers per mass, which grow
+    with the legs.
 
     A figure leaves its band beyond two standard deviations from the mean. A curve leaves it where the root mean square
     of its difference from the mean of the people is larger than that of their standard deviation: it then differs more
@@ -62,8 +67,9 @@ def _of_curves(comparison: GaitComparison) -> Iterator[Objection]:
     for a in comparison.curves:
         if np.isfinite(a.rmse):
             r = f", r {a.correlation:.2f}" if np.isfinite(a.correlation) else ""
-            known = np.isfinite(a.spread)
+            known = bool(np.isfinite(a.spread))
             band = f"SD {a.spread:.2g}" if known else "one person"
+            known = known and not ("children" in comparison.caption and a.unit in GROW)
             yield Objection(
                 f"{a.curve} [{a.unit}]", f"RMSE {a.rmse:.2g}{r}", band, source, a.rmse > a.spread if known else None
             )
@@ -72,7 +78,7 @@ def _of_curves(comparison: GaitComparison) -> Iterator[Objection]:
 def _of_figures(figures: Mapping[str, float]) -> Iterator[Objection]:
     found = sorted((e for e in expected(figures) if e.figure in FIGURES), key=lambda e: FIGURES.index(e.figure))
     for e in found:
-        known = bool(np.isfinite(e.sd) and e.sd > 0)
+        known = bool(np.isfinite(e.sd) and e.sd > 0 and not e.figure.endswith(GROWING))
         spread = f" ± {2 * e.sd:.2g}" if known else ""
         yield Objection(
             e.figure.replace("_", " "),

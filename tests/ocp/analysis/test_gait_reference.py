@@ -227,6 +227,8 @@ def test_figures_outside_the_bands_are_named():
     near = replace(walk, figures=walk.figures | {"center_of_mass_rise_m": 0.0274 - 0.0103})
     assert near.outside() == []
     assert "outside" not in str(near)
+    strong = replace(near, figures=near.figures | {"push_off_moment_Nm_per_kg": 3.0})
+    assert strong.outside() == []  # those of children do not judge adults
     steep = replace(walk, figures=walk.figures | {"slope": 0.08})
     assert steep.outside() == []
     events = replace(gait(), events=EVENTS | {"heel-off": 25.0}, figures={"dimensionless_speed": 0.43, "slope": 0.0})

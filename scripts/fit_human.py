@@ -1,0 +1,237 @@
+"""Fit of the weights of human effort: optimal walks beside measured gaits, by Gauss-Newton on their sensitivities.
+
+Walks of a man at the slowest, the free and the fastest speed of Schwartz et al. (2008), of a woman at the free one, and
+of the adult of Rajagopal et al. (2016) are held beside the measured curves and figures; each difference is divided by
+the accuracy that is wanted. Steps of Levenberg and Marquardt in the logarithms of the weights, of which effort is kept,
+with the derivatives of the optimal walks by the weights (`ocp.sensitivities`), from the weights that were once chosen
+by hand. Kept out: the two other speeds, and Winter's adults (1991).
+
+    python -m scripts.fit_human [--steps 8] [--start fitted] [--grid full] [--out FILE.json]
+
+It prints the sum of squares of every step, the weights, and what is left of each quantity, in wanted accuracies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.problems import human_walk
+from ocp_dyn.walking.fitted_effort import FITTED
+
+HAND = {
+    "effort": 100.0, "torque rate": 0.45, "work": 0.05, "tissue": 270.0, "acceleration": 7e-4,
+    "ground force rate": 0.03, "hip flexion": 9.0, "hip abduction": 9.1, "hip rotation": 144.0,
+    "lumbar flexion": 100.0, "lumbar bending": 101.0, "lumbar rotation": 102.0, "ankle": 9.2, "knee": 1.0,
+    "subtalar": 9.3, "shoulder": 9.4, "elbow": 1.1,
+}  # fmt: skip
+"""Weights of `human_effort`, which were chosen by hand: the squares of its stiffness for the postures; and a small
+weight of the rate of ground forces, which it does not have. No two are equal: equal weights of one kind of cost are one
+parameter of the program."""
+
+KEPT = ("effort", "subtalar", "shoulder", "elbow")
+"""Weights that are not fitted: a common factor means nothing, and no data tell of the others."""
+
+LEAST, MOST, REACH = 0.01, 30.0, 3.0
+"""Bounds of a weight, as factors of its start, and standard deviation of its logarithm in the prior."""
+
+CHILD = 1.27
+"""Length of an adult's leg over that of the children of Schwartz et al., with which moments per mass grow. Assumed, for
+no length is told: 0.92 m and, at the mean age of 10.5 years, about 0.72 m."""
+
+WANTED = {
+    "thigh flexion": 4.5, "hip flexion from trunk": 4.5, "knee flexion": 4.5, "ankle dorsiflexion": 4.5,
+    "hip adduction": 3.0, "pelvis obliquity": 1.3, "pelvis rotation": 2.5, "hip extension moment": 0.15,
+    "knee extension moment": 0.15, "ankle plantar flexion moment": 0.15, "hip abduction moment": 0.15,
+    "vertical force": 0.07, "forward force": 0.04,
+}  # fmt: skip
+"""Accuracy that is wanted of every curve, in its unit: about half of the spread of people."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A walk beside a measured gait: body, speed [m/s], and the reference, None for the speeds of Schwartz et al."""
+
+    title: str
+    body: dict[str, Any]
+    speed: float
+    reference: str | None = None
+    full: bool = False
+
+    @cached_property
+    def problem(self) -> ocp.Problem:
+        person = od.walking.person(**self.body)
+        costs = od.walking.fitted_effort(person.measured, person.size.leg_length, HAND)
+        grid = human_walk.INTERVALS if self.full else human_walk.QUICK
+        return od.walking.human_walk(replace(person, costs=costs), self.speed, intervals=grid)
+
+    @cached_property
+    def factors(self) -> dict[str, tuple[str, float]]:
+        """Name of the program's parameter, and its value for a weight of 1, by weight."""
+        weights = dict(self.problem.weights)
+        return {name: (f"weight of {key}", weights[key] / HAND[name]) for name, key in zip(HAND, weights, strict=True)}
+
+    def values(self, weights: dict[str, float]) -> dict[str, float]:
+        return {key: weights[name] * factor for name, (key, factor) in self.factors.items()}
+
+    def solve(self, weights: dict[str, float], start: Any = None) -> ocp.Solution:
+        found = self.problem.solve(values=self.values(weights), start=start, progress=False)
+        return found if found.converged or start is None else self.solve(weights)
+
+    def parts(self, solution: ocp.Solution) -> dict[str, np.ndarray]:
+        """Differences from the measured gait by name, in wanted accuracies; their sum of squares is the mean over the
+        stride."""
+        gait = solution.gait()
+        measured = _by_speed(gait) if self.reference is None else ocp.gait_reference(self.reference).curves
+        found = {}
+        for name, wanted in WANTED.items():
+            if name in measured and name in gait.curves:
+                factor = CHILD if self.reference is None and "moment" in name else 1.0
+                x = (gait[name] - factor * measured[name].mean) / wanted
+                x = x[:61] if name.endswith("force") else x
+                found[name] = x / np.sqrt(x.size)
+        return found | ({} if self.reference is not None else _figures(gait.numbers(), solution, self))
+
+    def residual(self, solution: ocp.Solution) -> np.ndarray:
+        return np.concatenate([np.atleast_1d(x) for x in self.parts(solution).values()])
+
+    def jacobian(self, weights: dict[str, float], solution: ocp.Solution, r: np.ndarray, h: float = 0.02) -> np.ndarray:
+        """Derivatives of the residual by the logarithms of the fitted weights."""
+        names = [name for name in HAND if name not in KEPT]
+        keys = [self.factors[name][0] for name in names]
+        slopes, values = ocp.sensitivities(self.problem, solution, *keys), self.values(weights)
+        near = (slopes.predict(**{key: values[key] * np.exp(h)}) for key in keys)
+        return np.array([(self.residual(one) - r) / h for one in near]).T
+
+
+GROUPS = [ocp.gait_reference(f"schwartz_{name}") for name in ("very_slow", "slow", "free", "fast", "very_fast")]
+SPEEDS = [group.numbers["dimensionless_speed"] for group in GROUPS]
+
+
+def _by_speed(gait: ocp.Gait) -> dict[str, Any]:
+    """Means of Schwartz et al. between the two groups next to the dimensionless speed of the walk."""
+    at = gait.figures["dimensionless_speed"]
+    k = int(np.clip(np.searchsorted(SPEEDS, at) - 1, 0, 3))
+    s = np.clip((at - SPEEDS[k]) / (SPEEDS[k + 1] - SPEEDS[k]), 0.0, 1.0)
+    a, b = GROUPS[k].curves, GROUPS[k + 1].curves
+    return {name: a[name]._replace(mean=(1 - s) * a[name].mean + s * b[name].mean) for name in a}
+
+
+def _figures(figures: dict[str, float], solution: ocp.Solution, walk: Walk) -> dict[str, np.ndarray]:
+    """Differences of figures in wanted accuracies: double support of 1 % a side, rise of the center of mass 5 mm,
+    cadence 4 steps/min, metabolic cost 1 J/(kg m), heel rise 3 % outside 31 to 41 %."""
+    v = figures["speed_m_per_s"]
+    double = min(np.interp(figures["dimensionless_speed"], SPEEDS, (18.0, 12.0, 9.5, 8.0, 7.0)), 15.0)
+    rise = np.clip(0.0274 + 0.0209 * (v - 0.7) / 0.9, 0.023, 0.0483)  # Orendurff et al. 2004
+    cadence = 60 * v / (0.66 * walk.body["height"] / 1.741 * (v / 1.2) ** 0.42)  # Grieve & Gear 1966
+    cost = od.walking.metabolism(solution).gross / v - (2.02 / v + 1.33 * v)  # Ralston 1958
+    heel = max(0.0, abs(figures.get("heel_off_percent", 36.0) - 36.0) - 5.0)
+    return {
+        "double support": np.array([figures["double_support_percent"] / 2 - double]),
+        "rise": np.array([(figures["center_of_mass_rise_m"] - rise) / 0.005]),
+        "cadence": np.array([(figures["cadence_steps_per_min"] - cadence) / 4]),
+        "cost": np.array([cost]),
+        "heel rise": np.array([heel / 3]),
+    }
+
+
+def walks(full: bool) -> tuple[list[Walk], list[Walk]]:
+    """Walks that are fitted, and those that are kept out."""
+
+    def one(title: str, speed: float, mass: float, height: float, sex: Any, reference: Any = None) -> Walk:
+        leg = od.models.human_dimensions(height, sex).leg_length
+        v = speed if reference else speed * np.sqrt(9.81 * leg)
+        return Walk(title, {"mass": mass, "height": height, "sex": sex}, float(v), reference, full)
+
+    man, woman = (73.0, 1.741, "male"), (60.0, 1.65, "female")
+    slowest, slow, free, fast, fastest = SPEEDS
+    adult = ocp.gait_reference("rajagopal").numbers
+    fitted = [
+        one("slowest", slowest, *man), one("free", free, *man), one("fastest", fastest, *man),
+        one("woman", free, *woman), one("adult", adult["speed"], adult["mass"], 1.79, "male", "rajagopal"),
+    ]  # fmt: skip
+    kept = [one("slow", slow, *man), one("fast", fast, *man), one("Winter", 1.325, 56.7, 1.62, "female", "winter")]
+    return fitted, kept
+
+
+def fit(cases: list[Walk], weights: dict[str, float], steps: int) -> dict[str, float]:
+    """The weights after so many steps at most; it ends when a step gains less than 0.3 %."""
+    names = [name for name in HAND if name not in KEPT]
+    x0 = np.log([weights[name] for name in names])
+    low, high = x0 + np.log(LEAST), x0 + np.log(MOST)
+
+    def named(x: np.ndarray) -> dict[str, float]:
+        return weights | dict(zip(names, map(float, np.exp(x)), strict=True))
+
+    def total(rs: list[np.ndarray], x: np.ndarray) -> float:
+        return float(sum(r @ r for r in rs) + ((x - x0) / REACH) @ ((x - x0) / REACH))
+
+    x, damping, begin = x0, 0.1, time.time()
+    found = [case.solve(named(x)) for case in cases]
+    rs = [case.residual(s) for case, s in zip(cases, found, strict=True)]
+    print(f"start {total(rs, x):.1f}, {[s.stats['iterations'] for s in found]} iterations", flush=True)
+    for step in range(steps):
+        J = np.vstack([c.jacobian(named(x), s, r) for c, s, r in zip(cases, found, rs, strict=True)])
+        H = J.T @ J + np.eye(x.size) / REACH**2
+        g = J.T @ np.concatenate(rs) + (x - x0) / REACH**2
+        before = total(rs, x)
+        for _ in range(6):
+            new = np.clip(x - np.clip(np.linalg.solve(H + damping * np.diag(np.diag(H)), g), -1, 1), low, high)
+            tried = [case.solve(named(new), s) for case, s in zip(cases, found, strict=True)]
+            after = [case.residual(s) for case, s in zip(cases, tried, strict=True)] if _all(tried) else rs
+            if _all(tried) and total(after, new) < before:
+                break
+            damping *= 4
+        else:
+            break
+        x, found, rs, damping = new, tried, after, max(damping / 4, 1e-3)
+        print(f"step {step + 1}: {total(rs, x):.1f}, {time.time() - begin:.0f} s", flush=True)
+        print("  " + ", ".join(f"{name} {value:.3g}" for name, value in named(x).items()), flush=True)
+        if before - total(rs, x) < 0.003 * before:
+            break
+    return named(x)
+
+
+def _all(solutions: list[ocp.Solution]) -> bool:
+    return all(solution.converged for solution in solutions)
+
+
+def show(cases: list[Walk], weights: dict[str, float]) -> None:
+    """What is left of each quantity, in wanted accuracies, and how many iterations a walk takes from its own guess."""
+    for case in cases:
+        solution = case.solve(weights)
+        left = {name: float(np.sqrt(np.sum(x**2))) for name, x in case.parts(solution).items()}
+        told = ", ".join(f"{name} {x:.2f}" for name, x in left.items())
+        total = sum(x**2 for x in left.values())
+        print(f"{case.title}, {case.speed:.2f} m/s, {solution.stats['iterations']} iterations, {total:.1f}: {told}")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(prog="python -m scripts.fit_human", description=__doc__)
+    arguments.add_argument("--steps", type=int, default=8, help="most steps; 0 evaluates the start")
+    arguments.add_argument("--start", choices=("hand", "fitted"), default="hand", help="weights from which it starts")
+    arguments.add_argument("--grid", choices=("quick", "full"), default="quick", help="intervals of the walks")
+    arguments.add_argument("--out", type=Path, help="file for the weights")
+    options = arguments.parse_args()
+    fitted, kept = walks(options.grid == "full")
+    weights = dict(HAND if options.start == "hand" else FITTED)
+    found = fit(fitted, weights, options.steps)
+    print("\nfitted")
+    show(fitted, found)
+    print("\nkept out")
+    show(kept, found)
+    if options.out is not None:
+        options.out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
