@@ -26,7 +26,7 @@ import numpy as np
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.problems import human_walk
-from ocp_dyn.walking.fitted_effort import FITTED
+from ocp_dyn.walking.effort.fitted_effort import FITTED
 
 HAND = {
     "effort": 100.0, "torque rate": 0.45, "work": 0.05, "tissue": 270.0, "acceleration": 7e-4,
@@ -206,7 +206,7 @@ def _all(solutions: list[ocp.Solution]) -> bool:
 
 
 def show(cases: list[Walk], weights: dict[str, float]) -> None:
-    """What is left of each quantity, in wanted accuracies, and how many iterations a walk takes from its own guess."""
+    """Prints what is left of each quantity, in wanted accuracies, and the iterations of walks from their own guess."""
     for case in cases:
         solution = case.solve(weights)
         left = {name: float(np.sqrt(np.sum(x**2))) for name, x in case.parts(solution).items()}

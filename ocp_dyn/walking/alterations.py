@@ -12,7 +12,7 @@ from .._base.types import ModelError
 from ..mechanism import Model
 from ..models.joint_limits import strengths
 from ..symmetry.mirror import mirror_map
-from .effort_costs import CALF
+from .effort.effort_costs import CALF
 
 Joints = str | Sequence[str] | Mapping[str, Any]
 """Joints by name, with one value each, or without."""

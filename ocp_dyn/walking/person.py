@@ -19,8 +19,8 @@ from ..models import human as human_model
 from ..ocp import Instant, Separation
 from . import alterations
 from .alterations import Joints, Sex
-from .effort_costs import human_effort
-from .fitted_effort import fitted_effort
+from .effort.effort_costs import human_effort
+from .effort.fitted_effort import fitted_effort
 from .human_feet import HEEL, PIVOT, TOE_OUT, Feet, human_feet
 
 Side = Literal["l", "r"]

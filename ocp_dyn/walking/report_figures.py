@@ -9,7 +9,7 @@ from casadi import DM
 
 from ..dynamics.kinematics import point_position
 from ..ocp import MetabolicRate, Metabolism, Solution
-from .effort_costs import achilles_tendons
+from .effort.effort_costs import achilles_tendons
 from .human_feet import HEEL, PIVOT
 
 GAIT = (

@@ -12,7 +12,7 @@ from ocp_dyn.cli.examples import bounds_of
 from ocp_dyn.ocp.guess.foot_tracks import tracks_of
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 from ocp_dyn.walking import alterations
-from ocp_dyn.walking.effort_costs import CALF
+from ocp_dyn.walking.effort.effort_costs import CALF
 from ocp_dyn.walking.human_feet import TOE_OUT
 from ocp_dyn.walking.person import STILL
 from ocp_dyn.walking.steps import BACKWARD

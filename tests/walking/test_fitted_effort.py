@@ -10,7 +10,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.walking.fitted_effort import FITTED, GROUPS
+from ocp_dyn.walking.effort.fitted_effort import FITTED, GROUPS
 
 
 def instant(model: od.Model, time: float, torque: float) -> ocp.Instant:

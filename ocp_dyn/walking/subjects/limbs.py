@@ -18,7 +18,7 @@ from ...dynamics.kinematics import all_poses_and_axes
 from ...mechanism import Model
 from ...models import HumanDimensions
 from ...models.joint_limits import DIRECTIONS, RANGES, SPEEDS, strengths
-from ..effort_costs import CALF, STIFFNESS
+from ..effort.effort_costs import CALF, STIFFNESS
 
 PARTS = {
     "hip": ("hip",), "knee": ("knee",), "subtalar": ("subtalar",), "ankle": ("ankle",),

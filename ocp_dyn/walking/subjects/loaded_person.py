@@ -27,7 +27,7 @@ from ...ocp import (
 )
 from ...symmetry.twin import facing_forward, symmetric_twin
 from ..alterations import Joints, Sex, is_symmetric, locked_at
-from ..effort_costs import ACHILLES, ROUNDED_POWER
+from ..effort.effort_costs import ACHILLES, ROUNDED_POWER
 from ..person import Person
 from ..robots import check_gravity, check_sides, locked_at_rest, massless_joints
 from .limbs import ankle_dofs, equipped, part_of, posture_weights

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ..mechanism import Model
-from ..ocp import (
+from ...mechanism import Model
+from ...ocp import (
     AccelerationSquared,
     JointAngleSquared,
     JointWork,
@@ -65,7 +65,7 @@ def human_effort(measured: Model) -> tuple[Any, ...]:
 
     measured: the model with the strengths that dynamometers measure, which tell how much passive tissue bears; torques
     are compared with those of `with_calves(measured)`. Sources and weights: at the head of
-    `ocp_dyn/walking/effort_costs.py`.
+    `ocp_dyn/walking/effort/effort_costs.py`.
 
     >>> [type(cost).__name__ for cost in od.walking.human_effort(od.models.human())][:3]
     ['TorquePower', 'TorqueRateSquared', 'JointWork']

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..mechanism import Model
-from ..ocp import (
+from ...mechanism import Model
+from ...ocp import (
     AccelerationSquared,
     JointAngleSquared,
     JointWork,

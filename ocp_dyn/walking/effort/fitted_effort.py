@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from .._base.checks import positive
-from .._base.types import suggestion
-from ..mechanism import Model
-from ..models import human_dimensions
-from ..ocp import (
+from ..._base.checks import positive
+from ..._base.types import suggestion
+from ...mechanism import Model
+from ...models import human_dimensions
+from ...ocp import (
     AccelerationSquared,
     ForceRateSquared,
     JointAngleSquared,
@@ -66,7 +66,7 @@ def fitted_effort(measured: Model, leg_length: float, weights: Mapping[str, floa
     measured: the model with the strengths that dynamometers measure, which tell how much passive tissue bears; torques
     are compared with those of `with_calves(measured)`. leg_length [m], hip to sole. weights: others than the fitted
     ones, by name; KeyError for a name that is none of them. Terms and units: at the head of
-    `ocp_dyn/walking/fitted_effort.py`.
+    `ocp_dyn/walking/effort/fitted_effort.py`.
 
     >>> body = od.walking.person(60.0, 1.65, "female")
     >>> costs = od.walking.fitted_effort(body.measured, body.size.leg_length, {"work": 0.3})

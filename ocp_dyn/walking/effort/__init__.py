@@ -1,0 +1,1 @@
+"""Costs of effort of people: weights chosen by hand, weights fitted to measured gaits, running."""
