@@ -42,6 +42,9 @@ class ControllerParts:
     foot begin, and their number. contact, force_reference: where these lie in p. gait, settings: numbers. strongest
     (joints): limits of torques. joints, feet: names. steps: iterations of the first step; iterations, tolerance, start:
     of the program; largest: step of the plan; unit: tolerance of the length of a quaternion.
+
+    >>> horizon.controller_parts().sizes["nf"]  # doctest: +SKIP
+    12
     """
 
     name: str
@@ -101,6 +104,9 @@ def export_controller(
 
     A failed export changes nothing. Raises TypeError for anything but a horizon, ValueError for an unsafe prefix or
     files that `export` did not write.
+
+    >>> od.codegen.export_controller(horizon, "build/ctrl")  # doctest: +SKIP
+    PosixPath('build/ctrl')
     """
     parts = getattr(horizon, "controller_parts", None)
     if parts is None:
