@@ -72,6 +72,10 @@ from .gaits.zero_dynamics_pictures import plot_zero_dynamics as plot_zero_dynami
 from .human_feet import Feet as Feet
 from .human_walk import human_walk as human_walk
 from .margins import Margins as Margins
+from .measured_guess import measured_guess as measured_guess
+from .muscle_tracking import muscle_tracking as muscle_tracking
+from .muscle_walk import motorized as motorized
+from .muscle_walk import muscle_walk as muscle_walk
 from .pace import Pace as Pace
 from .pace import pace as pace
 from .person import Person as Person

@@ -1,0 +1,142 @@
+"""A body that walks by its muscles, on compliant feet: one mirrored step, or a stride of two where its sides differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from casadi import SX
+
+from .._base.checks import name_among, not_negative, whole, within
+from .._base.types import ModelError, names_in_message, repr_in_message
+from ..dynamics.compliant import HuntCrossleySphere
+from ..mechanism import Model
+from ..muscles import moment_arms
+from ..ocp import (
+    ChannelPower,
+    CompliantFoothold,
+    Continuous,
+    Cost,
+    Muscles,
+    Periodic,
+    Phase,
+    Problem,
+    RateCost,
+    TorqueSquared,
+)
+from .measured_guess import measured_guess
+
+INTERVALS = 24
+"""Intervals of a step."""
+
+TIMES = (0.3, 0.9)
+"""Bounds of the time of a step [s]."""
+
+PACE = 0.55
+"""Time of a step of first guesses [s], where the bounds allow it."""
+
+
+def muscle_walk(
+    model: Model,
+    speed: float = 1.2,
+    spheres: Sequence[HuntCrossleySphere] = (),
+    *,
+    costs: Sequence[Cost | RateCost] | None = None,
+    muscles: Muscles | None = None,
+    step_time: Any = TIMES,
+    weaken: Mapping[str, float] = {},
+    intervals: int = INTERVALS,
+    integrator: str = "hermite_simpson",
+) -> Problem:
+    """A walk at a mean speed [m/s] of a model with muscles: the excitations of least effort per distance.
+
+    The root has no motor, nor has any joint that a muscle moves; joints that no muscle moves, such as the back of a
+    model of legs, keep theirs. spheres: of both feet, such as those of `od.io.osim_spheres(file)`.
+
+    costs: by default ten times the cubes of the excitations, and the squares of the torques of motors over their
+    limits. muscles: the
+    component, by default with rigid tendons. step_time [s]: a number or bounds. weaken: factors of maximum isometric
+    forces by the names of muscles, such as {"soleus_r": 0.4}. Where it makes the sides uneven, a stride of two steps is
+    solved, otherwise one step whose mirror image is the next. intervals: in a step. The first guess has the joint
+    angles of people (`measured_guess`).
+
+    ModelError for models without muscles or spheres, KeyError for names of muscles that there are not.
+
+    >>> body = od.models.human(muscles=True, root=od.FloatingBase())
+    >>> spheres = [ball for foot in od.walking.compliant_feet(body) for ball in foot.spheres]
+    >>> od.walking.muscle_walk(body, 1.3, spheres, intervals=10).phases[0].outline()
+    "'step': 10 intervals, 0.3 to 0.9 s, on heel_l, heel_r"
+    """
+    within(speed, 0.3, 2.5, "speed must lie between 0.3 and 2.5 m/s for a walk")
+    whole(intervals, "intervals", 2)
+    model, even = _weakened(model, weaken)
+    muscles = muscles or Muscles(excitations="linear")
+    feet = feet_on(model, spheres)
+    steps = 1 if even else 2
+    low, high = (step_time, step_time) if isinstance(step_time, (int, float)) else step_time
+    duration = (low * steps, high * steps)
+    motors = motorized(model)
+    if costs is None:
+        costs = [ChannelPower("excitation", 3.0, weight=10.0)]
+        costs += [TorqueSquared(weight=10.0, scale=model.dofs.strength())] if motors else []
+    guessed = float(np.clip(PACE, low, high))
+    return Problem(
+        model,
+        [Phase("step" if even else "stride", intervals * steps, duration, feet, objective=costs)],
+        periodic=Periodic(speed, mirror=even, transition=Continuous()),
+        components=[muscles],
+        unactuated=[name for name in model.joint_names if name not in motors],
+        per_distance=True,
+        integrator=integrator,
+        torque="linear",
+        guess=measured_guess(model, feet, speed, guessed, steps),
+        options={"mu_init": 1e-4},
+    )
+
+
+def motorized(model: Model) -> list[str]:
+    """Joints that keep their motors in `muscle_walk`: those that no muscle moves, but for the root.
+
+    >>> od.walking.motorized(od.models.elbow())
+    []
+    """
+    arms = moment_arms(model, SX.sym("q", model.nq))
+    moved = set(arms.sparsity().get_triplet()[1])
+    return [
+        name
+        for name in model.joint_names
+        if name not in model.floating_joints and not moved & set(range(*model.qd_slice(name).indices(model.nv)))
+    ]
+
+
+def feet_on(model: Model, spheres: Sequence[HuntCrossleySphere]) -> list[CompliantFoothold]:
+    """A foothold for every frame that has spheres."""
+    if not spheres:
+        raise ModelError(f"model {model.name!r}: its feet have no spheres, on which they stand: give spheres=...")
+    by_frame: dict[str, list[HuntCrossleySphere]] = {}
+    for sphere in spheres:
+        by_frame.setdefault(sphere.name, []).append(sphere)
+    return [CompliantFoothold(name, found) for name, found in sorted(by_frame.items())]
+
+
+def _weakened(model: Model, weaken: Mapping[str, float]) -> tuple[Model, bool]:
+    """The model with weaker muscles, and whether both sides are equally weak."""
+    if not model.muscles:
+        raise ModelError(f"model {model.name!r} has no muscles: take one from a file that has some")
+    for name, factor in weaken.items():
+        name_among(name, model.muscle_names, "weaken", "muscle")
+        not_negative(factor, f"weaken {repr_in_message(name)}")
+    if not weaken:
+        return model, True
+    forceless = [m.name for m in model.muscles if m.name in weaken and m.max_isometric_force is None]
+    if forceless:
+        raise ModelError(f"weaken: {names_in_message(forceless)} has no max_isometric_force")
+    found = [
+        replace(m, max_isometric_force=(m.max_isometric_force or 0.0) * weaken[m.name]) if m.name in weaken else m
+        for m in model.muscles
+    ]
+    images = {name: image for name, image, _ in next(iter(Muscles().channels(model))).mirror or ()}
+    even = all(weaken.get(images.get(name, name), 1.0) == factor for name, factor in weaken.items())
+    return model.with_muscles(found, model.wraps, replace_all=True), even
