@@ -14,6 +14,10 @@ from .biped import Biped as Biped
 from .biped import biped as biped
 from .biped_walk import biped_figures as biped_figures
 from .biped_walk import biped_walk as biped_walk
+from .by_muscles.measured_guess import measured_guess as measured_guess
+from .by_muscles.muscle_tracking import muscle_tracking as muscle_tracking
+from .by_muscles.muscle_walk import motorized as motorized
+from .by_muscles.muscle_walk import muscle_walk as muscle_walk
 from .compliant_feet import compliant_feet as compliant_feet
 from .compliant_feet import compliant_walk_figures as compliant_walk_figures
 from .effort.effort_costs import achilles_tendons as achilles_tendons
@@ -72,10 +76,6 @@ from .gaits.zero_dynamics_pictures import plot_zero_dynamics as plot_zero_dynami
 from .human_feet import Feet as Feet
 from .human_walk import human_walk as human_walk
 from .margins import Margins as Margins
-from .measured_guess import measured_guess as measured_guess
-from .muscle_tracking import muscle_tracking as muscle_tracking
-from .muscle_walk import motorized as motorized
-from .muscle_walk import muscle_walk as muscle_walk
 from .pace import Pace as Pace
 from .pace import pace as pace
 from .person import Person as Person

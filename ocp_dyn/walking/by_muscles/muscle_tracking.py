@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._base.checks import not_negative, whole
-from .._base.types import Array, repr_in_message
-from ..dynamics.compliant import HuntCrossleySphere
-from ..mechanism import Model
-from ..ocp import (
+from ..._base.checks import not_negative, whole
+from ..._base.types import Array, repr_in_message
+from ...dynamics.compliant import HuntCrossleySphere
+from ...mechanism import Model
+from ...ocp import (
     ChannelPower,
     Continuous,
     Muscles,
@@ -24,8 +24,8 @@ from ..ocp import (
     TrackJoints,
     TrackVelocities,
 )
-from ..recordings import Recording, fit_motion
-from ..recordings.signals import Spline
+from ...recordings import Recording, fit_motion
+from ...recordings.signals import Spline
 from .muscle_walk import INTERVALS, feet_on, motorized
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from casadi import SX
 
-from .._base.checks import name_among, not_negative, whole, within
-from .._base.types import ModelError, names_in_message, repr_in_message
-from ..dynamics.compliant import HuntCrossleySphere
-from ..mechanism import Model
-from ..muscles import moment_arms
-from ..ocp import (
+from ..._base.checks import name_among, not_negative, whole, within
+from ..._base.types import ModelError, names_in_message, repr_in_message
+from ...dynamics.compliant import HuntCrossleySphere
+from ...mechanism import Model
+from ...muscles import moment_arms
+from ...ocp import (
     ChannelPower,
     CompliantFoothold,
     Continuous,

@@ -11,15 +11,15 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._base.types import Array, ModelError, names_in_message
-from ..dynamics.kinematics import point_position, pose
-from ..gait.data import PERCENT
-from ..mechanism import Model
-from ..ocp import CompliantFoothold, GaitReference, gait_reference
-from ..symmetry.advance import Advance
-from .gaits.validation import BY_SIZE
-from .subjects.limbs import turns_of
-from .subjects.loaded_person import side_of
+from ..._base.types import Array, ModelError, names_in_message
+from ...dynamics.kinematics import point_position, pose
+from ...gait.data import PERCENT
+from ...mechanism import Model
+from ...ocp import CompliantFoothold, GaitReference, gait_reference
+from ...symmetry.advance import Advance
+from ..gaits.validation import BY_SIZE
+from ..subjects.limbs import turns_of
+from ..subjects.loaded_person import side_of
 
 CURVES = {"hip": ("thigh flexion", -1.0), "knee": ("knee flexion", 1.0), "ankle": ("ankle dorsiflexion", -1.0)}
 """The measured curve of every joint, and its sign as a turn about the axis that points to the left."""
