@@ -30,6 +30,9 @@ from .energetics import Umberger2010 as Umberger2010
 from .energetics import body_rate as body_rate
 from .energetics import muscle_mass as muscle_mass
 from .hill_muscles import HillMuscles as HillMuscles
+from .joint_loads import compartment_forces as compartment_forces
+from .joint_loads import joint_reaction as joint_reaction
+from .joint_loads import muscle_wrenches as muscle_wrenches
 from .path_algorithms import moment_arms as moment_arms
 from .path_algorithms import muscle_lengths as muscle_lengths
 from .path_algorithms import muscle_speeds as muscle_speeds

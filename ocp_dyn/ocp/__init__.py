@@ -158,6 +158,9 @@ from .torque_sources.capacity import TorqueCapacity as TorqueCapacity
 from .torque_sources.effort import JointWork as JointWork
 from .torque_sources.effort import RestingRate as RestingRate
 from .torque_sources.effort import TorquePower as TorquePower
+from .torque_sources.joint_loads import JointLoad as JointLoad
+from .torque_sources.joint_loads import JointLoadLimit as JointLoadLimit
+from .torque_sources.joint_loads import JointLoadSquared as JointLoadSquared
 from .torque_sources.metabolic import MetabolicRate as MetabolicRate
 from .torque_sources.model_muscles import MuscleMetabolicRate as MuscleMetabolicRate
 from .torque_sources.model_muscles import Muscles as Muscles

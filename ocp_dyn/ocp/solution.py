@@ -19,6 +19,7 @@ from .analysis.deciding import DecidingBounds
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
 from .analysis.interval_errors import IntervalErrors, interval_errors
+from .analysis.joint_loads import joint_load
 from .analysis.measured_bands import OUTSIDE, outside_bands
 from .analysis.metabolic_cost import Metabolism, metabolic_rate
 from .analysis.refinement import Refinement, refinement
@@ -27,6 +28,7 @@ from .motion import tables
 from .motion.motion import Motion
 from .motion.solution_files import load_motion, save_motion
 from .torque_sources.effort import JointWork, RestingRate
+from .torque_sources.joint_loads import JointLoad
 from .torque_sources.metabolic import MetabolicRate
 
 POSES = 7
@@ -100,6 +102,17 @@ class Solution(Motion):
         [5.46, 1.5, 6.96]
         """
         return metabolic_rate(self, JointWork() if rate is None else rate, RestingRate() if rest is None else rest)
+
+    def joint_load(self, load: JointLoad) -> Array:
+        """The load of a joint in the middle of every interval (intervals x 6) [N m; N], [moment; force] on the body
+        that it moves; the forces of both places (intervals x 2) [N], if the load has compartments.
+
+        TypeError for what is no `JointLoad`, KeyError for a joint that the model does not have.
+
+        >>> solution.joint_load(ocp.JointLoad("joint1")).shape
+        (20, 6)
+        """
+        return joint_load(self, load)
 
     def defects(self) -> Defects:
         """Errors of the discretization: re-integrates every interval, and every phase as a whole; see `Defects`.

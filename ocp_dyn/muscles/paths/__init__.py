@@ -8,6 +8,7 @@
 | `geodesics` | shortest lines over ellipsoids |
 | `routes` | the way of a path over several wrap objects |
 | `geometry` | length and moment arms of a path |
+| `wrenches` | wrenches of a unit tension on what lies beyond a joint |
 | `lines` | points of a path, to draw it |
 | `trials` | configurations at which paths are tried, and points inside wrap objects |
 | `polynomials` | products of Chebyshev polynomials, on numbers and expressions |

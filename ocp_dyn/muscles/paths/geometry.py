@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -101,9 +101,7 @@ def path_values(path: Path, q: Array, poses: Poses | None = None) -> PathValues:
         for wrap, one in path.wraps
     ]
     way = routes(where, np.stack([point.active for point in points]), spans, STILL if path.fine else ROUGHLY_STILL)
-    on = {(k, 0): point.body for k, point in enumerate(points)}
-    for j, (wrap, _) in enumerate(path.wraps):
-        on |= {(-1 - j, end): model.frames[wrap.body].body for end in (0, 1)}
+    on = _bodies_of(path)
     length, arms = np.zeros(len(q)), np.zeros((len(q), model.nv))
     for route, rows in way.groups.items():
         length[rows] = length_of(way, route, rows)
@@ -119,6 +117,26 @@ def path_values(path: Path, q: Array, poses: Poses | None = None) -> PathValues:
                     turned = np.einsum("nij,nj->ni", poses.R[on[element]][rows], slope[rows])
                     arms[rows, dof] += np.einsum("nk,nk->n", turned, force)
     return PathValues(length, arms, way, poses)
+
+
+def _bodies_of(path: Path) -> dict[tuple[int, int], int]:
+    """The bodies on which the elements of the routes of a path lie: its points, and the ends of its arcs."""
+    on = {(k, 0): path.model.frames[point.body].body for k, point in enumerate(path.muscle.path)}
+    for j, (wrap, _) in enumerate(path.wraps):
+        on |= {(-1 - j, end): path.model.frames[wrap.body].body for end in (0, 1)}
+    return on
+
+
+def pulls_on(path: Path, values: PathValues, bodies: Collection[int]) -> tuple[Array, Array]:
+    """(moment about the base's origin, force) (n x 3 each) of a unit tension on some bodies, in the base's axes."""
+    on, way = _bodies_of(path), values.routes
+    moment, force = np.zeros((len(values.length), 3)), np.zeros((len(values.length), 3))
+    for route, rows in way.groups.items():
+        for element, pull in _pulls(way, route, rows).items():
+            if on[element] in bodies:
+                force[rows] += pull
+                moment[rows] += np.cross(way.places[element][rows], pull)
+    return moment, force
 
 
 def _pulls(way: Routes, route: Route, rows: Rows) -> dict[tuple[int, int], Array]:

@@ -113,7 +113,7 @@ def smooth_paths(model: Model, tolerance: float) -> SmoothPaths:
 
 
 def _fitted(model: Model, tolerance: float, straight: Sequence[bool]) -> SmoothPaths:
-    fitters: dict[Any, _Shared] = {}
+    fitters: dict[Any, SharedSamples] = {}
     reports: list[SmoothPath] = []
     pieces: list[Pieces | None] = []
     for muscle, direct in zip(model.muscles, straight, strict=True):
@@ -125,7 +125,7 @@ def _fitted(model: Model, tolerance: float, straight: Sequence[bool]) -> SmoothP
             continue
         couplings = couplings_of(model, path.coordinates)
         box = box_of(model, muscle, path.coordinates, couplings)
-        shared = fitters.setdefault((box, couplings), _Shared(model, box, couplings))
+        shared = fitters.setdefault((box, couplings), SharedSamples(model, box, couplings))
         piece, report = shared.fitted(path, tolerance)
         reports.append(replace(report, coordinates=names))
         pieces.append(piece)
@@ -165,7 +165,7 @@ def box_of(model: Model, muscle: Muscle, entries: Sequence[int], couplings: Sequ
     return Box(tuple(free), tuple(middle), tuple(half))
 
 
-class _Shared:
+class SharedSamples:
     """Samples, basis and poses, which the fits over one box share."""
 
     def __init__(self, model: Model, box: Box, couplings: tuple[Coupled, ...]) -> None:

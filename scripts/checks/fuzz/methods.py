@@ -44,7 +44,7 @@ def held() -> dict[str, tuple[Any, dict[str, Any]]]:
         "ClosedChain": (bar, {"q0": ca.DM(bar.q)}),
         "NaturalCoordinates": (natural, {"name": natural.points[0].name}),
         "Problem": (rotor(), {"guess": None, "start": solution, "values": {}, "solution": solution, "maximum": 1}),
-        "Solution": (solution, known | small | {"problem": rotor(), "accuracy": 1e-3}),
+        "Solution": (solution, known | small | {"problem": rotor(), "accuracy": 1e-3, "load": ocp.JointLoad("disc_joint")}),
         "ActiveSet": (solution.active(), {}),
         "Gait": (_walk(), {"path": "x.csv", "name": "speed"}),
         "Quantity": (od.Quantity("E", "J"), known | {"static": (), "frames": ()}),

@@ -18,7 +18,7 @@ from .files import rotor, rotor_solution
 from .folders import in_a_folder, quietly
 
 PATHS = {"Unilateral", "FrictionCone", "CenterOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin",
-         "Clearance",
+         "Clearance", "JointLoadLimit",
          "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "TorqueCapacity", "Path", "Soft",
          "Activation"}  # fmt: skip
 DRAWN = """plot_angles plot_torques plot_powers plot_forces plot_gait_cycle plot_phase_portrait stick_figure plot_motion
@@ -38,6 +38,9 @@ OWN_VALUES: dict[str, dict[str, Any]] = {
     "Intervals": {"lengths": [1.0, 1.0, 2.0]},
     "ChannelPower": {"channel": "tau"},
     "MuscleMetabolicRate": {"muscles": ocp.Muscles()},
+    "JointLoad": {"joint": "leg"},
+    "JointLoadSquared": {"load": ocp.JointLoad("leg")},
+    "JointLoadLimit": {"load": ocp.JointLoad("leg")},
     "latin_hypercube": {"ranges": {"speed": (1.0, 1.4)}, "n": 3},
     "neighborhoods": {"points": ocp.grid(speed=[1.0, 1.2]), "size": 1},
 }  # fmt: skip
