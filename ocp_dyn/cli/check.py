@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 from ..io import Fault, file_faults, load
-from ..muscles import path_faults
+from ..muscles import muscle_faults
 from .inputs import UsageError
 from .streams import as_json
 
@@ -33,11 +33,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _of_muscles(file: Path) -> list[Fault]:
-    """Notes on the paths of the muscles of a model that loads."""
+    """Notes on the muscles of a model that loads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = load(file)
-    return [Fault(None, str(fault), severe=False) for fault in path_faults(model)] if model.muscles else []
+    return [Fault(None, str(fault), severe=False) for fault in muscle_faults(model)] if model.muscles else []
 
 
 def _line(name: str, fault: Fault) -> str:

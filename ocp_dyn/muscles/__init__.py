@@ -29,6 +29,7 @@ from .energetics import Umberger2003 as Umberger2003
 from .energetics import Umberger2010 as Umberger2010
 from .energetics import body_rate as body_rate
 from .energetics import muscle_mass as muscle_mass
+from .fault_report import muscle_faults as muscle_faults
 from .hill_muscles import HillMuscles as HillMuscles
 from .joint_loads import compartment_forces as compartment_forces
 from .joint_loads import joint_reaction as joint_reaction

@@ -11,11 +11,11 @@ from casadi import DM
 
 from .._base.checks import choice
 from .._base.types import Array, ModelError, names_in_message, repr_in_message, suggestion
-from ..dynamics.kinematics import body_transforms
 from ..mechanism import Model, Muscle
 from ..mechanism.boundary import checks_arguments
+from .paths.bodies import path_bodies
 from .paths.geometry import LINES, Path, path_values
-from .paths.lines import path_line
+from .paths.lines import path_lines_at
 
 
 @dataclass(frozen=True)
@@ -68,22 +68,25 @@ def path_geometry(
 
 
 @checks_arguments(own=("q",))
-def path_lines(model: Model, q: Any, muscles: Sequence[str] | str | None = None) -> dict[str, Array]:
-    """Points (n x 3) [m], world axes, of the lines of paths at a configuration q (nq), by the names of the muscles:
-    those of the path, and some along its arcs over wrap objects. To draw them.
+def path_lines(model: Model, q: Any, muscles: Sequence[str] | str | None = None) -> dict[str, Any]:
+    """Points (k x 3) [m], world axes, of the lines of paths at a configuration q (nq), by the names of the muscles:
+    those of the path, and some along its arcs over wrap objects. To draw them. Of n configurations (n x nq) a list of n
+    lines for every muscle.
 
     >>> od.muscles.path_lines(od.models.elbow(), [0.0], "biceps")["biceps"].shape
     (2, 3)
     """
     table = _configurations(model, q)
-    if table.ndim != 1:
-        raise ValueError(f"q must be one configuration, {model.nq} numbers, got {len(table)} rows")
-    found = {}
+    rows = np.atleast_2d(table)
+    found: dict[str, Any] = {}
     for muscle in chosen_muscles(model, muscles):
         path = Path(model, muscle)
-        X = body_transforms(model, DM(table))[path.bodies.base]
-        R, p = X.E.full().T, X.r.full().ravel()
-        found[muscle.name] = path_line(path, table) @ R.T + p
+        base = path.bodies.base
+        poses = path_bodies(model, tuple(sorted({0, base}))).at(rows)
+        lines = [
+            line @ R.T + p for line, R, p in zip(path_lines_at(path, rows), poses.R[base], poses.p[base], strict=True)
+        ]
+        found[muscle.name] = lines if table.ndim == 2 else lines[0]
     return found
 
 

@@ -30,6 +30,8 @@ class PathFault(NamedTuple):
     muscle: str
     what: str
     remedy: str
+    severe: bool = False
+    """Whether nothing can be solved with it."""
 
     def __str__(self) -> str:
         return f"muscle {repr_in_message(self.muscle)}: {self.what}; {self.remedy}"
@@ -62,7 +64,7 @@ def path_faults(model: Model, *, tolerance: float = TOLERANCE) -> tuple[PathFaul
     >>> print(od.muscles.path_faults(arm.with_muscles([od.Muscle("none", "PathSpring", path)]))[0])
     muscle 'none': its path has no length at q = [0, 0]; place its points apart
     """
-    found = [fault for muscle in model.muscles for fault in _of_geometry(model, muscle)]
+    found = [fault for muscle in model.muscles for fault in geometry_faults(model, muscle)]
     try:
         reports = path_report(model, tolerance=tolerance)
     except ModelError as error:
@@ -71,7 +73,8 @@ def path_faults(model: Model, *, tolerance: float = TOLERANCE) -> tuple[PathFaul
     return (*found, *(fault for report in reports for fault in _of_fit(report, tolerance)))
 
 
-def _of_geometry(model: Model, muscle: Muscle) -> list[PathFault]:
+def geometry_faults(model: Model, muscle: Muscle) -> list[PathFault]:
+    """Faults of one path as it is, without its polynomial."""
     if model.has_symbols:
         return []
     path, found = Path(model, muscle), []
@@ -80,7 +83,9 @@ def _of_geometry(model: Model, muscle: Muscle) -> list[PathFault]:
     k = int(np.argmin(values.length))
     if values.length[k] < SHORTEST:
         at = ", ".join(f"{x:g}" for x in q[k])
-        found.append(PathFault(muscle.name, f"its path has no length at q = [{at}]", "place its points apart"))
+        found.append(
+            PathFault(muscle.name, f"its path has no length at q = [{at}]", "place its points apart", severe=True)
+        )
     for wrap, point, share in inside_of(path, values):
         found.append(
             PathFault(

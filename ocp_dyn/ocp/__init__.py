@@ -38,6 +38,7 @@ from ..limit_cycles import StepMap as StepMap
 from ..limit_cycles import follow_limit_cycles as follow_limit_cycles
 from ..symmetry.mirror import MirrorMap as MirrorMap
 from ..symmetry.mirror import mirror_map as mirror_map
+from ..symmetry.muscles import muscle_images as muscle_images
 from ..symmetry.twin import asymmetry as asymmetry
 from ..symmetry.twin import facing_forward as facing_forward
 from ..symmetry.twin import symmetric_twin as symmetric_twin

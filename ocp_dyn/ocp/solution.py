@@ -109,7 +109,7 @@ class Solution(Motion):
 
         TypeError for what is no `JointLoad`, KeyError for a joint that the model does not have.
 
-        >>> solution.joint_load(ocp.JointLoad("joint1")).shape
+        >>> solution.joint_load(ocp.JointLoad("rim_joint")).shape
         (20, 6)
         """
         return joint_load(self, load)

@@ -18,6 +18,7 @@ from ..mechanism.parts import WORLD
 from ..mechanism.passive import PassiveElement
 from ..spatial_algebra.spatial import Inertia, Transform
 from .mirror import PASSIVE, REFLECTION, ROTORS, MirrorMap, kinematic_mirror, match_bodies, uneven_dof
+from .muscles import with_even_muscles
 
 UPRIGHT = {
     "x": np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
@@ -32,10 +33,10 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     """A symmetric copy of the model: inertia and pose of every body are averaged with its partner's mirror image.
 
     Poses are those of the neutral posture. Springs and their rest positions, passive torques, bushings, damping,
-    friction and armature of the joints are averaged too, and both partners get the tighter torque limits. Real robots
-    carry a battery on one side, and their CAD data have rounded angles; a mirrored gait needs a model without these
-    differences. tolerance: largest difference between partners, relative to the mass [m, kg]. `asymmetry` returns the
-    differences between the twin and the original. ModelError if a body has no partner.
+    friction and armature of the joints and muscles are averaged too, and both partners get the tighter torque limits.
+    Real robots carry a battery on one side, and their CAD data have rounded angles; a mirrored gait needs a model
+    without these differences. tolerance: largest difference between partners, relative to the mass [m, kg].
+    `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner.
 
     >>> uneven = od.models.human().with_inertia("thigh_l", mass=11.0)
     >>> twin = ocp.symmetric_twin(uneven)
@@ -54,7 +55,8 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
         joint = X0[i] @ (model.X_tree[i] @ X0[p]).inverse()
         moved = joint.inverse() @ Y0[i] @ Y0[p].inverse()
         X_tree.append(Transform(sparse(moved.E), sparse(moved.r)))
-    return _with_even_joints(replace(model, I=tuple(inertia), X_tree=tuple(X_tree)))
+    twin = _with_even_joints(replace(model, I=tuple(inertia), X_tree=tuple(X_tree)))
+    return with_even_muscles(kinematic_mirror(twin)) if twin.muscles else twin
 
 
 def _with_even_joints(model: Model) -> Model:

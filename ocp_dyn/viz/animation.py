@@ -42,9 +42,10 @@ from .drawing import (
     picture_file,
     used_points,
 )
+from .muscles import MuscleShapes
 from .player import Scene, page
 from .shown.path import AnimationPath
-from .skeleton import Segment, muscle_lines, skeleton
+from .skeleton import Segment, skeleton
 from .terrain.side import FrontGround, Ground, SideGround
 from .terrain.slabs import risers
 
@@ -194,6 +195,8 @@ class _Film:
     reach: float
     straight: Straight
     ground: Ground
+    muscles: list[tuple[Array, Array]] | None
+    """Colors and thickness of the muscles, which are the last segments, in every frame."""
 
     @property
     def repeats(self) -> bool:
@@ -220,8 +223,9 @@ def _film(motion: MotionLike, steps: int, pace: float, speed: float, view: str |
     count = max(2, round(total / pace))
     # the last frame of a loop comes one before its first; a single motion includes its end
     times = np.linspace(0.0, total, count + (not repeats), endpoint=not repeats)
-    segments = skeleton(model) + muscle_lines(model)
-    points = locate(model, used_points(segments), motion.sample(times))
+    segments, muscles, q = skeleton(model), MuscleShapes(motion), motion.sample(times)
+    points = np.concatenate([locate(model, used_points(segments), q), muscles.places(q)], axis=1)
+    segments = segments + muscles.segments
     points = np.array([straight(p, float(time)) for p, time in zip(points, times, strict=True)])
     camera = np.zeros(len(times))
     if repeats:
@@ -233,7 +237,8 @@ def _film(motion: MotionLike, steps: int, pace: float, speed: float, view: str |
     if view is None:
         view = "side+front" if np.ptp(points[..., 1]) > 0.05 * reach else "side"
     stretches, ground = unroll(motion, steps), Ground(motion, steps)
-    return _Film(segments, stretches, times, points, camera, VIEWS[view], motion, speed, reach, straight, ground)
+    return _Film(segments, stretches, times, points, camera, VIEWS[view], motion, speed, reach, straight, ground,
+                 muscles.looks(times))  # fmt: skip
 
 
 class _Canvas:
@@ -275,7 +280,7 @@ class _Canvas:
         for plane, axes, (low, high), puppet, arrows in self.views:
             offset = shift[0] if plane == "side" else 0.0
             axes.set_xlim(low + offset, high + offset)
-            puppet.draw(film.points[k] + shift)
+            puppet.draw(film.points[k] + shift, film.muscles[k] if film.muscles else None)
             arrows.draw(forces)
         faces = film.ground.seen(film.straight, time) if film.ground else []
         for under in self.under:

@@ -92,6 +92,9 @@ def picture_file(path: Path) -> Iterator[Path]:
         yield partial
 
 
+WHITE = (1.0, 1.0, 1.0)
+
+
 def mix_with_white(color: str, strength: float) -> tuple[float, float, float]:
     """The color mixed with white: strength 1 is the color, 0 is white. Unlike transparency it hides overlaps."""
     from matplotlib.colors import to_rgb
@@ -155,19 +158,25 @@ class Puppet:
     ) -> None:
         from matplotlib.collections import PolyCollection
 
-        self.plane = plane
+        self.plane, self.strength = plane, strength
         self.points = tuple(p for segment in segments for p in segment.points)
         ends = np.cumsum([0] + [len(segment.points) for segment in segments])
         self.slices = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self.radii = [np.array(segment.radii) for segment in segments]
         self.rank = np.array([rank_of(segment) for segment in segments])
         self.colors = np.array([mix_with_white(color_of(segment), strength) for segment in segments]).reshape(-1, 3)
+        self.thin = [segment.kind == "muscle" for segment in segments]
         self.shapes = PolyCollection([], edgecolors="white", linewidths=0.6, zorder=zorder)
         self.shapes.set_joinstyle("round")
         axes.add_collection(self.shapes, autolim=False)
 
-    def draw(self, places: Array) -> None:
-        """Moves the skeleton to `places` (len(points), 3), the positions of its points [m]."""
+    def draw(self, places: Array, muscles: tuple[Array, Array] | None = None) -> None:
+        """Moves the skeleton to `places` (len(points), 3), the positions of its points [m]; muscles: colors (n x 3) and
+        half the thickness (n) [m] of its last n shapes."""
+        if muscles is not None:
+            first = len(self.radii) - len(muscles[0])
+            self.colors[first:] = 1 - self.strength * (1 - muscles[0])
+            self.radii[first:] = [np.array([r, r]) for r in muscles[1]]
         seen, depth = flat(places, self.plane), (-places[:, 1] if self.plane == "side" else places[:, 0])
         outlines = [hull_of_discs(seen[k], r) for k, r in zip(self.slices, self.radii, strict=True)]
         depths = np.array([depth[k].mean() for k in self.slices])
@@ -175,6 +184,7 @@ class Puppet:
         order = np.lexsort((self.rank, np.round(depths / span, 3)))
         self.shapes.set_verts([outlines[k] for k in order], closed=True)
         self.shapes.set_facecolor([tuple(c) for c in self.colors[order]])
+        self.shapes.set_edgecolor([tuple(self.colors[k]) if self.thin[k] else WHITE for k in order])
 
 
 class Arrows:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -26,7 +25,7 @@ from ..gait.bodies import (
     sides,
     size,
 )
-from ..mechanism import Model, PathPoint
+from ..mechanism import Model
 from ..mechanism.boundary import checks_arguments
 
 Kind = Literal["limb", "trunk", "foot", "head", "ball", "rail", "pivot", "muscle"]
@@ -76,27 +75,6 @@ def skeleton(model: Model) -> list[Segment]:
         found += anatomy.joint(i)
         found += anatomy.body(i)
     return found
-
-
-def muscle_lines(model: Model) -> list[Segment]:
-    """Thin shapes along the muscles of a model, straight between the points of their paths that are fixed in bodies.
-
-    They follow a motion point by point, so that arcs over wrap objects are not shown; the picture of a model in one
-    configuration has them.
-    """
-    found = []
-    thin = 0.002 * size(model)
-    for muscle in model.muscles:
-        fixed = [one for one in muscle.path if isinstance(one, PathPoint)]
-        points = [Point(*_placed(model, one)) for one in fixed]
-        found += [Segment(muscle.name, "muscle", "middle", ends, (thin, thin)) for ends in pairwise(points)]
-    return found
-
-
-def _placed(model: Model, point: PathPoint) -> tuple[int, float, float, float]:
-    """The body that carries a point of a path, and the place in it."""
-    frame = model.frames[point.body]
-    return (frame.body, *floats(frame.X.point(DM(np.array(point.point)))))
 
 
 class _Anatomy:

@@ -13,7 +13,8 @@ from .._base.types import truth
 from ..gait.bodies import locate, side_words, size
 from ..gait.unrolled import MotionLike, Straight, check_finite, check_motion, climb_words, unroll
 from .drawing import INK, Arrows, Puppet, across, bare, figure, force_arrows, legend, picture_format, save, used_points
-from .skeleton import muscle_lines, skeleton
+from .muscles import MuscleShapes
+from .skeleton import skeleton
 from .terrain.side import Ground, SideGround
 
 if TYPE_CHECKING:
@@ -88,12 +89,13 @@ class _Strip:
         self.motion, self.model = motion, motion.model
         self.steps = 2 if motion.repeats and motion.mirror() is not None else 1
         self.total, self.reach, self.segments = motion.duration * self.steps, size(self.model), skeleton(self.model)
-        self.segments += muscle_lines(self.model)
         self.radius = max((max(s.radii) for s in self.segments), default=0.0)
         count = (poses - 1) * (ghosts + 1) + 1
         self.times = np.linspace(0.0, self.total, count)
         self.straight = Straight(motion)
-        places = locate(self.model, used_points(self.segments), motion.sample(self.times))
+        muscles, q = MuscleShapes(motion), motion.sample(self.times)
+        places = np.concatenate([locate(self.model, used_points(self.segments), q), muscles.places(q)], axis=1)
+        self.segments, self.muscles = self.segments + muscles.segments, muscles.looks(self.times)
         places = np.array([self.straight(p, float(time)) for p, time in zip(places, self.times, strict=True)])
         self.origin = self.straight.length * self.times / motion.duration
         self.origin = self.origin + (places[..., 0] - self.origin[:, None]).mean()
@@ -162,7 +164,8 @@ class _Strip:
         return f"{what} at {abs(speed):.2f} m/s: {way} in {self.total:.2f} s"
 
     def pose(self, axes: Axes, k: int, strength: float) -> None:
-        Puppet(axes, self.segments, "side", strength, 3.0 if strength == 1 else 1.0).draw(self.places[k])
+        puppet = Puppet(axes, self.segments, "side", strength, 3.0 if strength == 1 else 1.0)
+        puppet.draw(self.places[k], self.muscles[k] if self.muscles else None)
 
     def under(self, axes: Axes, k: int) -> None:
         """Draws the ground under a pose, if it is other than the plane z = 0; gaps keep the poses apart."""

@@ -63,7 +63,7 @@ print('RESULT' + json.dumps(out))
 
 
 def theirs(path: str, seed: int, count: int) -> list[dict[str, dict[str, list[float]]]]:
-    """What OpenSim finds."""
+    """States, tensions and loads that OpenSim finds."""
     python = os.environ.get("OPENSIM_PYTHON", sys.executable)
     done = subprocess.run([python, "-c", RUN, path, str(seed), str(count)], capture_output=True, text=True, check=True)
     found: list[dict[str, dict[str, list[float]]]] = json.loads(done.stdout.rpartition("RESULT")[2].splitlines()[0])

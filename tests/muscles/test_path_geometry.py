@@ -22,7 +22,6 @@ from ocp_dyn.muscles.paths.wrapping import (
     torus,
 )
 from ocp_dyn.viz.drawing import MUSCLE
-from ocp_dyn.viz.skeleton import muscle_lines
 from tests.muscles import bodies
 
 ALL = side_of("all")
@@ -285,12 +284,12 @@ def test_lines_run_along_the_paths(kind):
         np.testing.assert_allclose(end, place, atol=1e-12)
     if kind == "cylinder":
         assert len(line) > 10
+    both = od.muscles.path_lines(model, np.array([q, 1.1 * q]))[model.muscle_names[0]]
+    assert [len(one) for one in both] == [len(line)] * 2
+    np.testing.assert_allclose(both[0], line)
 
 
 def test_pictures_show_muscles(tmp_path):
     model = bodies.extensor("one half")
     picture = od.viz.plot_model(model, np.array([0.1, 0.2, -0.1, 0.4]), path=tmp_path / "leg.png", view="side")
     assert any(line.get_color() == MUSCLE and len(line.get_xdata()) > 10 for line in picture.axes[0].lines)
-    shapes = muscle_lines(model)
-    assert [shape.name for shape in shapes] == ["extensor"]
-    np.testing.assert_allclose(shapes[0].points[0][1:], model.muscles[0].path[0].point)

@@ -1,4 +1,4 @@
-"""The line of a path at one configuration, with its arcs over wrap objects as points, to draw it."""
+"""The lines of a path, with its arcs over wrap objects as points, to draw it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,34 @@ import numpy as np
 
 from ..._base.types import Array
 from ...mechanism import WrapObject
-from .geometry import Path, path_values, wrap_place
+from .geometry import Path, PathValues, path_values, wrap_place
+from .routes import Route
 from .wrapping import unit
 
 ARC_POINTS = 13
 """Number of points of an arc."""
 
 
-def path_line(path: Path, q: Array) -> Array:
-    """Points (n x 3) of a path at a configuration q, in the axes of the body that carries all of it [m]."""
-    values = path_values(path, q[None])
-    (route, _), *_ = values.routes.groups.items()
-    found: list[Array] = [values.routes.places[route[0]][0]]
+def path_lines_at(path: Path, q: Array) -> list[Array]:
+    """Points (n x 3) of a path at every configuration (rows of q), in the axes of the body that carries all of it
+    [m]."""
+    values = path_values(path, q)
+    routes = {int(k): route for route, rows in values.routes.groups.items() for k in rows}
+    return [_line(path, values, routes[k], k) for k in range(len(q))]
+
+
+def _line(path: Path, values: PathValues, route: Route, k: int) -> Array:
+    """The points of a path at the k-th configuration."""
+    found: list[Array] = [values.routes.places[route[0]][k]]
     for a, b in pairwise(route):
-        end = values.routes.places[b][0]
+        end = values.routes.places[b][k]
         if a[0] < 0 and a[0] == b[0]:
             j = -1 - a[0]
             wrap, _ = path.wraps[j]
             body, origin, axes = wrap_place(path.model, wrap)
-            R, o = values.poses.R[body][0] @ axes, values.poses.p[body][0] + values.poses.R[body][0] @ origin
+            R, o = values.poses.R[body][k] @ axes, values.poses.p[body][k] + values.poses.R[body][k] @ origin
             start, before = found[-1], found[-2]
-            arc = _arc(wrap, R.T @ (start - o), R.T @ (start - before), float(values.routes.arcs[j][0]))
+            arc = _arc(wrap, R.T @ (start - o), R.T @ (start - before), float(values.routes.arcs[j][k]))
             found += [o + R @ x for x in arc]
         found.append(end)
     return np.array(found)

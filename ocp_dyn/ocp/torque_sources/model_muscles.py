@@ -30,9 +30,11 @@ from ...muscles import (
     HillMuscles,
     MuscleEnergetics,
     MuscleForces,
+    PathFault,
     activation_rate,
     activation_rate_limits,
     fiber_state,
+    muscle_faults,
     muscle_lengths,
     muscle_speeds,
     muscle_torques,
@@ -40,15 +42,13 @@ from ...muscles import (
     tendon_state,
 )
 from ...muscles.hill_muscles import FAMILIES
+from ...symmetry.muscles import muscle_images
 from ..statement.instant import Instant
 from ..statement.objectives import Cost, TrackingCost
 from ..statement.path_constraints import Bounded
 from ..statement.state.channels import Channel
 from ..statement.state.components import Component
 from ..statement.values.parameters import Parameter
-
-SIDES = (("_r", "_l"), ("_R", "_L"), ("right", "left"), ("Right", "Left"))
-"""Parts of names of the two sides, the longer ones as words anywhere, the others as endings."""
 
 NEUTRAL = 0.1
 """Activation of first guesses."""
@@ -139,6 +139,9 @@ class Muscles(Component):
                 "with model.with_muscles"
             )
         muscles = self.hill(model)
+        for fault in _severe_faults(model):
+            if fault.muscle in muscles.names:
+                raise ModelError(f"Muscles: {fault}")
         for name, _ in self.strengths:
             name_among(name, muscles.names, "Muscles strengths", "muscle")
         if self.tendon == "length":
@@ -152,7 +155,7 @@ class Muscles(Component):
     def channels(self, model: Model) -> list[Channel]:
         names = self.hill(model).names
         low, high = self.range
-        common: dict[str, Any] = {"labels": names, "mirror": _images(names)}
+        common: dict[str, Any] = {"labels": names, "mirror": _images(model, names)}
         active: dict[str, Any] = {**common, "bounds": self.range, "neutral": min(max(NEUTRAL, low), high)}
         if self.activation == "limits":
             found = [Channel("activation", "control", rate=np.inf, **active)]
@@ -351,6 +354,11 @@ def _hill(model: Model, names: tuple[str, ...] | None, curves: str) -> HillMuscl
     return HillMuscles.of(model, names, curves)
 
 
+@kept_per_model
+def _severe_faults(model: Model) -> tuple[PathFault, ...]:
+    return tuple(fault for fault in muscle_faults(model, fits=False) if fault.severe)
+
+
 def _places(model: Model, names: Sequence[str]) -> list[int]:
     """Places of muscles among those of the model."""
     known = [muscle.name for muscle in model.muscles]
@@ -361,19 +369,9 @@ def _within(value: Expr, limits: tuple[float, float]) -> Expr:
     return ca.fmin(ca.fmax(value, limits[0]), limits[1])
 
 
-def _images(names: Sequence[str]) -> dict[str, tuple[str, float]] | None:
-    """Mirror images of muscles by their names; None if no name has a side. A name without a partner is its own."""
-    images = {name: _other_side(name) for name in names}
+def _images(model: Model, names: Sequence[str]) -> dict[str, tuple[str, float]] | None:
+    """Mirror images of muscles by their names and places; None if each is its own."""
+    images = {name: image for name, image in muscle_images(model).items() if name in names}
     if all(image == name for name, image in images.items()):
         return None
     return {name: (image if image in images else name, 1.0) for name, image in images.items()}
-
-
-def _other_side(name: str) -> str:
-    for right, left in SIDES:
-        for one, other in ((right, left), (left, right)):
-            if one[0] == "_" and name.endswith(one):
-                return name[: -len(one)] + other
-            if one[0] != "_" and one in name:
-                return name.replace(one, other)
-    return name

@@ -36,6 +36,7 @@ from ..drawing import (
     save,
     used_points,
 )
+from ..muscles import THICK, activations_of, colors_of, thickness_of
 from ..skeleton import Segment, skeleton
 
 if TYPE_CHECKING:
@@ -71,20 +72,28 @@ MOST_LABELS = 60
 
 @checks_arguments(own=("q",))
 def plot_model(
-    model: Model, q: Any = None, path: str | Path | None = None, *, view: str | None = None, labels: str = ""
+    model: Model,
+    q: Any = None,
+    path: str | Path | None = None,
+    *,
+    view: str | None = None,
+    labels: str = "",
+    activations: Any = None,
 ) -> Figure:
     """A model at q (nq numbers; default: neutral) as rounded shapes, see `skeleton`; written to `path` if given.
 
     view: "side" (from the right: x to the right, z up), "front" (from ahead), "top", "3d", or several of them, such as
     "side+front"; None: the side or the top for a mechanism that lies in that plane, else "3d". In 3-D pictures the
     ground is z = 0, or lies under a floating model that reaches below it. labels: "joints", "bodies" or "frames" writes
-    their names. ValueError for q of another size, an unknown view, or a model whose positions are symbols.
+    their names. activations: of its muscles, from 0 to 1, by names or in their order: blue and thin lines bear nothing,
+    red ones are active, thick ones strong. ValueError for q of another size, an unknown view, or a model whose
+    positions are symbols.
 
     >>> figure = od.viz.plot_model(arm, [0.3, 0.4], labels="frames")
     >>> [text.get_text() for text in figure.texts]
     ['pendulum 2: 2 bodies, 2 dofs, 2 kg']
     """
-    return _drawn(model, q, path, view, labels)
+    return _drawn(model, q, path, view, labels, activations=activations)
 
 
 def plot_chain(
@@ -102,7 +111,15 @@ def plot_chain(
     return _drawn(with_cuts(chain), chain.q if q is None else q, path, view, labels, f", {chain.mobility()}")
 
 
-def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labels: str, note: str = "") -> Figure:
+def _drawn(
+    model: Model,
+    q: Any,
+    path: str | Path | None,
+    view: str | None,
+    labels: str,
+    note: str = "",
+    activations: Any = None,
+) -> Figure:
     """The picture of `plot_model`; note: the end of its title."""
     picture_format(path)
     views = _views(view)
@@ -115,7 +132,7 @@ def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labe
         else finite_vector(q, model.nq, f"plot: q of {model!r}", names=model.q_names)
     )
     check_quaternions(model, at, "plot")
-    pose, title = _Pose.of(model, at), _title(model) + note
+    pose, title = _Pose.of(model, at, activations_of(model, activations)), _title(model) + note
     places = _named_places(model, labels, at)
     made, panels = _canvas(pose, views or (pose.best_view(),), places, title)
     for axes, name in panels:
@@ -184,15 +201,17 @@ class _Pose:
     reach: float
     muscles: Sequence[Array] = ()
     """Lines (n, 3) of the muscles [m]."""
+    activations: Array | None = None
 
     @staticmethod
-    def of(model: Model, q: Array) -> _Pose:
+    def of(model: Model, q: Array, activations: Array | None = None) -> _Pose:
         segments = skeleton(model)
         grounded = [f for f in model.frames.values() if not f.body and f.name.startswith(CUT)]
         pins = [Point(0, *np.array(f.X.r.full()).ravel().tolist()) for f in grounded]
         segments += [Segment("world", "pivot", "middle", (p,), (0.018 * size(model),)) for p in pins]
         muscles = tuple(path_lines(model, q).values())
-        return _Pose(model, segments, locate(model, used_points(segments), q[None])[0], size(model), muscles)
+        return _Pose(model, segments, locate(model, used_points(segments), q[None])[0], size(model), muscles,
+                     activations)  # fmt: skip
 
     @property
     def radii(self) -> Array:
@@ -243,9 +262,18 @@ class _Pose:
         elif view in ("side", "front") and floor is not None:
             axes.axhline(floor, color=INK, linewidth=1.2, zorder=2)
         Puppet(axes, self.segments, "side").draw(self.points @ turn.T)
-        for line in self.muscles:
-            axes.plot(*flat(line @ turn.T, "side").T, color=MUSCLE, linewidth=1.3, solid_capstyle="round", zorder=4)
+        self._muscles(axes, turn)
         _directions(axes, turn)
+
+    def _muscles(self, axes: Axes, turn: Array) -> None:
+        """Draws the lines of the muscles, with the colors and the thickness of their activations if these are known."""
+        colors: Any = [MUSCLE] * len(self.muscles)
+        widths = np.full(len(self.muscles), 1.3)
+        if self.activations is not None:
+            colors = [tuple(color) for color in colors_of(self.activations)]
+            widths = 0.6 + 2.4 * thickness_of(self.model, self.activations) / (THICK * self.reach)
+        for line, color, width in zip(self.muscles, colors, widths, strict=True):
+            axes.plot(*flat(line @ turn.T, "side").T, color=color, linewidth=width, solid_capstyle="round", zorder=4)
 
     def _ground(self, axes: Axes, turn: Array, floor: float) -> None:
         """Draws a grid on the ground, and the shadows of the shapes under a light straight above."""
