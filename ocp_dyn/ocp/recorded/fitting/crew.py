@@ -33,8 +33,8 @@ class Crew:
         if self._local is None:
             parts = [self.names[k::jobs] for k in range(min(jobs, len(self.names)))]
             self._of = {name: k for k, part in enumerate(parts) for name in part}
-            for part in parts:
-                self._start(pickle.dumps({name: motions[name] for name in part}))
+            for sent in [_pickled({name: motions[name] for name in part}) for part in parts]:
+                self._start(sent)
 
     def _start(self, motions: bytes) -> None:
         context = get_context("spawn")
@@ -102,6 +102,17 @@ class Crew:
         if faults:
             raise faults[0]
         return {name: found[name] for name in names}
+
+
+def _pickled(motions: Mapping[str, Motion]) -> bytes:
+    """Problems and data for another process. TypeError for those that hold functions which cannot be sent there."""
+    try:
+        return pickle.dumps(dict(motions))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(
+            f"problems and data must be picklable for other processes, and {', '.join(motions)} cannot be sent there "
+            f"({error}): define their functions in a module, with def, or give jobs=1"
+        ) from None
 
 
 def _start_from(motion: Motion, name: str, solutions: Mapping[str, Solution]) -> None:

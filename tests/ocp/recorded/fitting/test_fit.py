@@ -182,6 +182,13 @@ def test_processes_find_the_same(two):
         ocp.fit(problems, {"fast": data["fast"], "slow": OTHER}, ["TorqueSquared"], jobs=2, progress=False)
 
 
+def test_functions_that_no_other_process_has_are_refused(two):
+    problems, data, _ = two
+    inside = [ocp.Measured("own", lambda solution: solution.q[-1], [1.0, 0.3])]
+    with pytest.raises(TypeError, match=r"fast cannot be sent there .* or give jobs=1"):
+        ocp.fit(problems, data | {"fast": inside}, ["TorqueSquared"], jobs=2, progress=False)
+
+
 OTHER = ocp.Measured.motion("q", np.zeros((4, 3)), 0.1)
 
 
