@@ -30,7 +30,7 @@ TWINS = {"tolerance": ("tol", TOLERANCE), "max_iterations": ("max_iter", MOST_IT
 """Arguments of `solve`, each with IPOPT's option of the same meaning and its default."""
 
 INTERRUPTS = ("raise", "return")
-"""What Ctrl-C does: it raises `Interrupted`, or returns the best iterate."""
+"""Effects of Ctrl-C: it raises `Interrupted`, or returns the best iterate."""
 
 STOPPED_BY_USER = (
     "stopped by Ctrl-C; the best iterate is the attribute `solution` of this error, and what "
