@@ -65,7 +65,7 @@ def _pushed(o: argparse.Namespace, body: Any, command: Any, options: dict[str, A
 
 
 def _made(o: argparse.Namespace) -> Any:
-    """What makes the controller of a body."""
+    """Maker of the controller of a body."""
     return od.control.PredictiveController if o.predictive else od.control.controller
 
 

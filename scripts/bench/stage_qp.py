@@ -27,7 +27,7 @@ from scripts.common import Table, command_line
 TOLERANCE = 1e-6
 ABSENT = 1e20
 FAR = 1e4
-"""What stands for an absent bound with HPIPM, which does not converge with infinite ones."""
+"""Number that stands for an absent bound with HPIPM, which does not converge with infinite ones."""
 
 SIZES = {
     "quadruped, 25 stages": (25, 18, 12, 40, 18),

@@ -236,7 +236,7 @@ def test_references_compile_with_and_without_avx(folder, flags):
 
 
 def test_plain_code_without_vectors(folder, objects):
-    """What compilers without GCC's extensions get computes the same."""
+    """The code for compilers without extensions of GCC computes the same."""
     plain = compiled(folder, *STRICT, "-DCTRL_PLAIN", files="ctrl_qp*.c")
     rest = [path for path in objects if not path.name.startswith("ctrl_qp")]
     printed = []

@@ -30,7 +30,7 @@ SOURCES = ("memory.c", "eliminate.c", "product.c", "recursion.c", "interior.c", 
 
 @dataclass(frozen=True, eq=False)
 class ControllerParts:
-    """What `export_controller` writes: functions of a moving window, and its numbers.
+    """Parts of an exported controller: functions of a moving window, and its numbers.
 
     name: of the robot. functions: by the names of FUNCTIONS,
         begin(time, q) -> memory, touching(time, gait, memory) -> feet that stand as scheduled,
@@ -82,7 +82,7 @@ class ControllerParts:
 
 
 class Exportable(Protocol):
-    """What `export_controller` takes: an `ocp.Horizon`."""
+    """Argument of `export_controller`: an `ocp.Horizon`."""
 
     def controller_parts(self) -> ControllerParts: ...
 

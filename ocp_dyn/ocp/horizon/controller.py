@@ -43,7 +43,7 @@ STRIDE = 0.75
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """What a step of a controller returns.
+    """Result of a step of a controller.
 
     tau (nv) [N m, N]: torques, zero at the root. K (joints, 2 nv): gains, tau_joints + K dx for a state that differs by
     dx = (difference(q, q'), qd' - qd) from the measured one. qdd (nv), forces (nf): planned for now. plan: the whole

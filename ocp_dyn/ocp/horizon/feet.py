@@ -81,7 +81,7 @@ class Body:
 
     @cached_property
     def begins(self) -> list[int]:
-        """Where the forces of each foot begin."""
+        """Begins of the forces of each foot."""
         return [sum(foot.size for foot in self.feet[:k]) for k in range(len(self.feet))]
 
     @cached_property

@@ -147,7 +147,7 @@ class GaitPattern:
         return len(self.offsets)
 
     def contacts(self, time: float) -> Array:
-        """Which feet are on the ground at a time [s] of the gait (feet,), booleans."""
+        """Whether feet are on the ground at a time [s] of the gait (feet,), booleans."""
         phase = (finite(time, "time [s]") / self.period + np.array(self.offsets)) % 1.0
         return np.asarray(phase < np.array(self.duty))
 
@@ -182,7 +182,7 @@ def _harmonics(angles: Array) -> Array:
 
 @dataclass(frozen=True)
 class Command:
-    """What a walk is asked for, at every step anew.
+    """Command of a walk, at every step anew.
 
     forward, sideways [m/s] (left is positive) and turning [rad/s] (left is positive): velocities in the heading of the
     body. height [m]: of the base over the ground; None: that of the posture. roll, pitch [rad] of the base. walk:

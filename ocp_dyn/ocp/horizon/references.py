@@ -1,4 +1,4 @@
-"""What a horizon follows: from commands and the phase of the gait to contact times, footholds and references of nodes.
+"""References of a horizon: from commands and the phase of the gait to contact times, footholds and references of nodes.
 
 Both functions are symbolic, so that they are evaluated, and exported as C, like the dynamics. `advance` runs once per
 step of the controller: it moves the phase of the gait, keeps the places of feet on the ground, and writes the schedule:
@@ -109,7 +109,7 @@ class _Swinging(NamedTuple):
 
 
 def _swinging(time: SX, phase: SX, span: tuple[SX, SX], touching: SX, g: dict[str, SX], m: dict[str, SX]) -> _Swinging:
-    """Which feet swing, by the phase of the gait, the command, and what they feel."""
+    """Whether feet swing, by the phase of the gait, the command, and what they feel."""
     fraction = ca.fmod(phase + g["offsets"], 1.0)
     stance, before = fraction < g["duty"], m["swinging"] > 0.5
     liftoff = time + (g["duty"] - fraction) * g["period"]
@@ -168,7 +168,7 @@ def _moved(start: _Pose, command: SX, t: SX) -> _Pose:
 
 
 def _anchor(body: Body, dt: SX, q: SX, command: SX, m: dict[str, SX], standing: SX, places: SX) -> SX:
-    """Where the base should be now: moved as commanded, near the base; while standing amid the feet."""
+    """Place of the base as wanted now: moved as commanded, near the base; while standing amid the feet."""
     moved = _moved(_Pose(*ca.vertsplit(m["anchor"])), command, dt)
     now = base_yaw(q)
     error = ca.atan2(ca.sin(moved.yaw - now), ca.cos(moved.yaw - now))

@@ -113,7 +113,7 @@ def _activations(
 
 
 def _decay(hill: HillMuscles, times: Array) -> Decay:
-    """What is left of a difference between activation and excitation after each interval."""
+    """Remainder of a difference between activation and excitation after each interval."""
     h = np.diff(times)[:, None]
     rise, fall = (np.array(ca.DM(t + 0 * hill.max_isometric_force).full()).ravel() for t in (
         hill.activation_time, hill.deactivation_time

@@ -219,7 +219,7 @@ class _Run:
         self.done = self.relative <= tolerance and dual <= tolerance * gradient and gap <= tolerance * share
 
     def _side_sizes(self, V: Array) -> Array:
-        """What residuals of sides are compared with."""
+        """Sizes with which residuals of sides are compared."""
         return np.asarray(np.abs(self.stages.beta) + np.abs(V) + 1e-2 * self.typical + 1e-300)
 
     def _dual(self) -> float:

@@ -62,7 +62,7 @@ class StageSolver:
 
     @property
     def how(self) -> str:
-        """Where the method runs, for reports."""
+        """Place in which the method runs, for reports."""
         return self._method.how
 
     def solve(
