@@ -41,6 +41,7 @@ OWN_VALUES: dict[str, dict[str, Any]] = {
     "JointLoad": {"joint": "leg"},
     "JointLoadSquared": {"load": ocp.JointLoad("leg")},
     "JointLoadLimit": {"load": ocp.JointLoad("leg")},
+    "TrackActivations": {"muscles": ocp.Muscles(), "names": ["biceps"]},
     "latin_hypercube": {"ranges": {"speed": (1.0, 1.4)}, "n": 3},
     "neighborhoods": {"points": ocp.grid(speed=[1.0, 1.2]), "size": 1},
 }  # fmt: skip
