@@ -45,6 +45,14 @@ def __getattr__(name: str) -> Any:
     if name in _names._ELSEWHERE:
         ours = _names._ELSEWHERE[name]
         raise AttributeError(f"ocp_dyn has no {name!r}, the name in another library: it is called {ours!r} here")
+    from .functions.registry import REGISTRY
+
+    made_by = [algorithm.__name__ for algorithm, signature in REGISTRY.items() if signature.name == name]
+    if made_by:
+        raise AttributeError(
+            f"ocp_dyn has no {name!r}, a name of Functions: od.{made_by[0]} computes it, and "
+            f"od.function(od.{made_by[0]}, model, ...) makes a Function called {name}"
+        )
     raise AttributeError(f"ocp_dyn has no {name!r}{suggestion(name, names)}")
 
 

@@ -102,7 +102,7 @@ def main(argv: list[str] | None = None) -> int:
     add("--jobs", type=int, default=0, help="number of processes; default: one per core")
     add("--scheduler", default="", metavar="ADDRESS", help="address of a Dask scheduler, for a cluster")
     add("--again", action="store_true", help="solve gaits that were not found once more")
-    options, gaits = asked(arguments, argv, _grid)
+    options, gaits = asked(arguments, argv, _grid, resumes=True)
     begin, sweep = time.perf_counter(), {name: getattr(options, name) for name in ("jobs", "scheduler", "again")}
     try:
         rows = run(options.out, gaits, model=options.model, quick=options.quick, progress=not options.quiet, **sweep)

@@ -6,6 +6,7 @@ check that succeeds returns the value, numbers as plain Python floats and ints: 
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +22,7 @@ from . import types as _types
 from .types import Array, name_fault, positional, repr_in_message, sequence, suggestion
 
 C = TypeVar("C")
+F = TypeVar("F", bound=Callable[..., Any])
 
 CONVERSION_ERRORS = (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
 """Exceptions that CasADi and numpy raise if an object cannot be converted to a matrix."""
@@ -109,8 +111,14 @@ def all_positive(value: Any, what: str, infinite: bool = False) -> Array:
     return found
 
 
+def sides(lower: Any, upper: Any) -> tuple[Any, Any]:
+    """Both sides of bounds; a side that is None is free."""
+    return (-math.inf if lower is None else lower), (math.inf if upper is None else upper)
+
+
 def bounds(lower: Any, upper: Any, what: str) -> tuple[Array, Array]:
-    """Lower and upper limits as arrays of one or several numbers, lower <= upper; -inf and inf mean no limit."""
+    """Lower and upper limits as arrays of one or several numbers, lower <= upper; -inf, inf and None mean no limit."""
+    lower, upper = sides(lower, upper)
     low, high = numbers(lower, f"{what}: the lower limit"), numbers(upper, f"{what}: the upper limit")
     if np.any(low == np.inf) or np.any(high == -np.inf):
         raise ValueError(
@@ -204,6 +212,28 @@ def named_fields(made: type[C]) -> type[C]:
     return made
 
 
+def named_arguments(called: F) -> F:
+    """A decorator of functions: an argument of a wrong name suggests the nearest one."""
+    names = tuple(inspect.signature(called).parameters)
+
+    @wraps(called)
+    def checked(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in names:
+                raise TypeError(f"{called.__name__} has no argument {name!r}{suggestion(name, names)}")
+        return called(*args, **given)
+
+    return cast(F, checked)
+
+
+def name_fields_of(package: dict[str, Any]) -> None:
+    """`named_fields` for all dataclasses of a package. package: `globals()` of it, at the end of its `__init__.py`."""
+    for made in package.values():
+        init = vars(made).get("__init__") if isinstance(made, type) and dataclasses.is_dataclass(made) else None
+        if init is not None and not hasattr(init, "__wrapped__"):
+            named_fields(made)
+
+
 def listed_names(value: Any, what: str) -> tuple[str, ...]:
     """Several names; one string is refused, because its letters would be taken for names."""
     names = sequence(value, f"{what} must be a sequence of names, such as ['foot']")
@@ -258,7 +288,25 @@ def call_user(what: str, f: Callable[..., Any], *arguments: Any, values: Iterabl
         cause = key if isinstance(key, str) and " " in key else f"KeyError: {repr_in_message(key)}{hint}"
         raise ValueError(f"{what}: the function raised {cause}") from error
     except Exception as error:
-        raise ValueError(f"{what}: the function raised {type(error).__name__}: {_text(error)}") from error
+        hint = _on_symbols(error)
+        raise ValueError(f"{what}: the function raised {type(error).__name__}: {_text(error)}{hint}") from error
+
+
+BRANCH = "a symbol has no value yet: write casadi.if_else(condition, a, b), casadi.fmin or casadi.fmax"
+NUMPY = (
+    "functions of NumPy and math, and float(), take numbers, and here they meet CasADi's symbols: use casadi.sin, "
+    "casadi.norm_2, casadi.vertcat, ... instead"
+)
+"""What to do where Python's branches, or the functions of NumPy and math, meet a symbol."""
+
+
+def _on_symbols(error: BaseException) -> str:
+    """The end of a message, if an error comes from Python or NumPy that met a CasADi symbol."""
+    text = str(error)
+    if "truth value" in text:
+        return f"; {BRANCH}"
+    met = any(word in text for word in ("SX", "MX", "casadi", "ufunc", "dtype('O')", "dtype=object"))
+    return f"; {NUMPY}" if met and isinstance(error, (TypeError, NotImplementedError, AttributeError)) else ""
 
 
 def expression(value: Any, what: str, remedy: str = "") -> SX:
@@ -276,7 +324,8 @@ def expression(value: Any, what: str, remedy: str = "") -> SX:
     if found is None:
         raise ValueError(f"{what} must return an expression of the instant (SX), got {repr_in_message(value)}{remedy}")
     if found.is_constant() and not found.is_regular():
-        raise ValueError(f"{what} must return finite numbers, got {repr_in_message(value)}")
+        hint = f"; {NUMPY}" if isinstance(value, (float, np.floating)) and math.isnan(value) else ""
+        raise ValueError(f"{what} must return finite numbers, got {repr_in_message(value)}{hint}")
     return found
 
 
@@ -310,7 +359,7 @@ def rows_and_bounds(value: Any, what: str) -> tuple[SX, Any, Any]:
             raise ValueError(
                 f"{what} has {found.numel()} rows but {limit.size} bounds: give one number, or {found.numel()}"
             )
-    return found, value[1], value[2]
+    return found, *sides(value[1], value[2])
 
 
 def _text(error: BaseException) -> str:
@@ -321,7 +370,9 @@ def _text(error: BaseException) -> str:
 
 
 def as_bounds(value: Any, what: str) -> tuple[float, float]:
-    """(lower, upper) of one number, or of two."""
+    """(lower, upper) of one number, or of two; a side that is None is free."""
+    if isinstance(value, (tuple, list)) and len(value) == 2 and any(side is None for side in value):
+        value = sides(*value)
     value = positional(value, what)
     try:
         found = numbers(value, what)

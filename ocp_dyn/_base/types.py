@@ -117,6 +117,8 @@ def matrix(values: Any, what: str, names: Sequence[str] = ()) -> Expr:
     if array.dtype.kind not in "biuf" or array.ndim > 2:
         several = isinstance(values, (list, tuple)) and any(isinstance(x, (SX, MX, DM)) for x in values)
         remedy = f": write casadi.vertcat(*{what})" if several else ""
+        if isinstance(values, np.ndarray) and any(isinstance(x, (SX, MX, DM)) for x in values.flat):
+            remedy = f": a NumPy array cannot hold CasADi's symbols; write casadi.vertcat(*{what}) of a list of them"
         raise TypeError(f"{what} must be numbers, or a casadi SX, MX or DM, got {repr_in_message(values)}{remedy}")
     return DM(array.astype(float))
 

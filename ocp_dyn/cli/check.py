@@ -6,10 +6,15 @@ import argparse
 import warnings
 from pathlib import Path
 
-from ..io import Fault, file_faults, load
+from ..gait.bodies import excessive_efforts
+from ..io import Fault, file_faults, load, load_urdf
+from ..joints import FloatingBase
 from ..muscles import muscle_faults
 from .inputs import UsageError
 from .streams import as_json
+
+TRIAL_ROOT = FloatingBase(name="root of the trial")
+"""The root on which a URDF carries its own weight."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -20,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     found = file_faults(options.file)
     faults = [fault for fault in found if fault.severe]
     if not faults:
-        found += _of_muscles(options.file)
+        found += _of_model(options.file)
     if options.json:
         entries = [{"line": f.line, "text": f.text, "kind": "fault" if f.severe else "note"} for f in found]
         print(as_json({"file": str(options.file), "faults": len(faults), "found": entries}))
@@ -32,12 +37,14 @@ def run(options: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
-def _of_muscles(file: Path) -> list[Fault]:
-    """Notes on the muscles of a model that loads."""
+def _of_model(file: Path) -> list[Fault]:
+    """Notes on a model that loads: muscles, and efforts that cannot be."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = load(file)
-    return [Fault(None, str(fault), severe=False) for fault in muscle_faults(model)] if model.muscles else []
+        free = load_urdf(file, root=TRIAL_ROOT, mimic="free") if file.suffix.lower() == ".urdf" else model
+    told = [str(fault) for fault in muscle_faults(model)] if model.muscles else []
+    return [Fault(None, text, severe=False) for text in (*told, *excessive_efforts(free))]
 
 
 def _line(name: str, fault: Fault) -> str:

@@ -10,7 +10,7 @@ from .. import _names as od
 from .._base.types import ModelError, suggestion
 from ..io.simulators import Shape, idle_dofs
 from .inputs import MODELS, UsageError, chain_of, model_of, note, words
-from .streams import as_json
+from .streams import as_json, tell_replaced
 
 MJCF, URDF, JSON, OSIM = (".xml", ".mjcf"), ".urdf", ".json", ".osim"
 
@@ -38,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
         model = without_massless(model)
     shapes = [] if suffix in (JSON, OSIM) else shapes_of(options, model)
     drop = words(options.drop)
+    tell_replaced(options.out)
     try:
         if suffix == JSON:
             od.save_model(model, options.out)

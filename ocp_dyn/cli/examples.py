@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import Any, NoReturn, TypeVar
@@ -30,7 +31,7 @@ from ..simulation import Simulation, System, simulate
 from ..viz import animate_simulation, overview, plot_constraint_errors, plot_energy, stick_figure
 from ..walking import passive_figures, plot_passive_gait
 from .options import add_walker
-from .streams import Parser, as_json, run_command
+from .streams import Parser, as_json, claim, run_command
 
 __all__ = [
     "FAILURES", "INTERRUPTED", "add_person", "add_picture", "add_robot", "add_walker", "as_json", "asked",
@@ -43,6 +44,14 @@ __all__ = [
 BEGIN = time.perf_counter()
 
 TEMPLATE = Path(__file__).parent / "templates" / "report.md.in"
+
+
+PICTURES = {
+    "strip.png": "the motion in pictures",
+    "walk.gif": "animation",
+    "motion.png": "joint angles, torques and forces",
+}
+"""Pictures of every report, and what they show."""
 
 
 PROGRAM: ContextVar[str] = ContextVar("PROGRAM", default="")
@@ -61,6 +70,8 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     p.add_argument("--json", action="store_true", help="print the numbers as one JSON object, the last line")
     p.add_argument("--quiet", action="store_true", help="no progress on standard error")
     p.add_argument("--quick", action="store_true", help="a coarse grid, for a first look and for tests")
+    p.add_argument("--no-pictures", action="store_true", help="only the solution and the report, without pictures")
+    p.add_argument("--force", action="store_true", help="replace the results of an earlier run in DIR")
     return p
 
 
@@ -145,17 +156,20 @@ def _refused(arguments: argparse.ArgumentParser, text: str) -> NoReturn:
 
 
 def asked(
-    arguments: argparse.ArgumentParser, argv: Words, make: Callable[[argparse.Namespace], T]
+    arguments: argparse.ArgumentParser, argv: Words, make: Callable[[argparse.Namespace], T], resumes: bool = False
 ) -> tuple[argparse.Namespace, T]:
     """Options of the command line, and the result of `make(options)`, such as the problem to solve. argv: words, by
     default those of the process, or options that another command has read.
 
     If `make` raises an error, the program ends with its message in one line. The folder of --out is made here, so that
-    a path that cannot be written to is reported before the solver runs.
+    a path that cannot be written to, or holds the results of an earlier run, is reported before the solver runs.
+    resumes: whether a run goes on with what an earlier one has left there.
     """
     options = argv if isinstance(argv, argparse.Namespace) else arguments.parse_args(argv)
     try:
         made = make(options)
+        if options.out is not None and not resumes:
+            claim(options.out, options.force)
     except (ValueError, KeyError, OSError) as error:
         _refused(arguments, str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error))
     if options.out is not None:
@@ -295,7 +309,11 @@ def function_named(text: str, known: Mapping[str, T]) -> T | Any:
 
 def add_picture(options: argparse.Namespace, name: str, draw: Callable[[Path], Any]) -> None:
     """Draws a picture to the folder of --out, and adds it to the report there."""
-    if options.out is not None and attempt(name, lambda: draw(options.out / name)):
+    if (
+        options.out is not None
+        and not getattr(options, "no_pictures", False)
+        and attempt(name, lambda: draw(options.out / name))
+    ):
         report = (options.out / "report.md").read_text(encoding="utf-8")
         with whole_file(options.out / "report.md") as partial:
             partial.write_text(f"{report}\n![{Path(name).stem}]({name})\n", encoding="utf-8")
@@ -344,7 +362,15 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
 
     attempt("the numbers of the report", make)
     if options.out is not None:
-        write(options.out, solution, numbers, bounds, title, quiet=options.quiet)
+        write(
+            options.out,
+            solution,
+            numbers,
+            bounds,
+            title,
+            quiet=options.quiet,
+            pictures=not getattr(options, "no_pictures", False),
+        )
     numbers["seconds"] = round(time.perf_counter() - BEGIN, 3)
     alone = getattr(options, "alone", False)  # `ocp-dyn walk --json` prints one object, which names the files
     if not alone:
@@ -369,14 +395,19 @@ def _print_table(title: str, numbers: Mapping[str, Any], bounds: DecidingBounds)
 
 
 def write(
-    out: Path, solution: Solution, numbers: dict[str, Any], bounds: DecidingBounds, title: str, *, quiet: bool = False
-) -> None:
-    """walk.gif, strip.png, motion.png and report.md in `out`, beside walk.npz."""
-    if not quiet:
-        print(f"writing {out}/report.md and its pictures ...", file=sys.stderr, flush=True)
-    attempt("walk.gif", lambda: solution.animate(out / "walk.gif"))
-    attempt("motion.png", lambda: solution.plot(out / "motion.png"))
-    attempt("strip.png", lambda: stick_figure(solution, out / "strip.png"))
+    out: Path, solution: Solution, numbers: dict[str, Any], bounds: DecidingBounds, title: str, *,
+    quiet: bool = False, pictures: bool = True,
+) -> None:  # fmt: skip
+    """walk.gif, strip.png, motion.png and report.md in `out`, beside walk.npz; without pictures the report alone."""
+    drawn: dict[str, Callable[[Path], Any]] = {
+        "motion.png": solution.plot,
+        "strip.png": lambda path: stick_figure(solution, path),
+        "walk.gif": solution.animate,
+    }
+    for name, draw in drawn.items() if pictures else ():
+        if not quiet:
+            print(f"drawing {out / name} ...", file=sys.stderr, flush=True)
+        attempt(name, partial(draw, out / name))
     decide = _table(bounds) if bounds else "No bound of a duration, joint, place or parameter decides this motion."
     text = text_of(
         TEMPLATE,
@@ -384,11 +415,18 @@ def write(
         rows=[f"| {key.replace('_', ' ')} | {_shown(value)} |" for key, value in numbers.items()],
         cost=[f"| {name} | {value:.6g} |" for name, value in solution.cost.items()],
         decide=decide.split("\n"),
+        poses=_pictures(out, "strip.png", "walk.gif"),
+        curves=_pictures(out, "motion.png"),
         machine=platform.machine(),
         python=platform.python_version(),
     )
-    with whole_file(out / "report.md") as partial:
-        partial.write_text(text, encoding="utf-8")
+    with whole_file(out / "report.md") as file:
+        file.write_text(text, encoding="utf-8")
+
+
+def _pictures(out: Path, *names: str) -> list[str]:
+    """Lines of the report with those of these pictures that there are."""
+    return [line for name in names if (out / name).is_file() for line in (f"![{PICTURES[name]}]({name})", "")]
 
 
 def _table(bounds: DecidingBounds) -> str:

@@ -18,7 +18,7 @@ command line; 130 interrupted by Ctrl-C. Results go to standard output, progress
 TOP = """Rigid-body dynamics and optimal control of walking, from a terminal.
 
   ocp-dyn walk                                  a human walks: pictures, an animation and a report in ./walk
-  ocp-dyn walk talos --speed 0.4 --out talos    a robot walks
+  ocp-dyn walk talos --speed 0.4                a robot walks, in ./walk_talos
   ocp-dyn sweep people.py --out people          a problem at many points, on all cores or a cluster
   ocp-dyn gait subject.osim walk.trc loads.xml  joint angles and moments of a recorded walk, in ./gait
   ocp-dyn info robot.urdf                       joints, masses, limits and frames of a robot
@@ -295,7 +295,7 @@ def _walk(commands: Any) -> None:
         "ocp-dyn walk                              a human at 1.2 m/s; pictures in ./walk\n"
         "ocp-dyn walk --speed 1.5 --mass 60 --height 1.65 --sex female --out brisk\n"
         "ocp-dyn walk --load 15 --slope 0.1 --out hike\n"
-        "ocp-dyn walk talos --speed 0.4 --out talos\n"
+        "ocp-dyn walk talos --speed 0.4            a robot; pictures in ./walk_talos\n"
         "ocp-dyn walk solo12                       a quadruped trots\n"
         "ocp-dyn walk robot.urdf --feet l_sole,r_sole\n"
         "ocp-dyn walk subject.osim --speed 1.2     the body of an OpenSim model walks as people do",
@@ -304,8 +304,10 @@ def _walk(commands: Any) -> None:
         "`ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip
     _file(command, optional=True, root=False)
-    command.add_argument("--out", type=_path, metavar="DIR", default=Path("walk"), help="folder (default: walk)")
+    command.add_argument("--out", type=_path, metavar="DIR", help="folder (default: walk for a human, else walk_NAME)")
     command.add_argument("--quick", action="store_true", help="a coarse grid, for a first look")
+    command.add_argument("--no-pictures", action="store_true", help="only the solution and the report")
+    command.add_argument("--force", action="store_true", help="replace the results of an earlier run in the folder")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
     _json(command)
     groups = {"all walkers": WALK, "humans and robots on two feet": STEPS, "humans": HUMAN, "robots": ROBOT,
@@ -369,6 +371,7 @@ def _gait(commands: Any) -> None:
     command.add_argument("markers", metavar="WALK", type=_path, help="markers: .trc or .c3d")
     command.add_argument("forces", metavar="FORCES", type=_path, help="forces of the ground: .mot, .sto or .xml")
     command.add_argument("--out", type=_path, metavar="DIR", default=Path("gait"), help="folder (default: gait)")
+    command.add_argument("--force", action="store_true", help="replace the results of an earlier run in the folder")
     command.add_argument("--up", choices=("y", "z"), default="y", help="vertical axis of the files (default: y)")
     command.add_argument("--weights", type=_path, metavar="FILE", help="weights of markers: OpenSim's tasks (.xml)")
     command.add_argument("--setup", type=_path, metavar="FILE", help="scaling: a setup of OpenSim's Scale Tool (.xml)")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .. import _names as od
 from .inputs import UsageError
+from .streams import tell_replaced
 
 PICTURES = (".png", ".pdf", ".svg")
 ENDINGS = {"motion": PICTURES, "strip": PICTURES, "overview": PICTURES, "animation": (".gif", ".html", ".mp4"),
@@ -31,6 +32,7 @@ def run(options: argparse.Namespace) -> int:
         print(solution.summary())
         return 0
     path: Path = options.out or options.result.with_suffix(".gif" if options.what == "animation" else ".png")
+    tell_replaced(path)
     if options.what == "motion":
         solution.plot(path, reference=options.reference)
     elif options.what == "animation":

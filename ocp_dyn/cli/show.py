@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import _names as od
 from .inputs import UsageError, model_of, note
+from .streams import tell_replaced
 
 PICTURES, PAGE = (".png", ".pdf", ".svg", ".jpg"), ".html"
 INSTALL = 'pip install "ocp_dyn[viewer]"'
@@ -40,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     if suffix is None and not viewer:
         note(f"the viewer is not installed ({INSTALL}): a picture is drawn instead")
     picture = options.out or Path(f"{shown.name or 'model'}.png")
+    tell_replaced(picture)
     od.viz.plot_model(shown, path=picture, view=options.view, labels=options.labels or "")
     print(picture)
     return 0
@@ -49,6 +51,7 @@ def _view(shown: Any, options: argparse.Namespace) -> int:
     """Shows a model or a motion in the browser until Ctrl-C, or writes the page."""
     with od.viz.show(shown) as viewer:
         if options.out is not None:
+            tell_replaced(options.out)
             viewer.save(options.out)
             print(options.out)
             return 0

@@ -1,5 +1,5 @@
-"""Standard output of commands: tables, or one JSON object. A disk that is full ends them with an error, a pipe that is
-closed without a word."""
+"""Output of commands: tables, or one JSON object; a disk that is full ends them with an error, a pipe that is closed
+without a word. Folders and files of an earlier run are not overwritten without a word."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import errno
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 FAULTY, CLOSED_PIPE = 1, 141
 """Exit statuses: the output cannot be written; the reader of a pipe has stopped, as of other programs."""
@@ -27,6 +29,18 @@ class Parser(argparse.ArgumentParser):
         if stream is not None:
             stream.write(self.format_help())
             stream.flush()
+
+    def error(self, message: str) -> NoReturn:
+        """One line, with the nearest option or word; --help has the long list of options."""
+        from .._base.types import suggestion  # loads CasADi, which --help does without
+
+        near = ""
+        if message.startswith("unrecognized arguments: "):
+            words = [word.partition("=")[0] for word in message.split()[2:] if word.startswith("-")]
+            near = suggestion(words[0], self._option_string_actions) if words else ""
+        if invalid := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
+            near = suggestion(invalid[1], re.findall(r"[\w.+-]+", invalid[2]))
+        self.exit(2, f"{self.prog}: error: {message}{near}{'' if near else f'; `{self.prog} --help` tells more'}\n")
 
 
 def flush() -> None:
@@ -94,3 +108,47 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(x) for x in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# Folders and files of results
+
+RESULTS = ("report.md", "walk.npz")
+"""Files by which the results of an earlier run are known."""
+
+MADE = (*RESULTS, "walk.gif", "motion.png", "strip.png")
+"""Files that every run of a walk makes; its report names all others."""
+
+
+def claim(folder: Path, force: bool) -> None:
+    """Makes sure that a folder holds no results of an earlier run. ValueError if there are some; with `force` they are
+    removed, so that a run which is cut off leaves no mixture of two. Other files stay."""
+    found = results_in(folder)
+    if found and not force:
+        raise ValueError(
+            f"--out {folder}: it holds results of an earlier run ({', '.join(path.name for path in found)}): give "
+            "another folder, or --force to replace them"
+        )
+    for path in _made(folder) if found else ():
+        path.unlink(missing_ok=True)
+
+
+def results_in(folder: Path) -> list[Path]:
+    """The results of an earlier run in a folder: its report, and solutions."""
+    named = [folder / name for name in RESULTS if (folder / name).is_file()]
+    solutions = sorted(folder.glob("*.npz")) if folder.is_dir() else []
+    return list(dict.fromkeys([*named, *solutions]))
+
+
+def _made(folder: Path) -> Iterable[Path]:
+    """The files in a folder that earlier runs made: those of every run, those that the report names, solutions."""
+    report = folder / "report.md"
+    text = report.read_text(encoding="utf-8", errors="replace") if report.is_file() else ""
+    named = [name for name in re.findall(r"\]\(([^)\s]+)\)", text) if Path(name).name == name]
+    paths = [*(folder / name for name in (*MADE, *named)), *results_in(folder)]
+    return [path for path in dict.fromkeys(paths) if path.is_file()]
+
+
+def tell_replaced(path: Path) -> None:
+    """A line on standard error if a file is there already, which the command is about to replace."""
+    if path.is_file():
+        print(f"note: {path} is replaced", file=sys.stderr)

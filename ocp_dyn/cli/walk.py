@@ -30,15 +30,22 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(f"{option} is an option of {others}; here walks {who}")
     asked = importlib.import_module(f"ocp_dyn.problems.{problem}").arguments().parse_args([])
     asked.alone = options.json
-    for option in ("--out", "--quick", "--quiet", "--json", *own):
+    options.out = options.out or folder_of(options.file)
+    for option in ("--out", "--quick", "--quiet", "--json", "--no-pictures", "--force", *own):
         if option not in ROBOT and _is_given(option, options):
             setattr(asked, attribute(option), getattr(options, attribute(option)))
     for name, value in robot.items():
         setattr(asked, name, value)
     status = run_problem(problem, asked, options.parser.prog)
     if status != INTERRUPTED and not options.json:
-        print(f"report with pictures: {options.out / 'report.md'}; animation: {options.out / 'walk.gif'}")
+        pictures = ("", "") if options.no_pictures else (" with pictures", f"; animation: {options.out / 'walk.gif'}")
+        print(f"report{pictures[0]}: {options.out / 'report.md'}{pictures[1]}")
     return status
+
+
+def folder_of(walker: Any) -> Path:
+    """The folder of a walk without --out: "walk" for a human, "walk_talos" for a robot or a file of this name."""
+    return Path("walk" if walker in (None, "human") else f"walk_{Path(str(walker)).stem}")
 
 
 def _is_given(option: str, options: argparse.Namespace) -> bool:

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
+from .._base.checks import named_arguments
 from .._base.types import (
     Expr,
     M,
@@ -251,6 +252,7 @@ def zero_moment_point(
     return as_type(center_of_pressure(wrench, point=point, normal=normal), q)
 
 
+@named_arguments
 def center_of_pressure(
     wrench: M, *, point: Vector | Expr = (0.0, 0.0, 0.0), normal: Vector | Expr = (0.0, 0.0, 1.0)
 ) -> M:

@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from casadi import DM, SX, horzcat
 
-from .._base.types import Array, Expr
+from .._base.checks import named_arguments
+from .._base.types import Array, Expr, names_in_message
 from ..dynamics.kinematics import body_transforms
 from ..functions.function import function
 from ..mechanism import Model
@@ -32,6 +33,7 @@ class Point(NamedTuple):
     z: float = 0.0
 
 
+@named_arguments
 def locate(model: Model, points: tuple[Point, ...], q: Array) -> Array:
     """World positions (N, len(points), 3) [m] of points at the configurations q (N, nq).
 
@@ -100,6 +102,33 @@ def size(model: Model) -> float:
         return 1.0
     extent = np.ptp(locate(model, points, model.neutral()[None])[0], axis=0).max()
     return float(extent) or 1.0
+
+
+INCREDIBLE = 10.0
+"""Largest effort of a joint that is believed, in weights of the model times its size, or in weights for a slide."""
+
+
+def excessive_efforts(model: Model) -> list[str]:
+    """A sentence on joints whose largest effort no motor of a body of this weight has, as files write it that know no
+    limit; none for a model that is tied to the ground, or without weight."""
+    weight = (
+        0.0 if model.has_symbols else float(model.mass) * float(np.linalg.norm(np.array(model.gravity, dtype=float)))
+    )
+    if not weight or model.joints[1].nv != 6:
+        return []
+    most = INCREDIBLE * weight * np.where(model.lengths[1], 1.0, size(model))
+    efforts = np.abs(np.where(np.isfinite(model.dofs.effort), model.dofs.effort, 0.0)).max(axis=1)
+    found = [name for name, own, limit in zip(model.qd_names, efforts, most, strict=True) if own > limit]
+    if not found:
+        return []
+    worst = int(np.argmax(efforts / most))
+    effort = f"{efforts[worst]:g} {'N' if model.lengths[1][worst] else 'N m'}"
+    text = (
+        f"an effort of {effort} at {names_in_message(found, 3)} is more than {INCREDIBLE:g} times what lifts the whole "
+        f"model of {float(model.mass):.3g} kg at arm's length: perhaps its file knows no limit, and an optimal motion "
+        "would use it; give limits by model.with_limits(effort={...})"
+    )
+    return [text]
 
 
 def name_words(name: str) -> list[str]:

@@ -60,7 +60,7 @@ def gait(motion: Walk, side: Any = "right") -> Gait:
     if motion.driving:
         title += f", moments and powers of tau alone, without the force of {', '.join(motion.driving)}"
     mark = mark_of(motion)
-    return Gait(chosen, f"{mark}: {title}" if mark else title, curves, at, numbers, mark=mark)
+    return Gait(chosen, f"{mark}: {title}" if mark else title, curves, at, numbers, mark=mark, kind="simulated")
 
 
 def _joints(stride: Stride) -> dict[str, Array]:

@@ -1,7 +1,7 @@
 """Stances of compliant feet: a phase in which feet come and go, cut where the set of loaded feet changes.
 
 A compliant foot has no place and no phase of its own. It counts as on the ground while its force along the normal of
-its plane exceeds `LOADED`. Every stance gets a place, that of the foot's frame when the foot is flattest, and its
+its plane exceeds `load_of`. Every stance gets a place, that of the foot's frame when the foot is flattest, and its
 wrenches are moved there, so that all pictures show it as they show a foothold.
 """
 
@@ -18,9 +18,14 @@ from .._base.types import Array
 from ..dynamics.kinematics import pose
 from ..mechanism import Model
 
-LOADED = 20.0
-"""Force along the normal of its plane above which a compliant foot is on the ground [N]. Force plates are read with
-thresholds of 10 to 20 N."""
+LOADED, LEAST_SHARE = 20.0, 0.05
+"""Force along the normal of its plane above which a compliant foot of a person is on the ground [N], as force plates
+are read with thresholds of 10 to 20 N; and the share of the weight of lighter bodies."""
+
+
+def load_of(model: Model) -> float:
+    """The force [N] above which a foot of a model is on the ground: 20 N, or 5 % of the weight of a light body."""
+    return min(LOADED, LEAST_SHARE * model.weight) if model.weight else LOADED
 
 
 class PhaseLike(Protocol):
@@ -70,7 +75,7 @@ def cut(model: Model, phases: Any) -> tuple[PhaseLike, ...]:
 
 def _parts(model: Model, phase: PhaseLike, soft: list[str]) -> Iterator[Part]:
     wrenches = phase.wrenches
-    loaded = {name: pressing(phase, name, wrenches[name]) > LOADED for name in soft}
+    loaded = {name: pressing(phase, name, wrenches[name]) > load_of(model) for name in soft}
     moved = {name: _stances(model, phase, name, wrenches[name], loaded[name]) for name in soft}
     state = np.array([loaded[name] for name in soft])
     changes = np.flatnonzero(np.any(state[:, 1:] != state[:, :-1], axis=0)) + 1

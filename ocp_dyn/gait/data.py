@@ -24,6 +24,34 @@ UNITS = {
 }
 """Unit of every curve. `Gait` tells definitions and signs."""
 
+POSITIVE = {
+    **dict.fromkeys(("hip flexion", "hip flexion from trunk", "thigh flexion", "knee flexion"), "flexion"),
+    "ankle dorsiflexion": "dorsiflexion",
+    "pelvis tilt": "forward",
+    "trunk tilt": "forward",
+    "pelvis obliquity": "this side up",
+    "pelvis rotation": "this side forward",
+    "foot pitch": "toes up",
+    "trunk lean": "to this side",
+    "trunk rotation": "this side forward",
+    "hip adduction": "adduction",
+    "hip internal rotation": "internal rotation",
+    "hip abduction moment": "abduction",
+    "hip external rotation moment": "external rotation",
+    **dict.fromkeys(("hip extension moment", "knee extension moment"), "extension"),
+    "ankle plantar flexion moment": "plantar flexion",
+    **dict.fromkeys(("hip power", "knee power", "ankle power"), "generation"),
+    **dict.fromkeys(("hip abduction power", "hip rotation power"), "generation"),
+    "forward force": "forward",
+    "lateral force": "outward",
+    "vertical force": "up",
+    "center of pressure along": "forward",
+    "center of pressure lateral": "outward",
+    "center of mass height": "up",
+    "center of mass lateral": "outward",
+}
+"""What is positive, of every curve."""
+
 PERCENT = np.linspace(0.0, 100.0, 101)
 """Percent of the stride at which all curves are given."""
 

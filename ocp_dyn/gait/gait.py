@@ -53,8 +53,8 @@ class Gait(Displayed):
     pitch comes within 2 degrees of that in single support, and leaves them again. figures: numbers of the walk by name
     and unit, among them cadence, step width (between the heels, in the middle of stance), double support (both of a
     stride together), and the largest hip abduction moment of the first half of stance with its time. The curves of the
-    other planes are left out of models whose hips do not turn in them. mark: words on a
-    solution that did not converge, "" for others.
+    other planes are left out of models whose hips do not turn in them. mark: words on a solution that
+    did not converge, "" for others. kind: "simulated" or "measured".
 
     >>> gait = ocp.Gait("right", "a walk", {"knee flexion": np.full(101, 5.0)}, {}, {"step_width_m": 0.1})
     >>> gait["knee flexion"][0], gait.units("knee flexion"), gait.numbers()
@@ -68,6 +68,7 @@ class Gait(Displayed):
     figures: Mapping[str, float]
     percent: Array = field(default_factory=PERCENT.copy)
     mark: str = ""
+    kind: str = ""
 
     def __getitem__(self, name: str) -> Array:
         return self.curves[name_among(name, self.curves, "gait", "curve")]

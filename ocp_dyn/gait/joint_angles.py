@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from casadi import DM
@@ -26,12 +27,27 @@ LEGS = ("hip", "knee", "ankle")
 NEAR = 0.7
 """Least part of an axis along that of a plane, by which a joint turns in this plane."""
 
+DIRECTIONS = {
+    **dict.fromkeys(("hip", "knee"), ("flexion", "extension")),
+    "ankle": ("dorsiflexion", "plantar flexion"),
+}
+"""What a positive angle of a joint of the leg is, and a positive torque: that of the muscles which carry the body."""
+
+OUTWARD = {"adduction": "abduction", "internal rotation": "external rotation"}
+"""What a positive torque of a hip is in the other planes, by what a positive angle is."""
+
+AXES = "xyz"
+NEARLY = 0.9
+"""Least component along an axis of the world with which a joint turns about this axis, or slides along it."""
+
 
 @dataclass(frozen=True)
 class Coordinate:
     """One joint coordinate: its indices in q and in qd, its side, and whether it is a rotation or a translation.
 
-    sign: factor (1 or -1) that makes q the anatomical angle. name: the entry of `model.qd_names`.
+    sign: factor (1 or -1) that makes q the anatomical angle. name: the entry of `model.qd_names`. positive: what a
+    positive angle is, such as "flexion", or "about -y" for a rotation about this axis of the world in the neutral
+    posture; effort: the same of a positive torque. joint: "hip", "knee", ... of an anatomical angle.
     """
 
     label: str
@@ -41,11 +57,33 @@ class Coordinate:
     is_rotation: bool = True
     sign: float = 1.0
     name: str = ""
+    positive: str = ""
+    effort: str = ""
+    joint: str = ""
+
+    @property
+    def effort_sign(self) -> float:
+        """Factor that makes tau positive in the direction of `effort`."""
+        return self.sign if self.effort == self.positive else -self.sign
+
+
+def directed(unit: str, words: Sequence[str]) -> str:
+    """The label of an ordinate: the unit, and what is positive; words: of all curves of the panel."""
+    told = [word for word in dict.fromkeys(words) if word]
+    return f"{unit} (+ {told[0]})" if len(told) == 1 else f"{unit} (+ {' or '.join(told)})" if told else unit
 
 
 def coordinates(model: Model) -> list[Coordinate]:
-    """The coordinates of all joints with as many positions as velocities (no quaternions), in order."""
-    side, axes = sides(model), _axes(model)
+    """The coordinates of all joints with as many positions as velocities (no quaternions), in order.
+
+    Flexions of a body with hips, knees and ankles on both sides have the signs of `gait_coordinates`, its hips in the
+    other planes those of `hip_planes`.
+    """
+    side, axes, slides = sides(model), *_axes(model)
+    known_joints = gait_coordinates(model)
+    anatomical = {c.qd_index: c for group in known_joints.values() for c in group if c.positive}
+    for flexion in known_joints.get("hip", ()):
+        anatomical |= {c.qd_index: c for c in hip_planes(model, flexion).values()}
     found = []
     for i, _ in model.edges:
         joint = model.joints[i]
@@ -55,8 +93,19 @@ def coordinates(model: Model) -> list[Coordinate]:
             label = model.qd_names[dof].replace("_", " ").replace(".", " ")
             is_rotation = bool(np.linalg.norm(axes[dof]) > 1e-9)
             name = model.qd_names[dof]
-            found.append(Coordinate(label, model.q_index[i] + k, dof, side[i], is_rotation, name=name))
+            way = f"about {_axis(axes[dof])}" if is_rotation else f"along {_axis(slides[dof])}"
+            c = Coordinate(label, model.q_index[i] + k, dof, side[i], is_rotation, 1.0, name, way, way)
+            known = anatomical.get(dof)
+            found.append(c if known is None else replace(known, label=label, name=name))
     return found
+
+
+def _axis(direction: Array) -> str:
+    """The axis of the world along a direction, such as "-y", or "its axis"."""
+    k = int(np.argmax(np.abs(direction)))
+    if abs(direction[k]) < NEARLY * max(float(np.linalg.norm(direction)), 1e-12):
+        return "its axis"
+    return ("-" if direction[k] < 0 else "") + AXES[k]
 
 
 def gait_coordinates(model: Model) -> dict[str, list[Coordinate]]:
@@ -65,7 +114,7 @@ def gait_coordinates(model: Model) -> dict[str, list[Coordinate]]:
     {} unless both legs have hip, knee and ankle. A joint is found by the word in its name (`hip_l`, `left_knee_pitch`);
     its flexion is the coordinate with the axis nearest to y in the neutral posture, over all joints with that word.
     """
-    side, axes = sides(model), _axes(model)
+    side, (axes, _) = sides(model), _axes(model)
     found: dict[str, list[Coordinate]] = {}
     for name, sign in FLEXION.items():
         for wanted_side in ("left", "right") if name != "lumbar" else ("middle",):
@@ -84,7 +133,9 @@ def gait_coordinates(model: Model) -> dict[str, list[Coordinate]]:
                 continue
             label = "flexion" if name == "lumbar" else ""
             sign_of_q = sign * float(np.sign(y))
-            found.setdefault(name, []).append(Coordinate(label, q_index, qd_index, side[i], True, sign_of_q))
+            positive, effort = DIRECTIONS.get(name, ("flexion", "flexion"))
+            c = Coordinate(label, q_index, qd_index, side[i], True, sign_of_q, "", positive, effort, name)
+            found.setdefault(name, []).append(c)
     if any(len(found.get(name, [])) != 2 for name in LEGS):
         return {}
     if "lumbar" in found:
@@ -99,7 +150,7 @@ def hip_planes(model: Model, flexion: Coordinate) -> dict[str, Coordinate]:
     flexion: of this hip, from `gait_coordinates`. Abduction and external rotation of a left leg are positive rotations
     about x and z, of a right leg negative ones.
     """
-    side, axes = sides(model), _axes(model)
+    side, (axes, _) = sides(model), _axes(model)
     inward = -1.0 if flexion.side == "left" else 1.0
     entries = [
         (axes[dof], model.q_index[i] + k, dof)
@@ -116,7 +167,8 @@ def hip_planes(model: Model, flexion: Coordinate) -> dict[str, Coordinate]:
         if near:
             axis, q_index, qd_index = max(near, key=lambda entry: abs(entry[0][k]))
             sign = inward * float(np.sign(axis[k]))
-            found[name] = Coordinate(name, q_index, qd_index, flexion.side, True, sign)
+            ways = f"hip {name}", OUTWARD[name]
+            found[name] = Coordinate(name, q_index, qd_index, flexion.side, True, sign, "", name, ways[1], ways[0])
     return found
 
 
@@ -129,17 +181,20 @@ def _beside(model: Model, flexion: Coordinate, axes: list[Array]) -> list[Coordi
             axis = int(np.argmax(np.abs(axes[dof])))
             label = ("bend right", "", "turn left")[axis]
             sign = float(np.sign(axes[dof][axis]))
-            found.append(Coordinate(label, model.q_index[joint] + k, dof, flexion.side, True, sign))
+            name, way = model.qd_names[dof], label
+            found.append(Coordinate(label, model.q_index[joint] + k, dof, flexion.side, True, sign, name, way, way))
     return found
 
 
 @kept_per_model
-def _axes(model: Model) -> list[Array]:
-    """World axis of rotation of every dof in the neutral posture; zero for a translation."""
+def _axes(model: Model) -> tuple[list[Array], list[Array]]:
+    """World axis of rotation of every dof in the neutral posture, zero for a translation; and the velocity of the
+    body's origin."""
     q = DM(model.neutral())
     axes: list[Array] = [np.zeros(3)] * model.nv
+    slides: list[Array] = [np.zeros(3)] * model.nv
     for i, _ in model.edges:
         J = np.array(DM(point_jacobian_6d(model, model.body_names[i - 1], q)).full())
         for dof in model.dofs_of(i):
-            axes[dof] = J[:3, dof]
-    return axes
+            axes[dof], slides[dof] = J[:3, dof], J[3:, dof]
+    return axes, slides

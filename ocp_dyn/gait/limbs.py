@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,8 +71,8 @@ def limbs(model: Model) -> list[Limb]:
 
 
 def chosen(limbs_of_model: Sequence[Limb], joints: Sequence[str]) -> list[Limb]:
-    """The limbs with only those coordinates that are named: by limb, joint, pair, or coordinate. KeyError for
-    others."""
+    """The limbs with only those coordinates that are named: by limb or pair, with both sides; by joint or coordinate,
+    with the named side alone. KeyError for others."""
     wanted = sequence(joints, "joints must be a sequence of names of joints or limbs")
     known = dict.fromkeys(name for limb in limbs_of_model for pair in limb.pairs for name in _names(limb, pair))
     for name in wanted:
@@ -82,10 +82,22 @@ def chosen(limbs_of_model: Sequence[Limb], joints: Sequence[str]) -> list[Limb]:
                 f"{names_in_message(tuple(known), 40)}{suggestion(name, known)}"
             )
     found = [
-        Limb(limb.name, tuple(p for p in limb.pairs if set(_names(limb, p)) & set(wanted)), limb.bodies)
+        Limb(limb.name, tuple(p for pair in limb.pairs for p in _wanted(limb, pair, set(wanted))), limb.bodies)
         for limb in limbs_of_model
     ]
     return [limb for limb in found if limb.pairs]
+
+
+def _wanted(limb: Limb, pair: Pair, wanted: set[str]) -> Iterator[Pair]:
+    """The pair, or that member of it which is named; none if neither is."""
+    if wanted & {limb.name, pair.label}:
+        yield pair
+        return
+    members = tuple(c for c in pair.members if wanted & {c.name, c.name.partition(".")[0]})
+    if len(members) == len(pair.members):
+        yield pair
+    elif members:
+        yield Pair(f"{pair.label}, {members[0].side}", members)
 
 
 def _names(limb: Limb, pair: Pair) -> list[str]:

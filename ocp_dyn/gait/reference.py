@@ -39,7 +39,7 @@ NUMBERS = {
 }  # fmt: skip
 """Keys of a header whose values are positive numbers (a slope may have any sign), with their units."""
 
-TEXTS = ("name", "source", "subjects", "sex")
+TEXTS = ("name", "source", "subjects", "sex", "kind")
 """Keys of a header whose values are texts."""
 
 FIGURES = {
@@ -88,7 +88,7 @@ class GaitReference:
 
     curves: mean and standard deviation, see `Curve`. numbers: values of the header, such as "speed" [m/s], "mass" [kg],
     "stature" [m]. source: the publication; subjects: the people, for the caption of a picture; sex: "male" or "female",
-    or "" if it is not told.
+    or "" if it is not told. kind: "measured" or "simulated", for the caption; "" if it is not told.
 
     >>> reference = ocp.gait_reference("winter")
     >>> reference.name, reference.numbers["speed"], round(float(reference.curves["knee flexion"].mean.max()), 1)
@@ -101,6 +101,7 @@ class GaitReference:
     subjects: str = ""
     sex: str = ""
     numbers: Mapping[str, float] = field(default_factory=dict)
+    kind: str = ""
 
     @property
     def caption(self) -> str:
@@ -118,7 +119,8 @@ def named_references() -> list[str]:
 
 
 def gait_reference(reference: Any) -> GaitReference:
-    """A measured gait by its name, or from the path of a table (.csv), or a `GaitReference` itself.
+    """A gait to hold others against: measured, by its name or from the path of a table (.csv); of a `GaitReference`, a
+    `Gait` or a solved walk, whose right leg it is.
 
     Names: "winter", adults at their natural cadence (Winter 1991); "rajagopal", one adult with the curves of all three
     planes (Rajagopal et al. 2016), without a deviation; "schwartz_very_slow", "schwartz_slow",
@@ -133,9 +135,22 @@ def gait_reference(reference: Any) -> GaitReference:
     """
     if isinstance(reference, GaitReference):
         return reference
+    if hasattr(reference, "phases") and hasattr(reference, "gait"):
+        reference = reference.gait()
+    if hasattr(reference, "curves") and hasattr(reference, "events"):
+        return reference_of(reference)
     if isinstance(reference, str) and not reference.lower().endswith(".csv") and not Path(reference).is_file():
         return _read(FOLDER / f"{name_among(reference, named_references(), 'reference', 'measured gait')}.csv")
     return _read(path_of(reference, "reference"))
+
+
+def reference_of(gait: GaitData) -> GaitReference:
+    """The curves of a walk as a reference, without standard deviations."""
+    unknown = np.full(PERCENT.size, np.nan)
+    given = {"speed": "speed_m_per_s", **FIGURES}
+    numbers = {key: gait.figures[figure] for key, figure in given.items() if figure in gait.figures}
+    found = {name: Curve(np.asarray(curve, dtype=float), unknown) for name, curve in gait.curves.items()}
+    return GaitReference(gait.title, found, numbers=numbers, kind=str(getattr(gait, "kind", "")))
 
 
 def _read(path: Path) -> GaitReference:
@@ -178,7 +193,7 @@ def parse(text: str, name: str = "") -> tuple[GaitReference, list[TableFault]]:
     if texts.get("sex", "male") not in ("male", "female"):
         faults.append(TableFault(0, f"sex must be male or female, got {repr_in_message(texts['sex'])}"))
     made = GaitReference(texts.get("name", name), curves, texts.get("source", ""), texts.get("subjects", ""),
-                         texts.get("sex", ""), numbers)  # fmt: skip
+                         texts.get("sex", ""), numbers, texts.get("kind", ""))  # fmt: skip
     return made, sorted(faults)
 
 
@@ -345,6 +360,7 @@ def write_table(gait: GaitData, path: Any) -> Path:
     """Writes the curves and figures of a walk as a table of this format; empty cells where a curve is nan."""
     target = path_of(path)
     head = [f"# name: {gait.title}"]
+    head += [f"# kind: {kind}"] if (kind := getattr(gait, "kind", "")) else []
     given = {"speed": "speed_m_per_s", "slope": "slope", **FIGURES}
     for key, figure in given.items():
         if figure in gait.figures and (key == "slope" or gait.figures[figure] > 0):

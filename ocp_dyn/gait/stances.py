@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .._base.checks import positive
-from .cuts import LOADED, pressing
+from .cuts import load_of, pressing
 from .unrolled import MotionLike
 
 
@@ -35,13 +35,13 @@ class Sample(NamedTuple):
     force: float | None
 
 
-def stances(solution: MotionLike, least: float = LOADED) -> tuple[Stance, ...]:
+def stances(solution: MotionLike, least: float | None = None) -> tuple[Stance, ...]:
     """The stances of all feet, by touch-down, in one cycle: of a mirrored motion two steps, else the whole motion.
 
-    least [N]: force above which a compliant foot is on the ground; its times are interpolated between the middles of
-    intervals. Other feet are on the ground in the phases that hold them.
+    least [N]: force above which a compliant foot is on the ground, by default that of `load_of`; its times are
+    interpolated between the middles of intervals. Other feet are on the ground in the phases that hold them.
     """
-    positive(least, "least [N]")
+    least = load_of(solution.model) if least is None else positive(least, "least [N]")
     found = []
     for foot, samples in contact_samples(solution, least).items():
         found += [Stance(foot, *times) for times in _spans(samples, least, solution.repeats)]

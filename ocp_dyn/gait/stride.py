@@ -22,7 +22,7 @@ from ..functions.function import function
 from ..mechanism import Model
 from ..mechanism.equal_models import kept_per_model
 from .bodies import Side
-from .cuts import LOADED
+from .cuts import load_of
 from .data import PERCENT
 from .joint_angles import Coordinate
 from .stances import contact_samples
@@ -37,8 +37,8 @@ class LoadedStance:
     """The time of one foot on the ground, from `start` to `end` [s], with the forces at the midpoints of intervals.
 
     t (n); force (n, 3) [N], world axes; pressure (n, 2): center of pressure in the frame of the foot, forward
-    from the heel and to the left [foot lengths]; nan for a small load or an unknown foot. soft: whether the force
-    decides when it stands, so that it begins and ends with `LOADED`.
+    from the heel and to the left [foot lengths]; nan for a small load or an unknown foot. soft: the force
+    with which it begins and ends, if the force decides when it stands; else 0.
     """
 
     start: float
@@ -46,7 +46,7 @@ class LoadedStance:
     t: Array
     force: Array
     pressure: Array
-    soft: bool = False
+    soft: float = 0.0
 
 
 class Stride:
@@ -179,7 +179,7 @@ def _to_ends(stance: LoadedStance, values: Array, pushes: bool) -> Array:
     """
     t = stance.t
     if stance.soft:
-        end = LOADED if pushes else 0.0
+        end = stance.soft if pushes else 0.0
         return np.concatenate([[end], values, [end]])
     if len(t) < 2:
         return np.concatenate([values[:1], values, values[-1:]])
@@ -241,7 +241,7 @@ def _steps(model: Model) -> tuple[Rows, Rows]:
 
 def _stances(stride: Stride, side: Side) -> LoadedStance:
     """The stance of a foot. Where phases switch its contacts, it lasts as long as they do; where the contacts of a foot
-    are never switched, or compliant, while they carry more than `LOADED`. ValueError unless it leaves the ground
+    are never switched, or compliant, while they carry more than `load_of`. ValueError unless it leaves the ground
     once per stride.
     """
     pieces = list(_loads(stride, side))
@@ -249,14 +249,14 @@ def _stances(stride: Stride, side: Side) -> LoadedStance:
     soft = _compliant_load(stride, {s.name for _, supports, *_ in pieces for s in supports})
     if soft is not None:
         t, load = soft
-        down, up = _crossings(t, load - LOADED, stride.duration)
+        down, up = _crossings(t, load - load_of(stride.model), stride.duration)
     elif any(present) and not all(present):
         spans = [stretch.t[[0, -1]] for stretch, *_ in pieces]
         down, up = _switched(present, spans)
     else:
         t = np.concatenate([stretch.middle for stretch, *_ in pieces])
         load = np.concatenate([force[:, 2] for _, _, force, _ in pieces])
-        down, up = _crossings(t, load - LOADED, stride.duration)
+        down, up = _crossings(t, load - load_of(stride.model), stride.duration)
     if len(down) != 1 or len(up) != 1:
         raise ValueError(
             f"the curves of a gait need feet that leave the ground once per stride, and the {side} one leaves it "
@@ -270,13 +270,13 @@ def _stances(stride: Stride, side: Side) -> LoadedStance:
                 found.append((stretch.middle + shift, force, pressure))
     t, force, pressure = (np.concatenate(parts) for parts in zip(*found, strict=True))
     on = (t >= start) & (t <= end)
-    return LoadedStance(start, end, t[on], force[on], pressure[on], soft is not None)
+    return LoadedStance(start, end, t[on], force[on], pressure[on], load_of(stride.model) if soft is not None else 0.0)
 
 
 def _compliant_load(stride: Stride, names: set[str]) -> tuple[Array, Array] | None:
     """(times, load [N]) of the compliant contacts with these names, at the midpoints of the intervals of the stride,
     also of those in which they carry almost nothing; None if a contact is not compliant."""
-    samples = [of for name, of in contact_samples(stride.motion, LOADED).items() if name in names]
+    samples = [of for name, of in contact_samples(stride.motion, load_of(stride.model)).items() if name in names]
     if not samples or any(sample.force is None for of in samples for sample in of):
         return None
     t = np.array([(sample.begin + sample.end) / 2 for sample in samples[0]])

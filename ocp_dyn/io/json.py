@@ -24,6 +24,7 @@ import numpy as np
 from casadi import DM
 
 from .. import joints as joint_kinds
+from .._base.checks import named_arguments
 from .._base.files import path_of, whole_file
 from .._base.types import ModelError, name_fault, repr_in_message, suggestion
 from ..joints import CustomJoint, Fixed, Joint
@@ -50,6 +51,14 @@ JOINT_CLASSES: dict[str, type[Joint]] = {
 """The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a
 function."""
 DOF_FIELDS = {field.name: "nq" if field.name in SIZE_NQ else "nv" for field in dataclasses.fields(DofData)}
+WRITERS = {
+    ".urdf": "od.io.write_urdf",
+    **dict.fromkeys((".xml", ".mjcf"), "od.io.write_mjcf"),
+    ".osim": "od.io.write_osim",
+    **dict.fromkeys((".sdf", ".lua", ".biomod"), "a name that ends in .json"),
+}
+"""What writes models of other formats, by the endings of their files."""
+
 ROWS = ("bodies", "frames", "passive", "markers", "muscles", "wraps", "prescribed", "constraints", "bushings")
 """Lists of a file that have a line for each of their entries."""
 ADDED_FIELDS = ("stiffness", "armature", "rest", "tau_min")
@@ -61,7 +70,8 @@ ADDED_FIELDS = ("stiffness", "armature", "rest", "tau_min")
 def save_model(model: Model, path: str | PathLike[str]) -> None:
     """Writes `model` as JSON, a body per line; the file appears complete or not at all (see `whole_file`).
 
-    Raises ModelError for a model that JSON cannot hold (see `model_to_dict`), OSError if it cannot be written.
+    Raises ModelError for a model that JSON cannot hold (see `model_to_dict`), ValueError for a name with the ending of
+    another format, OSError if it cannot be written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -72,6 +82,9 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
     link1  joint1  Revolute  0  0   1
     other frames: tip
     """
+    other = WRITERS.get(path_of(path).suffix.lower())
+    if other is not None:
+        raise ValueError(f"save_model writes JSON, and {str(path)!r} has the ending of another format: use {other}")
     data = model_to_dict(model)
     parts = []
     for key, value in data.items():
@@ -84,6 +97,7 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
         partial.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
+@named_arguments
 def load_model(path: str | PathLike[str], *, joints: Any = ()) -> Model:
     """The model `save_model` wrote: equal to it bit for bit.
 
@@ -121,29 +135,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     >>> od.model_to_dict(rod)["bodies"][0]["name"]
     'link1'
     """
-    bodies = []
-    for i, parent in model.edges:
-        where = f"body {repr_in_message(model.body_names[i - 1])}"
-        body: dict[str, Any] = {
-            "name": model.body_names[i - 1],
-            "joint_name": model.joint_names[i - 1],
-            "parent": parent,
-            "joint": _joint_to_dict(model.joints[i], where),
-            "X_tree": _transform_to_dict(model.X_tree[i], where),
-            "inertia": {
-                "m": _numbers(model.I[i].m, where)[0][0],
-                "h": [row[0] for row in _numbers(model.I[i].h, where)],
-                "I": _numbers(model.I[i].I, where),
-                **({"I_com": _numbers(far.I_com, where)} if isinstance(far := model.I[i], FarInertia) else {}),
-            },
-        }
-        q, v = model.q_index[i : i + 2], model.v_index[i : i + 2]
-        if model.joint_names[i - 1] in model.named_entries:
-            body["coordinates"] = list(model.named_entries[model.joint_names[i - 1]])
-        for key, size in DOF_FIELDS.items():
-            part = getattr(model.dofs, key)[slice(*(q if size == "nq" else v))]
-            body[key] = [_number(x) for x in part]
-        bodies.append(body)
+    bodies = [_body_to_dict(model, i, parent) for i, parent in model.edges]
     frames = [
         {"name": f.name, "body": f.body, "X": _transform_to_dict(f.X, f"frame {repr_in_message(f.name)}")}
         for f in model.frames.values()
@@ -158,6 +150,44 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {}) | (
         passive | annotations_to_dict(model)
     )  # fmt: skip
+
+
+def _body_to_dict(model: Model, i: int, parent: int) -> dict[str, Any]:
+    where = f"body {repr_in_message(model.body_names[i - 1])}"
+    body: dict[str, Any] = {
+        "name": model.body_names[i - 1],
+        "joint_name": model.joint_names[i - 1],
+        "parent": parent,
+        "joint": _joint_to_dict(model.joints[i], where),
+        "X_tree": _transform_to_dict(model.X_tree[i], where),
+        "inertia": {
+            "m": _numbers(model.I[i].m, where)[0][0],
+            "h": [row[0] for row in _numbers(model.I[i].h, where)],
+            "I": _numbers(model.I[i].I, where),
+            **({"I_com": _numbers(far.I_com, where)} if isinstance(far := model.I[i], FarInertia) else {}),
+        },
+    }
+    q, v = model.q_index[i : i + 2], model.v_index[i : i + 2]
+    if model.joint_names[i - 1] in model.named_entries:
+        body["coordinates"] = list(model.named_entries[model.joint_names[i - 1]])
+    for key, size in DOF_FIELDS.items():
+        part = getattr(model.dofs, key)[slice(*(q if size == "nq" else v))]
+        body[key] = [_number(x) for x in part]
+    return body
+
+
+def model_outline(model: Model) -> dict[str, Any]:
+    """What JSON can hold of a model that it cannot hold whole: its name, the names of q and qd, and all bodies, of
+    which "unsaved" tells why one is not complete."""
+    bodies = []
+    for i, parent in model.edges:
+        try:
+            bodies.append(_body_to_dict(model, i, parent))
+        except ModelError as error:
+            joint = {"kind": type(model.joints[i]).__name__, "labels": list(model.joints[i].q_labels)}
+            names = {"name": model.body_names[i - 1], "joint_name": model.joint_names[i - 1], "parent": parent}
+            bodies.append(names | {"joint": joint, "unsaved": str(error)})
+    return {"name": model.name, "q_names": list(model.q_names), "qd_names": list(model.qd_names), "bodies": bodies}
 
 
 @np.errstate(over="ignore", invalid="ignore")  # from numbers near the largest, which the checks then refuse

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from .._base.checks import choice
+from .._base.checks import choice, named_arguments
 from .._base.files import path_of
 from .._base.types import (
     LARGEST_MAGNITUDE,
@@ -40,6 +40,7 @@ DEFAULT_AXIS = (1.0, 0.0, 0.0)
 """The axis of a URDF joint that gives none."""
 
 
+@named_arguments
 def load_urdf(
     path: str | PathLike[str],
     root: Joint | None = None,
@@ -90,6 +91,7 @@ def load_urdf(
     return replace(model, shape_files=(ShapeFile(str(file.resolve())),))
 
 
+@named_arguments
 def parse_urdf(
     text: str | bytes,
     root: Joint | None = None,

@@ -86,10 +86,11 @@ def muscle_torques(model: Model, q: M | Numbers, F_mt: M | Numbers, *, tolerance
     DM([00, -3])
     """
     smooth = _Smooth(model, cast_to_matrix(q), positive(tolerance, "tolerance [m]"))
-    tau = type(smooth.q)(model.nv, 1)
-    for dof, force in smooth.torques(cast_to_matrix(F_mt)).items():
+    F = cast_to_matrix(F_mt)
+    tau = type(F if isinstance(smooth.q, DM) else smooth.q)(model.nv, 1)
+    for dof, force in smooth.torques(F).items():
         tau[dof] = force
-    return as_type(tau, q)
+    return as_type(tau, F if isinstance(q, DM) else q)
 
 
 class _Smooth:

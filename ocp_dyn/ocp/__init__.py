@@ -22,6 +22,7 @@ at 1 rad/s, with a foot at its upper end on which 30 N act along x, 100 N upward
 >>> instant.wrenches[foot], instant.places[foot] = ca.DM([0, 2, 0, 30, 0, 100]), ca.DM([0, 0, 0])
 """
 
+from .._base.checks import name_fields_of as _name_fields_of
 from .._base.convergence import Interrupted as Interrupted
 from .._base.convergence import NotConverged as NotConverged
 from .._base.convergence import NotConvergedWarning as NotConvergedWarning
@@ -64,6 +65,8 @@ from .horizon.plan import PlannedInstant as PlannedInstant
 from .horizon.tuning import Tuning as Tuning
 from .motion.contact_shapes import contact_shapes as contact_shapes
 from .motion.motion import PhaseMotion as PhaseMotion
+from .motion.strength_use import JointStrength as JointStrength
+from .motion.strength_use import StrengthUse as StrengthUse
 from .problem import Problem as Problem
 from .recorded import MeasurementErrors as MeasurementErrors
 from .recorded import TrackingErrors as TrackingErrors
@@ -126,6 +129,7 @@ from .statement.objectives import LeastSquares as LeastSquares
 from .statement.objectives import RateCost as RateCost
 from .statement.objectives import SlackCost as SlackCost
 from .statement.objectives import TrackingCost as TrackingCost
+from .statement.objectives import name_terms as _name_terms
 from .statement.path_constraints import CenterOfPressure as CenterOfPressure
 from .statement.path_constraints import Clearance as Clearance
 from .statement.path_constraints import FrictionCone as FrictionCone
@@ -145,6 +149,8 @@ from .statement.phases import Phase as Phase
 from .statement.state.channels import Channel as Channel
 from .statement.state.components import Component as Component
 from .statement.state.dependent import DependentJoints as DependentJoints
+from .statement.state.given_states import At as At
+from .statement.state.given_states import Rest as Rest
 from .statement.tracking import TrackForces as TrackForces
 from .statement.tracking import TrackJoints as TrackJoints
 from .statement.tracking import TrackMarkers as TrackMarkers
@@ -188,4 +194,6 @@ from .workflows.sweeps.points import latin_hypercube as latin_hypercube
 from .workflows.sweeps.points import neighborhoods as neighborhoods
 from .workflows.sweeps.sweep import Sweep as Sweep
 
+_name_fields_of(globals())
+_name_terms(globals())
 _only_names(globals())

@@ -135,7 +135,7 @@ class Problem(Statement, Displayed):
         return found
 
     def check(self, *, values: Mapping[str, Any] | None = None) -> list[str]:
-        """Faults and difficulties of the problem, as sentences; see `ocp_dyn.ocp.check`.
+        """Faults and difficulties of the problem, as sentences, by foot; see `ocp_dyn.ocp.check`.
 
         >>> turn(ocp.TorqueSquared()).check()  # nothing is wrong
         []

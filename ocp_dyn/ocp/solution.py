@@ -10,7 +10,6 @@ from typing import Any
 from .._base.convergence import failure, mark_of, warn
 from .._base.display import Picture, image, table
 from .._base.types import Array, truth
-from ..gait.cuts import LOADED
 from ..gait.gait import Gait
 from ..gait.stances import Stance, stances
 from .analysis import active_set, deciding, defects, summary
@@ -24,9 +23,10 @@ from .analysis.measured_bands import OUTSIDE, outside_bands
 from .analysis.metabolic_cost import Metabolism, metabolic_rate
 from .analysis.refinement import Refinement, refinement
 from .analysis.summary import Summary
-from .motion import tables
+from .motion import sampled_tables, tables
 from .motion.motion import Motion
 from .motion.solution_files import load_motion, save_motion
+from .motion.strength_use import StrengthUse, strength_use
 from .torque_sources.effort import JointWork, RestingRate
 from .torque_sources.joint_loads import JointLoad
 from .torque_sources.metabolic import MetabolicRate
@@ -114,6 +114,17 @@ class Solution(Motion):
         """
         return joint_load(self, load)
 
+    def strength_use(self) -> StrengthUse:
+        """Largest torque over the limit of every joint, the largest share first, as a table; see `StrengthUse`.
+
+        `od.viz.plot_strength(solution)` draws it.
+
+        >>> strong = ocp.Problem(wheel.with_limits(effort=6.0), turn(ocp.TorqueSquared()).phases, boundary=[rest])
+        >>> strong.solve(progress=False).strength_use().line
+        'rim_joint 95 %'
+        """
+        return strength_use(self)
+
     def defects(self) -> Defects:
         """Errors of the discretization: re-integrates every interval, and every phase as a whole; see `Defects`.
 
@@ -166,10 +177,11 @@ class Solution(Motion):
         """
         return defects.drift(self)
 
-    def stances(self, least: float = LOADED) -> tuple[Stance, ...]:
+    def stances(self, least: float | None = None) -> tuple[Stance, ...]:
         """Times of each foot on the ground, by touch-down, in one cycle: two steps of a mirrored motion; see `Stance`.
 
-        least: force [N] above which a compliant foot is on the ground. Other feet are in the phases that hold them.
+        least: force [N] above which a compliant foot is on the ground, by default 20 N, or 3 % of the weight of a light
+        body. Other feet are in the phases that hold them.
 
         >>> solution.stances()  # no contacts
         ()
@@ -260,9 +272,9 @@ class Solution(Motion):
         """
         return floquet(self, **options).multipliers
 
-    def animate(self, path: str | Path, **options: Any) -> Path:
-        """Writes an animation (.gif, .html, .mp4) and returns its path, which a notebook shows as the animation; see
-        `ocp_dyn.viz.animate` for the options.
+    def animate(self, path: str | Path | None = None, **options: Any) -> Any:
+        """Writes an animation (.gif, .html, .mp4) and returns its path, which a notebook shows as the animation;
+        without a path a notebook shows it at once. See `ocp_dyn.viz.animate` for the options.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -284,12 +296,12 @@ class Solution(Motion):
         """Figure of joint angles, torques and contact forces over time, written to `path` if given; see
         `ocp_dyn.viz.plot`.
 
-        reference: a measured gait to hold a walk against, by a name such as "winter", the path of a table, a
-        `GaitReference`, or a list of them: the figure then shows both legs over their strides with its bands behind the
-        curves, see `Gait.plot`; the only other option is `quantities`.
+        reference: a gait to hold a walk against: measured, by a name such as "winter", the path of a table, a
+        `GaitReference`; another solved walk or its `gait()`; or a list of them: the figure then shows both legs over
+        their strides with its bands behind the curves, see `Gait.plot`; the only other option is `quantities`.
 
         >>> [axis.get_ylabel() for axis in solution.plot().axes]
-        ['degrees', 'degrees/s', 'N m']
+        ['degrees (+ about z)', 'degrees/s (+ about z)', 'N m (+ about z)']
         """
         if reference is not None:
             from ..viz.gait_curves import plot_beside
@@ -334,7 +346,10 @@ class Solution(Motion):
         return drawn
 
     def to_csv(self, path: str | Path, **options: Any) -> Path:
-        """Writes a table with a line per node, as .csv, and returns its path; see `ocp_dyn.ocp.motion.tables.table`.
+        """Writes a table as .csv, and returns its path; see `ocp_dyn.ocp.motion.tables.table`.
+
+        A line per node; with samples=101 at even times, with stride=True over a whole stride of a walk, both with
+        ground forces and centers of pressure in world axes. layout, delimiter: for other programs.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -343,19 +358,37 @@ class Solution(Motion):
         """
         return tables.to_csv(self, path, **options)
 
-    def table(self, layout: str = "") -> dict[str, Array]:
+    def table(self, layout: str = "", **options: Any) -> dict[str, Array]:
         """The columns of `to_csv` as arrays, by name; see `ocp_dyn.ocp.motion.tables.table`.
 
         >>> list(solution.table())
         ['time', 'phase', 'q rim_joint', 'qd rim_joint', 'tau rim_joint']
         """
-        return tables.table(self, layout)
+        return tables.table(self, layout, **options)
+
+    def to_dataframe(self, **options: Any) -> Any:
+        """The columns of `table` as a DataFrame of pandas; options: stride, samples. ImportError without pandas.
+
+        >>> solution.to_dataframe(samples=3)["q rim_joint"].round(3).tolist()
+        [0.0, 0.5, 1.0]
+        """
+        return sampled_tables.to_dataframe(self, tables.table(self, **options))
+
+    def to_xarray(self, **options: Any) -> Any:
+        """The columns of `table` as a Dataset of xarray: q, qd and tau by entry, forces and centers of pressure by foot
+        and axis; options: stride, samples. ImportError without xarray (the extra `data`).
+
+        >>> dict(solution.to_xarray(samples=3)["q"].sizes)
+        {'sample': 3, 'q_entry': 1}
+        """
+        return sampled_tables.to_xarray(self, tables.table(self, **options))
 
     def save(self, path: str | Path) -> Path:
         """Writes everything to one .npz file, the model included, and returns its path; `Solution.load` reads it.
 
         The folder is made if it is missing; the file appears complete or not at all. It holds a digest of every part,
-        by which `load` knows a file that is not whole.
+        by which `load` knows a file that is not whole. Numbers are always saved; of functions in a model, as in a
+        `CustomJoint`, or in a constraint the names are, with a `ModelWarning`: `load(path, problem=problem)` reads it.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -366,22 +399,24 @@ class Solution(Motion):
 
     @staticmethod
     def load(
-        path: str | Path, *, joints: Any = (), constraints: Any = (), components: Any = (), verify: bool = True
-    ) -> Solution:
+        path: str | Path, *, joints: Any = (), constraints: Any = (), components: Any = (), verify: bool = True,
+        problem: Any = None,
+    ) -> Solution:  # fmt: skip
         """Reads a file that `save` wrote.
 
         joints, constraints: classes of the user's own joints and constraints in the file, such as `joints=(Screw,)`.
         components: those of the problem, such as `problem.components`, which a file does not hold; `defects` needs
-        them. verify: False reads a file that another program has written or changed, if all its parts fit each other.
-        ModelError, a ValueError, for a damaged or changed file or another kind of file; OSError if the file cannot be
-        read. A `NotConvergedWarning` tells that the solver did not converge.
+        them. problem: the problem that was solved, which has all that a file cannot hold: components, a `CustomJoint`,
+        a constraint with a function. verify: False reads a file that another program has written or changed, if all its
+        parts fit each other. ModelError, a ValueError, for a damaged or changed file or another kind of file; OSError
+        if the file cannot be read. A `NotConvergedWarning` tells that the solver did not converge.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     ocp.Solution.load(solution.save(f"{folder}/turn.npz")).converged
         True
         """
-        own = {"joints": joints, "constraints": constraints, "components": components}
+        own = {"joints": joints, "constraints": constraints, "components": components, "problem": problem}
         solution = load_motion(path, Solution, **own, verify=verify)
         if not solution.converged:
             warn(f"{path}: {failure(solution)}")

@@ -117,7 +117,7 @@ def measured(
     N = times.size
     both = [] if markers is None else [name for name in markers.names if name in places]
     if markers is not None and not both:
-        hint = no_such_name(markers.names[0], places) if places else "any marker"
+        hint = no_such_name(markers.names[0], places) if places else "markers"
         raise ModelError(
             f"fit_motion: none of the recorded markers {names_in_message(markers.names, 6)} is on the model; it has no "
             f"{hint}{'' if places else ': give places={name: (frame, point)}'}"

@@ -9,6 +9,7 @@ import numpy as np
 from casadi import DM
 
 from .._base import checks
+from .._base.checks import named_arguments
 from .._base.types import Array, repr_in_message
 from ..codegen import compile as machine_code
 from ..dynamics.kinematics import resolve
@@ -84,6 +85,7 @@ class NetMoments:
         return _gait(self, checks.choice(side, ("left", "right"), "gait: side"), events, foot)
 
 
+@named_arguments
 def net_moments(
     motion: FittedMotion, forces: Recording | None = None, *, passive: bool = False, compiled: bool = False
 ) -> NetMoments:
@@ -189,7 +191,7 @@ def _gait(found: NetMoments, side: Any, events: Events | None, foot: str) -> Gai
             ):
                 told |= {name: 100 * (x - begin) / (end - begin) for x in at_[::-1] if begin < x < end}  # noqa: B035
     numbers = {"stride_time_s": end - begin, "cadence_steps_per_min": 120 / (end - begin)}
-    return Gait(side, f"{(model.name or 'walk').replace('_', ' ')}, measured", curves, told, numbers)
+    return Gait(side, f"{(model.name or 'walk').replace('_', ' ')}, measured", curves, told, numbers, kind="measured")
 
 
 def _segments(motion: FittedMotion, joints: Any, side: str) -> dict[str, Array]:

@@ -11,6 +11,8 @@ from ..gait.bodies import locate as locate
 from . import gait_curves as _gait_curves  # noqa: F401, registers the figure of a gait
 from .animation import animate as animate
 from .cycle import plot_gait_cycle as plot_gait_cycle
+from .gait_comparison import plot_differences as plot_differences
+from .gait_comparison import plot_gaits as plot_gaits
 from .overview import overview as overview
 from .panels import Band as Band
 from .pictures.mechanism import plot_model as plot_model
@@ -19,6 +21,7 @@ from .pictures.simulations import animate_simulation as animate_simulation
 from .pictures.simulations import plot_constraint_errors as plot_constraint_errors
 from .pictures.simulations import plot_energy as plot_energy
 from .pictures.spy import spy as spy
+from .pictures.strength import plot_strength as plot_strength
 from .plots import plot as plot
 from .plots import plot_angles as plot_angles
 from .plots import plot_forces as plot_forces

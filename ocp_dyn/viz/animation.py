@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.checks import choice, function, whole
+from .._base.checks import choice, function, named_arguments, whole
 from .._base.convergence import mark_of
 from .._base.files import path_of
 from .._base.types import Array, finite, is_whole, repr_in_message, sequence, suggestion
@@ -44,7 +44,7 @@ from .drawing import (
 )
 from .muscles import MuscleShapes
 from .player import Scene, page
-from .shown.path import AnimationPath
+from .shown.path import AnimationPage, AnimationPath
 from .skeleton import Segment, skeleton
 from .terrain.side import FrontGround, Ground, SideGround
 from .terrain.slabs import risers
@@ -63,9 +63,10 @@ LONG = 4.0
 """Size of a model [m] from which on the ground has a tick per meter, and below a tick per half meter."""
 
 
+@named_arguments
 def animate(
     solution: MotionLike,
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     steps: int = 4,
     fps: float = 25.0,
@@ -73,9 +74,9 @@ def animate(
     speed: float = 1.0,
     size: tuple[int, int] = (720, 420),
     progress: Progress | None = None,
-) -> AnimationPath:
+) -> AnimationPath | AnimationPage:
     """Writes a motion as a looping .gif, as .html, or as .mp4 (needs the program ffmpeg); returns the path, which a
-    notebook shows as the animation.
+    notebook shows as the animation. Without a path nothing is written: a notebook shows the .html, which is returned.
 
     A .html file plays in any browser, without further files; the user can stop, slow down and turn the motion there.
 
@@ -99,13 +100,16 @@ def animate(
     ...     print(od.viz.animate(solution, f"{folder}/turn.html").stat().st_size > 1000)
     True
     """
-    path = path_of(path)
+    path = None if path is None else path_of(path)
     check_motion(solution)
-    ffmpeg = _writer(path)
+    ffmpeg = None if path is None else _writer(path)
     _check(steps, fps, view, speed, size)
     if progress is not None:
         function(progress, "animate: progress", ": it takes (frames done, frames in all)")
     check_finite(solution, "animate")
+    if path is None:
+        scene = _scene(_film(solution, steps, 1 / fps, speed, view))
+        return AnimationPage(page(scene, size, speed), scene.title)
     if path.suffix.lower() == ".html":
         _write_html(path, _film(solution, steps, 1 / fps, speed, view), size, progress)
         return AnimationPath(path)
@@ -335,9 +339,17 @@ def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[An
 
 def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progress | None) -> None:
     """Writes the page that plays the motion; it opens with the side view unless only the front view is requested."""
-    model, count = film.motion.model, len(film.times)
+    with picture_file(path) as partial:
+        partial.write_text(page(_scene(film), size, film.speed), encoding="utf-8")
+    if progress is not None:
+        progress(len(film.times), len(film.times))
+
+
+def _scene(film: _Film) -> Scene:
+    """The content of the page of a film."""
+    model = film.motion.model
     faces = film.ground.faces if film.straight.steady else []
-    scene = Scene(
+    return Scene(
         title=": ".join([*filter(None, [mark_of(film.motion)]), (model.name or "motion").replace("_", " ")]),
         segments=film.segments,
         points=film.points,
@@ -352,10 +364,6 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
         faces=[face.corners for face in faces],
         risers=risers(faces),
     )
-    with picture_file(path) as partial:
-        partial.write_text(page(scene, size, film.speed), encoding="utf-8")
-    if progress is not None:
-        progress(count, count)
 
 
 def _palette(frames: list[Array]) -> Any:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.checks import some_of
+from .._base.checks import named_arguments, some_of
 from .._base.convergence import mark_of
 from .._base.types import Array, truth
 from ..gait.bodies import Side
+from ..gait.data import POSITIVE
+from ..gait.joint_angles import directed
 from ..gait.unrolled import MotionLike, touch_down
 from .drawing import COLORS, FAINT, INK, across, figure, legend, mix_with_white, picture_format, save
 from .panels import Bands, Chart, checked_bands, dress
@@ -49,6 +51,7 @@ TITLES = {
 UNITS = {"angles": "degrees", "moments": "N m/kg", "powers": "W/kg"}
 
 
+@named_arguments
 def plot_gait_cycle(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -91,7 +94,7 @@ def plot_gait_cycle(
                 _bars(axes, joint)
             _legs(axes, chart, row, joint, strikes)
             below = "gait cycle of the leg [%]" if i == len(rows) - 1 else ""
-            dress(axes, title, UNITS[row], below, (0.0, 100.0))
+            dress(axes, title, directed(UNITS[row], [POSITIVE[title]]), below, (0.0, 100.0))
             axes.set_xticks([0, 25, 50, 75, 100])
             if not k and not i:
                 lift = (strikes["right"][1] - strikes["right"][0]) % 100

@@ -61,17 +61,19 @@ def picture_format(path: str | Path | None) -> str:
     return suffix[1:]
 
 
-def save(made: Figure, path: str | Path | None, dpi: float = 150.0) -> None:
-    """Writes the figure to `path`, completely or not at all; None writes nothing. All texts are plain: a name with
-    dollar signs is not a formula."""
+def save(made: Figure, path: str | Path | None, dpi: float = 150.0, math: bool = False) -> None:
+    """Writes the figure to `path`, completely or not at all; None writes nothing. All texts are plain, a name with
+    dollar signs is not a formula, unless there is `math`. Type is embedded as TrueType (Type 42), as journals ask."""
     from matplotlib.text import Text
 
     for text in made.findobj(Text):
         if isinstance(text, Text):
-            text.set_parse_math(False)
+            text.set_parse_math(math and "$" in text.get_text())
     kind = picture_format(path)
     if path is not None:
-        with picture_file(Path(path)) as partial:
+        from matplotlib import rc_context
+
+        with picture_file(Path(path)) as partial, rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
             made.savefig(partial, format=kind, dpi=dpi, facecolor="white")
 
 

@@ -14,8 +14,9 @@ from .._base.display import figure_of
 from .._base.types import repr_in_message
 from ..gait import curves
 from ..gait.compare import compare
-from ..gait.data import PERCENT, UNITS, GaitData
+from ..gait.data import PERCENT, POSITIVE, UNITS, GaitData
 from ..gait.gait import Gait
+from ..gait.joint_angles import directed
 from ..gait.reference import GaitReference, gait_reference
 from ..gait.unrolled import Walk
 from .drawing import COLORS, FAINT, INK, SHADE, across, figure, mix_with_white, picture_format, save
@@ -66,7 +67,7 @@ def plot_gait(
     panels = [[name for name in ROWS[row] if name in gaits[0].curves] for row in rows]
     panels = [[_hip(name, references) for name in row] for row in panels if row]
     tints = _tints(references)
-    captions = [(k, line) for k, r in enumerate(references) for line in textwrap.wrap(_caption(r), LETTERS)]
+    captions = [(k, line) for k, r in enumerate(references) for line in textwrap.wrap(caption(r), LETTERS)]
     foot = BELOW + 0.19 * len(captions)
     width, height = WIDE * 3 + 0.1, 0.4 + HIGH * len(panels) + foot
     made = figure(width, height)
@@ -98,7 +99,7 @@ def plot_beside(motion: Walk, reference: Any, path: Any = None, quantities: Any 
 
 
 def as_references(reference: Any) -> list[GaitReference]:
-    """Measured gaits from one or several names, paths or references; none for None."""
+    """Gaits to hold walks against, from one or several names, paths, references, gaits or motions; none for None."""
     if reference is None:
         return []
     several = isinstance(reference, (list, tuple))
@@ -116,9 +117,9 @@ def _has_band(reference: GaitReference) -> bool:
     return any(np.isfinite(curve.sd).any() for curve in reference.curves.values())
 
 
-def _caption(reference: GaitReference) -> str:
+def caption(reference: GaitReference) -> str:
     """Meaning and source of a band, in a line or two."""
-    what = "mean and 2 standard deviations" if _has_band(reference) else "measured"
+    what = "mean and 2 standard deviations" if _has_band(reference) else reference.kind or "measured"
     people = f" of {reference.subjects}" if reference.subjects else ""
     source = f"; {reference.source}" if reference.source and reference.source != reference.name else ""
     return f"{reference.name}: {what}{people}{source}"
@@ -160,7 +161,7 @@ def _panel(axes: Axes, name: str, gaits: Sequence[GaitData], references: Sequenc
     for k, (text, tint) in enumerate(told):
         color = INK if len(references) == 1 else tint
         axes.text(0.99, 1.0 - 0.09 * k, text, transform=axes.transAxes, fontsize=7, color=color, ha="right", va="top")
-    dress(axes, name, UNITS[name], below, (0.0, 100.0))
+    dress(axes, name, directed(UNITS[name], [POSITIVE[name]]), below, (0.0, 100.0))
     axes.set_xticks([0, 20, 40, 60, 80, 100])
 
 

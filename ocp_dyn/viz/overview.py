@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._base.checks import whole
+from .._base.checks import named_arguments, whole
 from .._base.convergence import mark_of
 from .._base.display import picture_of
 from .._base.types import Array, Vector, finite, repr_in_message, sequence
 from ..formulations import Trajectory
 from ..gait.bodies import Point, locate, size
-from ..gait.joint_angles import Coordinate, coordinates
+from ..gait.joint_angles import Coordinate, coordinates, directed
 from ..gait.unrolled import MotionLike, check_motion, weight
 from .drawing import (
     COLORS,
@@ -77,6 +77,7 @@ class _Group(NamedTuple):
     curves: list[tuple[str, Array, Array]]
 
 
+@named_arguments
 def overview(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -152,18 +153,20 @@ def _groups(chart: Chart) -> list[_Group]:
     groups = []
     for is_rotation, title, unit in ((True, "angles", "degrees"), (False, "positions", "m")):
         factor = 180 / np.pi if is_rotation else 1.0
-        curves = [
-            (_name(c), x, factor * y)
-            for c in shown_coordinates
-            if c.is_rotation == is_rotation
-            for x, y in [chart.positions(c.q_index)]
-        ]
-        groups.append(_Group(title, unit, curves))
+        of_kind = [c for c in shown_coordinates if c.is_rotation == is_rotation]
+        curves = [(_name(c), x, c.sign * factor * y) for c in of_kind for x, y in [chart.positions(c.q_index)]]
+        groups.append(_Group(title, _ordinate(unit, [c.positive for c in of_kind]), curves))
     for is_rotation, title, unit in ((True, "torques", "N m"), (False, "forces", "N")):
-        efforts = [(_name(c), *chart.torques(c.qd_index)) for c in shown_coordinates if c.is_rotation == is_rotation]
-        efforts = [(label, x, np.where(np.abs(y) < negligible, 0.0, y)) for label, x, y in efforts if np.any(y)]
-        groups.append(_Group(title, unit, efforts))
+        driven = [(c, *chart.torques(c.qd_index)) for c in shown_coordinates if c.is_rotation == is_rotation]
+        driven = [entry for entry in driven if np.any(entry[2])]
+        efforts = [(_name(c), x, c.effort_sign * np.where(np.abs(y) < negligible, 0.0, y)) for c, x, y in driven]
+        groups.append(_Group(title, _ordinate(unit, [c.effort for c, *_ in driven]), efforts))
     return [group for group in groups if group.curves]
+
+
+def _ordinate(unit: str, words: list[str]) -> str:
+    """The unit, and what is positive if it is the same for all curves."""
+    return directed(unit, words) if len(set(words)) == 1 else unit
 
 
 def _name(c: Coordinate) -> str:

@@ -14,6 +14,7 @@ from ..gait.bodies import Side, side_words, sides
 from ..gait.joint_angles import gait_coordinates
 from ..gait.unrolled import MotionLike, Stretch, check_motion, climb_words, foot_forces, touch_down, unroll
 from .drawing import COLORS, FAINT, INK, SHADE, across, figure, legend, picture_format, save
+from .print_layout import PrintLayout, finish_layout, reflow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +73,7 @@ class Chart:
 
     def __init__(self, motion: MotionLike) -> None:
         check_motion(motion)
-        self.motion, self.model = motion, motion.model
+        self.motion, self.model, self.layout = motion, motion.model, PrintLayout()
         steps = 1 if not motion.repeats else 2 if motion.mirror() is not None else 1
         self.stretches = unroll(motion, steps)
         self.end = self.stretches[-1].t[-1]
@@ -217,13 +218,21 @@ def page(
     note: a line of text at the bottom.
     """
     picture_format(path)
+    layout, fitted = chart.layout, chart.layout.abreast(0.43)
+    if fitted is not None:
+        most, width = fitted
+        height = 0.58 + max(0.8, 0.6 * (width - 0.66))
+        sections = [section._replace(rows=reflow(section.rows, most)) for section in sections]
     rows = [row for section in sections for row in section.rows]
     behind = checked_bands(bands, (panel.title for row in rows for panel in row))
     if behind and not chart.cycle:
         raise ValueError("bands are over the gait cycle, and this motion is not periodic: leave them out")
     columns, head, foot = max(len(row) for row in rows), 0.32, 0.42 + (0.2 if note else 0.0)
     headings = HEADING * sum(bool(section.heading) for section in sections)
-    size = (max(width * columns + 0.43, 0.078 * len(chart.title) + 3.6), height * len(rows) + headings + head + foot)
+    title = chart.title if layout.titled else ""
+    size = (max(width * columns + 0.43, 0.078 * len(title) + 3.6), height * len(rows) + headings + head + foot)
+    if fitted is not None and layout.width is not None:
+        size = (layout.width / layout.scale, size[1])
     made = figure(*size)
     left, gap = 0.7 / size[0], 0.66 / size[0]
     inner = (width - 0.66) / size[0]
@@ -244,11 +253,12 @@ def page(
                 below = len(section.rows) > i + 1 and len(section.rows[i + 1]) > j
                 label = chart.label if section is sections[-1] else " "
                 _dress(axes, chart, panel, "" if below else label)
-    headline(made, chart.title, chart.words, 1 - 0.24 / size[1], bool(chart.double_support))
+    headline(made, title, chart.words, 1 - 0.24 / size[1], bool(chart.double_support))
     if note:
         made.text(0.2 / size[0], 0.13 / size[1], note, fontsize=7.5, color=INK, va="center")
+    finish_layout(made, layout)
     across(made, mark_of(chart.motion))
-    save(made, path)
+    save(made, path, math=layout.style == "latex")
     return made
 
 

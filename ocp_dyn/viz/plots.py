@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from .._base.checks import some_of
+from .._base.checks import named_arguments, some_of
 from .._base.types import Array, repr_in_message, truth
-from ..gait.joint_angles import Coordinate, coordinates
+from ..gait.joint_angles import LEGS, Coordinate, coordinates, directed
 from ..gait.limbs import Limb, Pair, chosen, limbs
 from ..gait.unrolled import MotionLike, weight
 from ..mechanism import Model
 from ..models import ClosedChain
+from .gait_comparison import plot_gaits
 from .panels import Bands, Chart, Paint, Panel, Section, channel_sections, lines, page
 from .pictures.mechanism import plot_chain, plot_model
+from .print_layout import PrintLayout
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,10 +39,13 @@ TITLES = {
     "hip": ("hip flexion", "hip extension", "hip"),
     "knee": ("knee flexion", "knee extension", "knee"),
     "ankle": ("ankle dorsiflexion", "ankle plantar flexion", "ankle"),
+    "hip adduction": ("hip adduction", "hip abduction", "hip abduction"),
+    "hip internal rotation": ("hip internal rotation", "hip external rotation", "hip rotation"),
 }
 """Titles of the panels of a leg: of the angle, of the torque, of the power."""
 
 
+@named_arguments
 def plot_motion(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -49,6 +54,8 @@ def plot_motion(
     quantities: Sequence[str] | None = None,
     per_mass: bool = False,
     bands: Bands | None = None,
+    width: float | None = None,
+    style: str = "screen",
 ) -> Figure:
     """Curves of a motion, written to `path` (.png, .pdf, .svg) if given.
 
@@ -61,18 +68,25 @@ def plot_motion(
     mirrored one, two steps), otherwise the time. Double support is shaded.
 
     joints: names of joints or limbs ("legs", "arms", "trunk and head", as the headings say), drawn in the coordinates
-    of the joints. quantities: some of "angles", "rates", "torques", "powers" [W] (torque times rate; positive if the
-    motor gives energy), "forces", the ground reaction forces, and names of channels of components. per_mass: torques,
-    forces and powers are divided by the body mass. bands: measured curves by the titles of panels, {"knee flexion":
-    (percent, low, high)}, drawn behind both legs from their touch-downs on, see `Band`.
+    of the joints, but for the flexions named above; a joint of one side is drawn alone. Ordinates tell what is
+    positive: "degrees (+ about z)" is a turn about this axis of the world in the neutral posture. quantities: some of
+    "angles", "rates", "torques", "powers" [W] (torque times rate; positive if the motor gives energy), "forces", the
+    ground reaction forces, and names of channels of components. per_mass: torques, forces and powers are divided by the
+    body mass. bands: measured curves by the titles of panels, {"knee flexion": (percent, low, high)}, drawn behind both
+    legs from their touch-downs on, see `Band`.
+
+    width: of the figure [inches], by which its panels are arranged. style: "paper" has type of 7 points and no title,
+    "latex" also units in LaTeX's fonts; files hold TrueType fonts (Type 42).
 
     `KeyError` for unknown joints or panels, `ValueError` for another suffix or unknown quantities.
 
     >>> figure = od.viz.plot_motion(solution)
     >>> [axis.get_ylabel() for axis in figure.axes]
-    ['degrees', 'degrees/s', 'N m']
+    ['degrees (+ about z)', 'degrees/s (+ about z)', 'N m (+ about z)']
     """
+    layout = PrintLayout.of(width, style)
     chart = _Chart(solution, truth(per_mass, "per_mass"))
+    chart.layout = layout
     channels = getattr(solution, "channels", ())
     given = _quantities(quantities, [channel.name for channel in channels])
     wanted = tuple(name for name in given if name in QUANTITIES)
@@ -100,6 +114,20 @@ def plot(
     per_mass: bool = False,
     bands: Bands | None = None,
     reference: Any = None,
+    width: float | None = None,
+    style: str = "screen",
+) -> Figure: ...
+@overload
+def plot(
+    gaits: Mapping[str, Any],
+    /,
+    path: str | Path | None = None,
+    *,
+    side: str = "right",
+    reference: Any = None,
+    quantities: Sequence[str] | None = None,
+    width: float | None = None,
+    style: str = "screen",
 ) -> Figure: ...
 @overload
 def plot(
@@ -117,6 +145,7 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
         plot(solution)                          # curves of a motion over time, see `plot_motion`
         plot(solution, "walk.png", joints=["legs"], quantities=["angles", "powers"])
         plot(walk, reference="winter")          # a walk over measured bands, see `ocp_dyn.ocp.Gait.plot`
+        plot({"healthy": a, "weak": b})         # several walks over the stride, see `plot_gaits`
         plot(model)                             # a picture of a model, see `plot_model`
         plot(model, q, "model.png", view="side+front", labels="joints")
 
@@ -131,6 +160,8 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
         return plot_model(subject, *arguments, **options)
     if isinstance(subject, ClosedChain):
         return plot_chain(subject, *arguments, **options)
+    if isinstance(subject, Mapping):
+        return plot_gaits(subject, *arguments, **options)
     if not hasattr(subject, "phases") or not hasattr(subject, "step_length"):
         raise TypeError(
             "plot: a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, a model, or a "
@@ -141,6 +172,7 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
     return plot_motion(subject, *arguments, **options)
 
 
+@named_arguments
 def plot_angles(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -152,11 +184,12 @@ def plot_angles(
     as for `plot_motion`.
 
     >>> [axis.get_ylabel() for axis in od.viz.plot_angles(solution).axes]
-    ['degrees']
+    ['degrees (+ about z)']
     """
     return plot_motion(solution, path, joints=joints, quantities=("angles",), bands=bands)
 
 
+@named_arguments
 def plot_torques(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -169,11 +202,12 @@ def plot_torques(
     `plot_motion`.
 
     >>> [axis.get_ylabel() for axis in od.viz.plot_torques(solution).axes]
-    ['N m']
+    ['N m (+ about z)']
     """
     return plot_motion(solution, path, joints=joints, quantities=("torques",), per_mass=per_mass, bands=bands)
 
 
+@named_arguments
 def plot_powers(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -186,11 +220,12 @@ def plot_powers(
     every interval, positive if the motor gives energy; options as for `plot_motion`.
 
     >>> [axis.get_ylabel() for axis in od.viz.plot_powers(solution).axes]
-    ['W']
+    ['W (+ generation)']
     """
     return plot_motion(solution, path, joints=joints, quantities=("powers",), per_mass=per_mass, bands=bands)
 
 
+@named_arguments
 def plot_forces(
     solution: MotionLike, path: str | Path | None = None, *, per_mass: bool = False, bands: Bands | None = None
 ) -> Figure:
@@ -202,7 +237,7 @@ def plot_forces(
     >>> stand = ocp.Phase("stand", 2, 1.0, [ocp.Foothold(od.Contact("block"), x=0, y=0)])
     >>> block = ocp.Problem(builder.build(), [stand]).solve(progress=False)
     >>> [axis.get_ylabel() for axis in od.viz.plot_forces(block).axes]
-    ['% of body weight', '% of body weight', '% of body weight']
+    ['% of body weight (+ up)', '% of body weight (+ forward)', '% of body weight (+ left)']
     """
     chart = _Chart(solution, truth(per_mass, "per_mass"))
     if not chart.feet:
@@ -224,12 +259,17 @@ class _Chart(Chart):
         return ("torques",) if any(np.any(stretch.tau) for stretch in self.stretches) else ()
 
     def curve(self, quantity: str, c: Coordinate) -> tuple[Array, Array]:
-        """(abscissa, values) of a quantity of a coordinate, in the units of `unit`; angles and rates by its sign."""
+        """(abscissa, values) of a quantity of a coordinate, in the units of `unit`, positive as `ordinate` says."""
         if quantity in ("angles", "rates"):
             x, y = self.positions(c.q_index) if quantity == "angles" else self.velocities(c.qd_index)
             return x, c.sign * (np.degrees(y) if c.is_rotation else y)
         x, y = self.torques(c.qd_index) if quantity == "torques" else self.powers(c.qd_index)
-        return x, y / self.divisor
+        return x, (c.effort_sign if quantity == "torques" else 1.0) * y / self.divisor
+
+    def ordinate(self, quantity: str, members: Sequence[Coordinate]) -> str:
+        """The label of the ordinate of coordinates of one kind: the unit, and what is positive."""
+        words = {"torques": [c.effort for c in members], "powers": ["generation"]}
+        return directed(self.unit(quantity, members[0].is_rotation), words.get(quantity, [c.positive for c in members]))
 
     def unit(self, quantity: str, is_rotation: bool) -> str:
         if quantity in ("angles", "rates"):
@@ -255,7 +295,7 @@ def _gait_rows(chart: _Chart, wanted: Sequence[str]) -> list[list[Panel]]:
         elif quantity == "upper":
             rows.append(_upper_panels(chart))
         else:
-            rows.append([_gait_panel(chart, quantity, joint) for joint in TITLES])
+            rows.append([_gait_panel(chart, quantity, joint) for joint in LEGS])
     found = [row for row in rows if row]
     if not found:
         raise ValueError("quantities: this motion has no contacts with the ground, so that no forces can be drawn")
@@ -264,21 +304,26 @@ def _gait_rows(chart: _Chart, wanted: Sequence[str]) -> list[list[Panel]]:
 
 def _gait_panel(chart: _Chart, quantity: str, joint: str) -> Panel:
     """One quantity of a joint of both legs; extending and plantar flexing torques are positive."""
+    members = chart.joints[joint]
+    curves = [(*chart.curve(quantity, c), c.side, "") for c in members]
+    return Panel(_title(quantity, joint), chart.ordinate(quantity, members), lines(curves))
+
+
+def _title(quantity: str, joint: str) -> str:
+    """The title of a panel of a joint of the legs."""
     flexion, extension, name = TITLES[joint]
-    sign_of = -1.0 if quantity == "torques" else 1.0
-    curves = []
-    for c in chart.joints[joint]:
-        x, y = chart.curve(quantity, c)
-        sign = sign_of * c.sign if quantity == "torques" else 1.0
-        curves.append((x, sign * y, c.side, ""))
     title = {"angles": flexion, "rates": f"{flexion} rate", "torques": f"{extension} torque", "powers": f"{name} power"}
-    return Panel(title[quantity], chart.unit(quantity, True), lines(curves))
+    return title[quantity]
 
 
 def _upper_panels(chart: _Chart) -> list[Panel]:
     titles = (("lumbar", "lumbar joint"), ("shoulder", "shoulder flexion"), ("elbow", "elbow flexion"))
     return [
-        Panel(t, "degrees", lines([(*chart.curve("angles", c), c.side, c.label) for c in chart.joints[joint]]))
+        Panel(
+            t,
+            "degrees" if joint == "lumbar" else chart.ordinate("angles", chart.joints[joint]),
+            lines([(*chart.curve("angles", c), c.side, c.label) for c in chart.joints[joint]]),
+        )
         for joint, t in titles
         if chart.joints.get(joint)
     ]
@@ -299,14 +344,17 @@ def _force_panels(chart: _Chart) -> list[Panel]:
             ]
         )
 
-    found = [Panel("vertical ground force", unit, force(2, several)), Panel("fore-aft ground force", unit, force(0))]
+    found = [
+        Panel("vertical ground force", directed(unit, ["up"]), force(2, several)),
+        Panel("fore-aft ground force", directed(unit, ["forward"]), force(0)),
+    ]
     flat = any(np.abs(s.wrench[:, :3]).max(initial=0.0) > 1e-9 for st in chart.stretches for s in st.supports)
     if flat:  # the center of pressure of a point foot is always the contact point
         along = [(chart.abscissa(foot.t), 100 * foot.pressure[:, 0], foot.side, "") for foot in chart.feet]
-        where = "cm from the heel" if all(foot.from_heel for foot in chart.feet) else "cm"
+        where = "cm from the heel" if all(foot.from_heel for foot in chart.feet) else directed("cm", ["forward"])
         found.append(Panel("center of pressure along the foot", where, lines(along)))
     else:
-        found.append(Panel("lateral ground force", unit, force(1)))
+        found.append(Panel("lateral ground force", directed(unit, ["left"]), force(1)))
     return found
 
 
@@ -353,10 +401,15 @@ def _rows(chart: _Chart, quantity: str, pairs: Sequence[Pair]) -> list[list[Pane
 
 
 def _pair_panel(chart: _Chart, quantity: str, pair: Pair) -> Panel:
-    rotation = pair.members[0].is_rotation
+    first = pair.members[0]
+    rotation = first.is_rotation
     what = {"angles": "", "rates": " rate", "torques": " torque" if rotation else " force", "powers": " power"}
     curves = [(*chart.curve(quantity, c), c.side, "") for c in pair.members]
-    return Panel(f"{pair.label}{what[quantity]}", chart.unit(quantity, rotation), lines(curves))
+    title = f"{pair.label}{what[quantity]}"
+    if first.joint in TITLES:  # of a leg, with the signs and the name that the whole body has
+        one = f", {first.side}" if len(pair.members) == 1 else ""
+        title = f"{_title(quantity, first.joint)}{one}"
+    return Panel(title, chart.ordinate(quantity, pair.members), lines(curves))
 
 
 def _is_still(chart: _Chart, pair: Pair) -> bool:

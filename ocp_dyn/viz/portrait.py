@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._base.checks import named_arguments
 from .._base.convergence import mark_of
 from .._base.types import LARGEST_MAGNITUDE, repr_in_message, sequence
-from ..gait.joint_angles import Coordinate, coordinates
+from ..gait.joint_angles import Coordinate, coordinates, directed
 from ..gait.unrolled import MotionLike
 from .drawing import COLORS, FAINT, INK, SHADE, across, figure, legend, picture_format, save
 from .panels import Chart, dress
@@ -23,6 +24,7 @@ PANELS_PER_ROW = 4
 """Largest number of panels in a row."""
 
 
+@named_arguments
 def plot_phase_portrait(
     solution: MotionLike, path: str | Path | None = None, *, joints: Sequence[str] | None = None
 ) -> Figure:
@@ -57,6 +59,7 @@ def plot_phase_portrait(
     return made
 
 
+@named_arguments
 def plot_multipliers(multipliers: Any, path: str | Path | None = None) -> Figure:
     """Floquet multipliers in the complex plane with the unit circle, inside which disturbances die out.
 
@@ -114,7 +117,7 @@ def _chosen(chart: Chart, joints: Sequence[str] | None) -> list[Coordinate]:
 
 
 def _curve(axes: Axes, chart: Chart, c: Coordinate) -> None:
-    factor, unit = (180 / np.pi, "degrees") if c.is_rotation else (1.0, "m")
+    factor, unit = (c.sign * 180 / np.pi, "degrees") if c.is_rotation else (c.sign, "m")
     ends = []
     for stretch in chart.stretches:
         q, qd = factor * stretch.q[:, c.q_index], factor * stretch.qd[:, c.qd_index]
@@ -128,5 +131,5 @@ def _curve(axes: Axes, chart: Chart, c: Coordinate) -> None:
         axes.plot([q, q_next], [qd, qd_next], color=COLORS[c.side], linewidth=1.0, linestyle=(0, (1.2, 1.4)), zorder=2)
     axes.plot(*ends[0][0], "o", color=COLORS[c.side], markersize=4, zorder=4)
     low, high = axes.get_xlim()
-    dress(axes, c.label, f"{unit}/s", unit, (low, high))
+    dress(axes, c.label, f"{unit}/s", directed(unit, [c.positive]), (low, high))
     axes.locator_params(axis="x", nbins=4)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._base.checks import not_negative, whole
+from .._base.checks import named_arguments, not_negative, whole
 from .._base.convergence import mark_of
-from .._base.types import truth
-from ..gait.bodies import locate, side_words, size
+from .._base.types import Array, truth
+from ..gait.bodies import Point, locate, side_words, size
 from ..gait.unrolled import MotionLike, Straight, check_finite, check_motion, climb_words, unroll
 from .drawing import INK, Arrows, Puppet, across, bare, figure, force_arrows, legend, picture_format, save, used_points
 from .muscles import MuscleShapes
@@ -33,6 +33,7 @@ LEGEND_WIDTH, LETTER_WIDTH = 3.0, 0.075
 """Widths of the legend and of a letter of the title [inches]."""
 
 
+@named_arguments
 def stick_figure(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -106,8 +107,9 @@ class _Strip:
         self.along = spacing * np.linspace(0.0, poses - 1, count)
         self.places = self.places + self.along[:, None, None] * X
         middle = (self.places[:, :, 0].min(axis=1) + self.places[:, :, 0].max(axis=1)) / 2
-        # captions of a periodic motion have equal distances; those of other motions are centered below the poses
-        self.centers = self.along + (middle - self.along).mean() if motion.repeats else middle
+        # captions of a periodic motion have equal distances; those of other motions stand below the root: the pivot of
+        # a pendulum, the cart below a pole, the pelvis
+        self.centers = self.along + (middle - self.along).mean() if motion.repeats else self._roots()
         self.poses = range(0, count, ghosts + 1)
         self.ghosts = [k for k in range(count) if k not in self.poses]
         self.ground, self.spacing = Ground(motion, self.steps + 1), spacing
@@ -116,6 +118,13 @@ class _Strip:
         # one step more than shown: the forces of the last pose are those of the first pose of the next stride
         self.stretches = unroll(motion, self.steps + 1)
 
+    def _roots(self) -> Array:
+        """x of the first body's joint in the picture (count) [m], in every pose."""
+        root = locate(self.model, (Point(1),), self.motion.sample(self.times))[:, 0]
+        seen = np.array([self.straight(p, float(time)) for p, time in zip(root, self.times, strict=True)])
+        found: Array = seen[:, 0] - self.origin + self.along
+        return found
+
     def canvas(self, forces: bool) -> Figure:
         """The figure, as wide as the poses need, with ground and legend."""
         pad = self.radius + 0.03 * self.reach
@@ -123,6 +132,9 @@ class _Strip:
         left, right, high = left - pad, right + pad, high + pad + 0.1 * self.reach
         low = (0.0 if self.grounded else low - pad) - 0.13 * self.reach
         height = 3.0 * (high - low) / (1.3 * self.reach)
+        half = 0.55 * LETTER_WIDTH * max(len(self.text(k)) for k in self.poses) * (high - low) / height
+        left = min(left, float(self.centers[list(self.poses)].min()) - half)
+        right = max(right, float(self.centers[list(self.poses)].max()) + half)
         # title and legend need space side by side, even if the steps are short
         lacking = (LEGEND_WIDTH + LETTER_WIDTH * len(self.title)) * (high - low) / height - (right - left)
         left, right = left - max(0.0, lacking) / 2, right + max(0.0, lacking) / 2
@@ -180,10 +192,13 @@ class _Strip:
         bottom = max(float(line[:, 1].min()), self.floor + 0.13 * self.reach) - 0.03 * self.reach
         SideGround(axes, self.ground).draw(faces, middle - half, middle + half, bottom, shift)
 
+    def text(self, k: int) -> str:
+        """The caption of a pose: the fraction of the stride, or the time."""
+        return f"{100 * self.times[k] / self.total:.3g} %" if self.motion.repeats else f"{self.times[k]:.2f} s"
+
     def caption(self, axes: Axes, k: int) -> None:
         """Writes the fraction of the stride, or the time, below a pose, if other captions leave room."""
-        fraction = self.times[k] / self.total
-        text = f"{100 * fraction:.3g} %" if self.motion.repeats else f"{self.times[k]:.2f} s"
+        text = self.text(k)
         y = self.floor + 0.055 * self.reach
         x = self.centers[k]
         half = 0.55 * LETTER_WIDTH * len(text) * self.inch

@@ -158,7 +158,7 @@ def test_the_model_is_scaled_to_a_static_trial_first(
     assert told["marker_rms_m"] < 1e-3
     assert "Scaled by static.trc to 61.0 kg" in (out / "report.md").read_text()
     (folder / "scale.xml").write_text(SCALE.format("femur_r", "".join(TASK.format(1, k, "true") for k in range(3))))
-    assert main(["gait", *files, "--setup", str(folder / "scale.xml"), "--out", str(out), "--json"]) == 0
+    assert main(["gait", *files, "--setup", str(folder / "scale.xml"), "--out", str(out), "--json", "--force"]) == 0
     assert json.loads(capsys.readouterr().out)["factors"] == {"femur_r": pytest.approx([1.1, 1, 1])}
     for more, text in [
         ((*files, "--mass", "61"), "give STATIC before WALK"),

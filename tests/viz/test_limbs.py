@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn.gait.joint_angles import coordinates, directed, gait_coordinates
 from ocp_dyn.gait.limbs import _words, chosen, limbs
 from ocp_dyn.gait.unrolled import weight
 from ocp_dyn.models import five_link_biped, human, pendulum
@@ -129,14 +130,63 @@ def test_joints_are_chosen_by_limb_pair_joint_or_coordinate():
     def labels(*names: str) -> list[str]:
         return [pair.label for limb in chosen(of_model, names) for pair in limb.pairs]
 
-    assert labels("knee") == labels("knee_l") == ["knee"]
-    assert labels("hip_r") == ["hip ry", "hip rx", "hip rz"]
-    assert labels("hip_r.rx") == ["hip rx"]
+    assert labels("knee") == labels("knee_l", "knee_r") == ["knee"]
+    assert labels("knee_l") == ["knee, left"]
+    assert labels("hip_r") == ["hip ry, right", "hip rx, right", "hip rz, right"]
+    assert labels("hip_r.rx") == ["hip rx, right"]
     assert labels("arms") == [pair.label for pair in of_model[1].pairs]
     with pytest.raises(KeyError, match=r"no joint or limb 'kne'; there are .*did you mean 'knee'"):
         labels("kne")
     with pytest.raises(TypeError, match="joints must be a sequence of names"):
         chosen(of_model, "knee")
+
+
+# Signs
+
+
+def test_a_flexion_has_one_sign_and_one_name_everywhere():
+    model = human()
+    flexing = {c.name: c for c in coordinates(model) if c.joint in ("hip", "knee", "ankle")}
+    known = gait_coordinates(model)
+    for joint, words in {"hip": "flexion", "knee": "flexion", "ankle": "dorsiflexion"}.items():
+        for c in known[joint]:
+            same = flexing[model.qd_names[c.qd_index]]
+            assert (same.sign, same.positive) == (c.sign, words)
+            assert same.effort_sign == -same.sign  # torques: extension, plantar flexion
+    ankle = flexing["ankle_l"]
+    J = od.frame_jacobian(model, "toe_l", model.neutral())  # the toe rises where dorsiflexion grows
+    assert float(J[5, ankle.qd_index]) * ankle.sign > 0
+
+
+def test_other_coordinates_name_the_axis():
+    told = {c.name: (c.positive, c.effort, c.sign) for c in coordinates(robot())}
+    hips = {c.name: (c.positive, c.effort, c.sign) for c in coordinates(human()) if c.joint.startswith("hip ")}
+    assert hips["hip_l.rx"] == ("adduction", "abduction", -1.0)
+    assert hips["hip_r.rx"] == ("adduction", "abduction", 1.0)
+    assert hips["hip_r.rz"] == ("internal rotation", "external rotation", 1.0)
+    assert told["leg_left_1_joint"] == ("about y", "about y", 1.0)
+    assert told["neck"] == ("about z", "about z", 1.0)
+    builder = od.ModelBuilder("cart")
+    builder.add_body("cart", od.Prismatic((0, -1, 0)), mass=1.0)
+    builder.add_body("rod", od.Revolute((1, 1, 1)), "cart", mass=1.0, inertia=(1, 1, 1))
+    assert [c.positive for c in coordinates(builder.build())] == ["along -y", "about its axis"]
+    assert directed("m", ["up", "up"]) == "m (+ up)"
+    assert directed("m", ["about x", "about -x"]) == "m (+ about x or about -x)"
+
+
+def test_one_joint_is_drawn_alone_with_the_signs_of_the_whole_body():
+    model = human()
+    q = np.tile(model.neutral(), (3, 1))
+    ankle = {c.name: c for c in coordinates(model)}["ankle_l"]
+    q[:, ankle.q_index] = ankle.sign * np.array([0.0, 0.1, 0.2])  # dorsiflexion
+    steady = motion(model, (phase(model, "a", np.linspace(0.0, 0.4, 3), q),))
+    found = panels(plot(steady, joints=["ankle_l"], quantities=["angles", "torques"]))
+    assert list(found) == ["ankle dorsiflexion, left", "ankle plantar flexion torque, left"]
+    axes = found["ankle dorsiflexion, left"]
+    assert axes.get_ylabel() == "degrees (+ dorsiflexion)"
+    assert list(curves(axes)) == ["left"]
+    np.testing.assert_allclose(curves(axes)["left"][:, 1], np.degrees([0.0, 0.1, 0.2]))
+    assert found["ankle plantar flexion torque, left"].get_ylabel() == "N m (+ plantar flexion)"
 
 
 # Pages
@@ -190,19 +240,19 @@ def test_powers_and_values_per_mass():
     expected = rate * np.concatenate([p.tau[:, k] for p in solution.phases])
     axes = panels(plot_powers(solution, joints=["leg 1"]))["leg 1 power"]
     np.testing.assert_allclose(curves(axes)["left"][:, 1], expected)
-    assert axes.get_ylabel() == "W"
+    assert axes.get_ylabel() == "W (+ generation)"
     axes = panels(plot_powers(solution, joints=["leg 1"], per_mass=True))["leg 1 power"]
     np.testing.assert_allclose(curves(axes)["left"][:, 1], expected / model.mass)
-    assert axes.get_ylabel() == "W/kg"
+    assert axes.get_ylabel() == "W/kg (+ generation)"
     axes = panels(plot_torques(solution, joints=["leg 1"], per_mass=True))["leg 1 torque"]
-    assert axes.get_ylabel() == "N m/kg"
+    assert axes.get_ylabel() == "N m/kg (+ about y)"
     np.testing.assert_allclose(curves(axes)["left"][:, 1], expected / rate / model.mass)
     axes = panels(plot_forces(solution, per_mass=True))["vertical ground force"]
-    assert axes.get_ylabel() == "N/kg"
+    assert axes.get_ylabel() == "N/kg (+ up)"
     assert np.nanmax(curves(axes)["right"][:, 1]) == pytest.approx(9.81)
     rates = panels(plot(solution, joints=["leg 1"], quantities=["rates"]))["leg 1 rate"]
     assert (rates.get_ylabel(), curves(rates)["left"][0, 1]) == (
-        "degrees/s",
+        "degrees/s (+ about y)",
         pytest.approx(np.degrees(solution.qd[0, k])),
     )
 
@@ -272,7 +322,7 @@ def test_a_gait_cycle_has_moments_powers_and_bands(walk: Solution):
                  key=lambda line: -line.get_linewidth())  # fmt: skip
     expected = -np.concatenate([p.tau[:, k] for p in walk.phases]) / walk.model.mass
     np.testing.assert_allclose(moment.get_ydata()[: len(expected)], expected)
-    assert found["knee extension moment"].get_ylabel() == "N m/kg"
+    assert found["knee extension moment"].get_ylabel() == "N m/kg (+ extension)"
     x, y = from_strike(np.array([10.0, 60.0]), np.array([1.0, 2.0]), 50.0, closed=False)
     assert (x.tolist(), y.tolist()) == ([10.0, 60.0], [2.0, 1.0])
 

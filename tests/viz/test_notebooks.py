@@ -22,6 +22,7 @@ from ocp_dyn.ocp import Phase, Problem, TorqueSquared
 from ocp_dyn.viz import animate, plot, stick_figure
 from ocp_dyn.viz.shown import path as shown_path
 from tests.hopper import problem as hop
+from tests.ocp.workflows.test_convergence import turn
 from tests.viz.motions import once
 
 
@@ -335,3 +336,14 @@ def test_no_notebook_package_and_no_matplotlib_is_loaded_by_import():
         "sys.exit(any(name in sys.modules for name in ('matplotlib', 'PIL', 'IPython')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_animation_without_a_path_shows_itself(tmp_path):
+    wheel = turn(0.3).solve(progress=False)
+    shown = wheel.animate()
+    assert shown._repr_html_().startswith("<iframe")
+    assert repr(shown).startswith("Animation of wheel: a notebook shows it")
+    path = shown.save(tmp_path / "a.html")
+    assert path.read_text() == wheel.animate(tmp_path / "b.html").read_text()
+    with pytest.raises(ValueError, match=r"'a\.gif': a page is written as \.html; animate\('a\.gif'\)"):
+        shown.save("a.gif")

@@ -21,7 +21,7 @@ pytest.importorskip("viser")
 import ocp_dyn as od
 from ocp_dyn.io.visuals import find_mesh, read_visuals
 from ocp_dyn.ocp import Solution
-from ocp_dyn.viz.viewer import drawn_bodies, meshes
+from ocp_dyn.viz.viewer import channel, drawn_bodies, meshes
 from ocp_dyn.viz.viewer import track as tracks
 from ocp_dyn.viz.viewer.stage import ASIDE, upright
 from tests.viz.motions import SOLE, STEP, TIME
@@ -404,7 +404,8 @@ def test_forces_are_sent(shown):
     shown.time = 0.25 + 2 * TIME
     arrows = shown.actors[0].arrows
     assert arrows.visible
-    assert arrows.points[0, 0, 0] == pytest.approx(0.1 + SOLE[0] + 2 * STEP)
+    at = arrows.points[0, 0, 0] + shown.actors[0].cycle.position[0]
+    assert at == pytest.approx(0.1 + SOLE[0] + 2 * STEP)
     shown.layer("forces", False)
     assert not arrows.visible
     shown.time = 0.3 + 2 * TIME
@@ -636,3 +637,40 @@ def test_an_unknown_shape_is_named(tmp_path):
     )
     with pytest.warns(od.ModelWarning, match="link 'a' <visual>: <cone> is none of box, .*left out"):
         assert read_visuals(file) == []
+
+
+def test_a_notebook_reaches_the_viewer_by_its_proxy(monkeypatch):
+    """The addresses of a hub, an editor and a notebook on another machine, as far as the kernel knows them."""
+    hub = {"JUPYTERHUB_SERVICE_PREFIX": "/user/ada/"}
+    monkeypatch.setattr(channel, "has_proxy", lambda: True)
+    assert channel.proxied_url(8080, hub) == "/user/ada/proxy/8080/"
+    assert (
+        channel.proxied_url(8080, {"VSCODE_PROXY_URI": "https://x.dev/proxy/{{port}}/"}) == "https://x.dev/proxy/8080/"
+    )
+    assert channel.proxied_url(8080, {}) is None
+    html = channel.frame("http://localhost:8080", 8080, 300)
+    assert 'src="http://localhost:8080"' in html
+    assert 'if (true && base) frame.src = base.replace(/\\/?$/, "/") + "proxy/8080/"' in html
+    monkeypatch.setattr(channel, "has_proxy", lambda: False)
+    assert channel.proxied_url(8080, hub) is None
+    html = channel.frame("http://localhost:8080", 8080, 300)
+    assert "if (false && base)" in html
+    assert "ssh -L 8080:localhost:8080 MACHINE" in html
+    monkeypatch.setenv("VSCODE_PROXY_URI", "https://x.dev/proxy/{{port}}/")
+    html = channel.frame("http://localhost:8080", 8080, 300)
+    assert 'src="https://x.dev/proxy/8080/"' in html
+    assert "<script>" not in html
+
+
+def test_arrows_stand_in_the_cycle_of_the_body(walk):
+    """Where a browser draws arrows later than bodies, they are not a stride away."""
+    with od.viz.show(walk, play=False) as viewer:
+        actor = viewer.actors[0]
+        assert actor.arrows.name.startswith(actor.cycle.name)
+        early, late = 0.3 * viewer.duration, 1.3 * viewer.duration
+        viewer.time = early
+        before = np.array(actor.arrows.points)
+        viewer.time = late
+        np.testing.assert_allclose(actor.arrows.points, before, atol=1e-6)
+        np.testing.assert_allclose(np.array(actor.cycle.position), np.array(actor.moved.position))
+        assert np.array(actor.cycle.position)[0] > 0.1

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import re
 import shutil
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +16,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn.viz.viewer import channel
 
 pytest.importorskip("viser")
 playwright = pytest.importorskip("playwright.sync_api")
@@ -114,3 +119,67 @@ def test_a_saved_page_plays_without_a_network(browser, walk, tmp_path):
     page.wait_for_function("document.querySelector('canvas') && +document.querySelector('input')?.value > 0.05")
     assert said == []
     page.context.close()
+
+
+class Proxy:
+    """A server that passes requests for PREFIX/proxy/PORT/ on to a port of this machine, web sockets too, as
+    jupyter-server-proxy does; any other path gets a page of a notebook, whose frame is the viewer."""
+
+    PREFIX = "/user/ada/"
+
+    def __init__(self, notebook: str) -> None:
+        self.notebook, self.socket = notebook.encode(), socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.socket.accept()
+                threading.Thread(target=self._answer, args=(client,), daemon=True).start()
+
+    def _answer(self, client: socket.socket) -> None:
+        with contextlib.suppress(OSError), client:
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += client.recv(65536)
+            method, path, rest = head.split(b" ", 2)
+            place = re.match(rb"/user/ada/proxy/(\d+)(/.*)?$", path)
+            if place is None:
+                body = self.notebook
+                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n"
+                               b"Content-Length: %d\r\n\r\n" % len(body) + body)  # fmt: skip
+                return
+            if b"upgrade: websocket" not in rest.lower():
+                rest = re.sub(rb"(?i)connection: [^\r]*", b"Connection: close", rest)
+            with socket.create_connection(("127.0.0.1", int(place[1]))) as server:
+                server.sendall(b" ".join([method, place[2] or b"/", rest]))
+                back = threading.Thread(target=self._pump, args=(server, client), daemon=True)
+                back.start()
+                self._pump(client, server)
+                back.join()
+
+    @staticmethod
+    def _pump(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+
+def test_a_notebook_shows_the_viewer_behind_a_proxy_path(browser, walk, monkeypatch):
+    """The page of a notebook whose server passes ports on: the frame holds the viewer, by the proxy's path."""
+    monkeypatch.setattr(channel, "has_proxy", lambda: True)
+    with od.viz.show(walk, play=False) as viewer:
+        port = int(viewer.url.rpartition(":")[2])
+        page_text = f'<html><body data-base-url="{Proxy.PREFIX}">{viewer._repr_html_()}</body></html>'
+        proxy = Proxy(page_text)
+        page, _ = opened(browser, f"http://127.0.0.1:{proxy.port}{Proxy.PREFIX}lab", (900, 640))
+        inner = f"http://127.0.0.1:{proxy.port}{Proxy.PREFIX}proxy/{port}/"
+        assert wait_for(lambda: any(frame.url.startswith(inner) for frame in page.frames), page)
+        frame = next(frame for frame in page.frames if frame.url.startswith(inner))
+        frame.get_by_text("Footholds").wait_for(timeout=30000)
+        assert wait_for(lambda: viewer._stage.server.get_clients(), page)
+        assert wait_for(lambda: spread(page) > 4, page)
+        page.context.close()
+        proxy.socket.close()

@@ -9,7 +9,7 @@ from typing import Any
 from ... import _names as od
 from ..._base.files import whole_file
 from ..inputs import UsageError
-from ..streams import as_json
+from ..streams import as_json, claim
 from .report import drawn, numbers_of, text_of
 from .subject import lines_of, save_subject, scaled
 
@@ -20,6 +20,7 @@ def run(options: argparse.Namespace) -> int:
         if path is not None and not path.is_file():
             raise UsageError(f"no file {str(path)!r}")
     model = od.load(options.file)
+    claim(options.out, options.force)
     subject = scaled(options, model)
     model = model if subject is None else subject.model
     if not model.markers:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import casadi as ca
 
+from ..._base.checks import named_arguments
 from ..._base.files import path_of
 from ..._base.types import repr_in_message, truth
 from ...native import toolchain
@@ -27,6 +28,7 @@ ALLOWED_INCLUDES = frozenset({"math.h", "string.h"})
 """Headers that generated code may include; others would bring memory allocation, threads, printing or a solver."""
 
 
+@named_arguments
 def export(
     functions: Iterable[ca.Function],
     directory: str | os.PathLike[str],
@@ -89,6 +91,7 @@ def export(
     return folder
 
 
+@named_arguments
 def generate(
     functions: Iterable[ca.Function],
     prefix: str,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from ..._base import cache
-from ..._base.checks import choice, whole
+from ..._base.checks import choice, named_arguments, whole
 from ..._base.display import heading, table
 from ..._base.identity import digest, source_digest
 from ..._base.types import is_one_of, is_whole, repr_in_message, sequence, suggestion, truth
@@ -88,6 +88,7 @@ def _unknown(name: object, functions: Iterable[str]) -> str:
     )
 
 
+@named_arguments
 def compile(
     functions: Iterable[ca.Function],
     *,

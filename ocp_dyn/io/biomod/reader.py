@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.checks import named_arguments
 from ..._base.collected import Collected
 from ..._base.files import path_of
 from ..._base.types import Array, ModelError, repr_in_message, suggestion
@@ -88,6 +89,7 @@ def load_biomod(path: str | PathLike[str]) -> Model:
     return replace(model, name=file.stem)
 
 
+@named_arguments
 def parse_biomod(text: str | bytes, *, source: str = "bioMod text") -> Model:
     """The model of a bioMod given as text; `source` opens the messages. See `load_biomod`.
 

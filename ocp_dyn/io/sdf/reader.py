@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.checks import named_arguments
 from ..._base.files import path_of
 from ..._base.types import ModelError, Vector, repr_in_message
 from ...constraints import Loop
@@ -27,6 +28,7 @@ INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 FLOATS = FloatingBase()
 
 
+@named_arguments
 def load_sdf(path: str | PathLike[str], *, root: Joint | None = None) -> Model:
     """The model of an SDF file of Gazebo, of versions 1.4 to 1.12.
 
@@ -57,6 +59,7 @@ def load_sdf(path: str | PathLike[str], *, root: Joint | None = None) -> Model:
     return parse_sdf(file.read_bytes(), root=root, source=str(file))
 
 
+@named_arguments
 def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SDF text") -> Model:
     """The model of an SDF given as text; `source` opens the messages. See `load_sdf`.
 

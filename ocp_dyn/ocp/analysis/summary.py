@@ -11,6 +11,7 @@ import numpy as np
 from ..._base.convergence import MARK
 from ..._base.display import Displayed, aligned, table
 from ..motion.motion import Motion
+from ..motion.strength_use import StrengthUse, strength_use
 from ..statement.state.channels import Channel
 from .component_flow import unknown_equations
 from .deciding import DecidingBounds, deciding
@@ -42,7 +43,7 @@ class Figure(NamedTuple):
         return f"{shown} {self.unit}".rstrip()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary(Displayed):
     """The main figures of a solution; `print` and notebooks show them as a table, `numbers` gives a flat dict for a
     report in JSON.
@@ -59,6 +60,7 @@ class Summary(Displayed):
     of the program. channels: least and largest value of each channel of the components. driving:
     the components with a force of their own: work, cost of transport and peak torque are those of tau alone.
     refinement: the grids on which the motion was solved and the errors that are left; "" without an accuracy.
+    strength: the largest use of strength of every joint, see `StrengthUse`.
 
     Figures that do not apply are None: step length, sideways, rise and turn that are 0, speed and cost of transport
     without a step length, vertical forces without a foot on the ground, body weights without gravity, torques without a
@@ -76,7 +78,6 @@ class Summary(Displayed):
     converged: bool
     objective: float
     cost: Mapping[str, float]
-    duration: float
     phases: Mapping[str, float]
     step_length: float | None
     speed: float | None
@@ -99,7 +100,17 @@ class Summary(Displayed):
     channels: Mapping[Channel, tuple[float, float]] = field(default_factory=dict, repr=False)
     driving: tuple[str, ...] = field(default=(), repr=False)
     ladder: str | None = field(default=None, repr=False)
+    strength: StrengthUse = field(default_factory=lambda: StrengthUse(()), repr=False)
     refinement: str = field(default="", repr=False)
+
+    def __repr__(self) -> str:
+        told = self.status if self.converged else f"{MARK} ({self.status})"
+        return f"Summary: {told}, objective {self.objective:.6g}, {self.duration:.4g} s; print shows all figures"
+
+    @property
+    def duration(self) -> float:
+        """Time of the whole motion [s]."""
+        return float(sum(self.phases.values()))
 
     def figures(self) -> list[Figure]:
         """All figures that apply, in the order of the table, except the status and the costs."""
@@ -119,6 +130,7 @@ class Summary(Displayed):
         yield Figure("positive work", self.positive_work, "J")
         yield Figure("negative work", self.negative_work, "J")
         yield Figure("peak torque", self.peak_torque, "N m")
+        yield Figure("largest use of strength", self.strength[0].share if self.strength else None)
         yield Figure("peak vertical force", self.peak_vertical_force, "N")
         yield Figure("peak vertical force", self.peak_vertical_force_in_body_weights, "body weights")
         for channel, (low, high) in self.channels.items():
@@ -157,7 +169,9 @@ class Summary(Displayed):
         found += [Figure(f"cost: {name}", value) for name, value in self.cost.items()] if len(self.cost) > 1 else []
         figures = self._all(list(self.phases) if len(self.phases) > 1 else ())  # an only phase lasts as long as all
         found += [Figure("work and torque", self._of_tau)] if self.driving else []
-        rows = [(figure.name, figure.text) for figure in (*found, *figures) if figure.value is not None]
+        shown = [figure for figure in (*found, *figures) if figure.value is not None]
+        rows = [(figure.name, figure.text) for figure in shown if figure.name != "largest use of strength"]
+        rows += [("use of strength", self.strength.line)] if self.strength else []
         return rows + ([(DECIDE, self.bounds.line)] if self.bounds else [])
 
     @property
@@ -182,7 +196,6 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         converged=bool(stats.get("converged")),
         objective=float(solution.objective),
         cost=dict(solution.cost),
-        duration=solution.duration,
         phases={phase.name: phase.duration for phase in solution.phases},
         step_length=(solution.step_length or None) if moves else None,
         speed=solution.distance / solution.duration if moves else None,
@@ -206,6 +219,7 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         driving=solution.driving,
         ladder=_told(stats["ladder"]) if stats.get("ladder") else None,
         refinement=refinement_of(solution).line if "refinement" in stats else "",
+        strength=strength_use(solution) if _finite(solution) else StrengthUse(()),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..._base.types import Array, ModelError, names_in_message, repr_in_message,
 from ...constraints import Constraint
 from ...dynamics.compliant import HuntCrossleySphere
 from ...io.constraints import constraint_from_dict, constraint_to_dict, finite
+from ...io.json import model_outline, model_to_dict
 from ...io.plain_classes import as_data, from_data
 from ...mechanism import Model
 from ..statement.ground.planes import Plane
@@ -42,6 +43,32 @@ def contact_to_dict(contact: Contact) -> dict[str, Any]:
     ]
     plane = [as_data(contact.plane.point), as_data(contact.plane.normal)]
     return {"kind": KIND, "frame": contact.name, "spheres": spheres, "plane": plane}
+
+
+UNSAVED = "unsaved"
+"""Kind of a contact that a file cannot hold: its names are there, and the problem has the contact."""
+
+
+def saved_contact(contact: Contact) -> dict[str, Any]:
+    """The contact as `contact_to_dict` gives it; one that a file cannot hold by its name and rows, with the reason."""
+    try:
+        return contact_to_dict(contact)
+    except ValueError as error:
+        return {"kind": UNSAVED, "name": contact.name, "rows": list(contact.rows), "why": str(error)}
+
+
+def saved_model(model: Model) -> tuple[dict[str, Any], str]:
+    """The model as JSON holds it, and ""; or what it can hold of it, and the reason why not all."""
+    try:
+        return model_to_dict(model), ""
+    except ModelError as error:
+        return model_outline(model), str(error)
+
+
+def unsaved(model: Model, contacts: Iterable[Contact]) -> list[str]:
+    """Sentences on what a file of a motion cannot hold: parts of the model, constraints."""
+    told = [why] if (why := saved_model(model)[1]) else []
+    return list(dict.fromkeys([*told, *(saved["why"] for c in contacts if "why" in (saved := saved_contact(c)))]))
 
 
 def contact_from_dict(saved: Any, model: Model, kinds: Mapping[str, Any]) -> Contact:

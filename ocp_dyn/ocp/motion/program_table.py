@@ -39,7 +39,7 @@ FIELDS = {
 """Fields that hold arrays, with their rules. Times of what belongs to no instant need not be finite."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProgramTable:
     """Names and numbers of a nonlinear program at one point x, with constraints row_lower <= g(x) <= row_upper.
 
@@ -75,6 +75,12 @@ class ProgramTable:
     row_upper: Array
     sizes: Indices
     values: Array
+
+    def __repr__(self) -> str:
+        return (
+            f"ProgramTable: {self.scale.size} variables under {self.value.size} constraints; Solution.variables(), "
+            "multipliers() and active() show them"
+        )
 
     def names(self) -> dict[str, Any]:
         """The fields that hold names, for a file."""

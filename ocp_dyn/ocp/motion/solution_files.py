@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,28 +20,34 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..._base.files import path_of, whole_file
-from ..._base.types import Array, ModelError, repr_in_message, truth
+from ..._base.types import Array, ModelError, ModelWarning, repr_in_message, truth
+from ...constraints import Constraint
 from ...integrators import Scheme
 from ...io.constraints import known_constraints
-from ...io.json import known_joints, model_from_dict, model_to_dict
+from ...io.json import known_joints, model_from_dict
 from ...io.npz import read_arrays
 from ...io.plain_classes import UnknownClass
 from ...mechanism import Model
 from ...mechanism.loads import Loads
+from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..statement.state.channels import Channel
+from ..statement.statement import Statement
 from . import digests, schema
 from .motion import Motion, PhaseMotion
 from .plain_data import (
     CHANNEL,
+    UNSAVED,
     array_name,
     channels_of,
     components_of,
     contact_from_dict,
-    contact_to_dict,
     plane_from_list,
     plane_to_list,
+    saved_contact,
+    saved_model,
     terrain_from_dict,
     terrain_to_dict,
+    unsaved,
 )
 from .program_table import FIELDS, ProgramTable
 from .schema import ENTRIES, LOADS, EntryRules, wrong
@@ -50,6 +57,9 @@ M = TypeVar("M", bound=Motion)
 FILE_FORMAT = "ocp_dyn solution 3"
 WITH_CHANNELS = "ocp_dyn solution 4"
 """The format of motions with channels of components, which earlier versions cannot read."""
+
+WITH_GAPS = "ocp_dyn solution 5"
+"""The format of motions of a model, or under constraints, that a file cannot hold: the problem has them."""
 
 WITHOUT_DIGESTS = "ocp_dyn solution 2"
 """The format of development versions before: the same entries, but no digests."""
@@ -62,7 +72,8 @@ PHASE_ENTRIES = ("name", "contacts", "places", "planes", "soles")
 
 
 def save_motion(solution: Motion, path: str | Path) -> Path:
-    """Writes everything to one .npz file, which appears complete or not at all; the folder is made if it is missing.
+    """Writes everything to one .npz file, which appears complete or not at all; the folder is made if it is missing. A
+    ModelWarning tells what a file cannot hold.
 
     ValueError if an array has another shape than the model, or a figure is missing: the file could not be read.
     """
@@ -76,6 +87,14 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
     irregular += [key for key in _plain_entries() if not schema.bounded(about[key])]
     text = json.dumps(about | {"irregular": irregular})
     found = digests.digests(json.loads(text, parse_int=_integer), arrays)
+    if about.get("gaps"):
+        reasons = "; ".join(about["gaps"])
+        warnings.warn(
+            f"{path} holds all numbers of the motion, but not all of its problem: {reasons}. Read it by "
+            "Solution.load(path, problem=problem)",
+            ModelWarning,
+            stacklevel=3,
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as partial, partial.open("wb") as file:
         members = {"about": np.array(text), digests.MEMBER: np.array(digests.as_text(found)), **arrays}
@@ -122,15 +141,18 @@ def _about(solution: Motion) -> dict[str, Any]:
     phases = [
         {
             "name": phase.name,
-            "contacts": [contact_to_dict(c) for c in phase.contacts],
+            "contacts": [saved_contact(c) for c in phase.contacts],
             "places": {name: [float(x) for x in place] for name, place in phase.places.items()},
             "planes": {name: plane_to_list(plane) for name, plane in phase.planes.items()},
             "soles": {name: [float(x) for x in half] for name, half in phase.soles.items()},
         }
         for phase in solution.phases
     ]
-    written = WITH_CHANNELS if solution.channels else FILE_FORMAT
-    about: dict[str, Any] = {"format": written, "model": model_to_dict(solution.model), "phases": phases}
+    model, _ = saved_model(solution.model)
+    gaps = unsaved(solution.model, (c for phase in solution.phases for c in phase.contacts))
+    written = WITH_GAPS if gaps else WITH_CHANNELS if solution.channels else FILE_FORMAT
+    about: dict[str, Any] = {"format": written, "model": model, "phases": phases}
+    about |= {"gaps": gaps} if gaps else {}
     about |= {"channels": [channel.to_dict() for channel in solution.channels]} if solution.channels else {}
     about |= {key: getattr(solution, key) for key in ENTRIES}
     about |= {key: getattr(solution.loads, key) for key in LOADS}
@@ -151,11 +173,12 @@ def load_motion(
     constraints: Any = (),
     components: Any = (),
     verify: bool = True,
+    problem: Any = None,
 ) -> M:
     """Reads a file that `save_motion` wrote; returns an object of the class `kind`, a `Motion`.
 
     joints, constraints: classes of the user's own joints and constraints in the file; a file never imports code.
-    components: those of the problem, whose channels are in the file.
+    components: those of the problem, whose channels are in the file. problem: a Statement, which has them all.
     verify: False reads files that another program has written or changed, if they fit the schema.
     Raises ModelError, a ValueError, for another kind of file, a damaged file, or a class missing in `joints` or
     `constraints`: the message names the file, the fault and the remedy. OSError if the file cannot be read.
@@ -166,7 +189,7 @@ def load_motion(
     try:
         content = _Content.of(read_arrays(path), verify)
         changes = content.changes()
-        motion = _motion(content, kind, joints, constraints)
+        motion = _motion(content, kind, joints, constraints, problem)
         _check_transitions(motion)
     except (UnknownClass, _OtherFormat) as error:
         raise ModelError(f"{path}: {error}") from None
@@ -175,7 +198,8 @@ def load_motion(
     if changes:
         raise _damaged(path, changes)
     try:
-        return replace(motion, components=components_of(components, motion))
+        own = components if problem is None else problem.components
+        return replace(motion, components=components_of(own, motion))
     except ValueError as error:  # the file is as it should be
         raise ModelError(f"{path}: {error}") from None
 
@@ -245,7 +269,7 @@ def _text(arrays: dict[str, Array], name: str) -> str:
 
 def _check_format(written: Any, verify: bool) -> None:
     """ValueError for a format that this version does not read."""
-    if written in (FILE_FORMAT, WITH_CHANNELS) or (written == WITHOUT_DIGESTS and not verify):
+    if written in (FILE_FORMAT, WITH_CHANNELS, WITH_GAPS) or (written == WITHOUT_DIGESTS and not verify):
         return
     if written == WITHOUT_DIGESTS:
         raise _OtherFormat(
@@ -265,14 +289,17 @@ def _check_format(written: Any, verify: bool) -> None:
     raise ValueError(f"its format is {repr_in_message(written)}, expected {FILE_FORMAT!r}")
 
 
-def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any) -> M:
+def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any, problem: Any) -> M:
     saved = content.entry("phases")
     if not isinstance(saved, list) or not saved:
         raise wrong("a list of phases", saved)
     content.check_bounded("phases")
-    model = model_from_dict(content.entry("model"), joints=joints)
+    if content.entry("format") == WITH_GAPS:
+        saved, model = _completed(content, saved, problem)
+    else:
+        model = model_from_dict(content.entry("model"), joints=joints)
     kinds = known_constraints(constraints)
-    channels = channels_of(content.entry("channels")) if content.entry("format") == WITH_CHANNELS else ()
+    channels = channels_of(content.entry("channels")) if "channels" in content.about else ()
     phases = tuple(_phase(content, model, kinds, channels, k, phase) for k, phase in enumerate(saved))
     record = _record(content)
     return kind(
@@ -289,6 +316,35 @@ def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any) -> 
     )
 
 
+def _completed(content: _Content, saved: list[Any], problem: Any) -> tuple[list[Any], Model]:
+    """The phases with the contacts that the file could not hold, and the model, both of the problem."""
+    gaps = "; ".join(schema.texts(content.entry("gaps")))
+    if not isinstance(problem, Statement):
+        raise _OtherFormat(
+            f"the file holds all numbers, but not all of the problem: {gaps}. Give Solution.load(path, "
+            "problem=problem) the problem that was solved; numpy.load(path) reads the arrays alone"
+        )
+    outline = schema.mapping(content.entry("model"))
+    found = {key: getattr(problem.model, key) for key in ("q_names", "qd_names")}
+    told = outline if "q_names" in outline else vars(model_from_dict(outline))
+    if any(list(told[key]) != list(names) for key, names in found.items() if key in told):
+        raise _OtherFormat(f"problem has the model {problem.model!r}, with other joints than that of the file")
+    known = {held.contact.name: held.contact for phase in problem.phases for held in phase.held}
+    known |= {held.contact.name: held.contact for held in problem.coordinates.held}
+    return [_whole_phase(phase, known) for phase in saved], problem.model
+
+
+def _whole_phase(saved: Any, known: Mapping[str, Any]) -> Any:
+    """A phase of the file, with contacts of the problem in place of those that the file could not hold."""
+    phase, contacts = schema.mapping(saved), []
+    for contact in phase.get("contacts", []):
+        name = contact.get("name") if contact.get("kind") == UNSAVED else None
+        if name is not None and name not in known:
+            raise _OtherFormat(f"the problem has no constraint {name!r}, which the file names")
+        contacts.append(contact if name is None else known[name])
+    return {**phase, "contacts": contacts}
+
+
 def _phase(
     content: _Content, model: Model, kinds: Mapping[str, Any], channels: Sequence[Channel], k: int, saved: Any
 ) -> PhaseMotion:
@@ -297,7 +353,10 @@ def _phase(
         raise wrong(f"an object with {', '.join(map(repr, PHASE_ENTRIES))} as {where}", saved)
     if not isinstance(saved["name"], str) or not isinstance(saved["contacts"], list):
         raise wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
-    contacts = tuple(contact_from_dict(c, model, kinds) for c in saved["contacts"])
+    contacts = tuple(
+        c if isinstance(c, (Constraint, WrenchFoothold)) else contact_from_dict(c, model, kinds)
+        for c in saved["contacts"]
+    )
     places = {name: np.array(schema.numbers(place, 3)) for name, place in schema.mapping(saved["places"]).items()}
     planes = {name: plane_from_list(plane) for name, plane in schema.mapping(saved["planes"]).items()}
     soles = {name: _sole(half) for name, half in schema.mapping(saved["soles"]).items()}

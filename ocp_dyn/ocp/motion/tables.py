@@ -10,15 +10,16 @@ from casadi import DM
 
 from ..._base.convergence import mark_of
 from ..._base.files import path_of, whole_file
-from ..._base.types import Array, is_one_of, repr_in_message, suggestion
+from ..._base.types import Array, is_one_of, repr_in_message, suggestion, truth
 from ...io.layouts import Layout
 from .motion import Motion, PhaseMotion
+from .sampled_tables import sampled_table
 
 HEADS = {"mujoco": ("qpos", "qvel", "qfrc"), "pinocchio": ("q", "v", "tau"), "rbdl": ("q", "qdot", "tau")}
 """Column names of other libraries for position, velocity and generalized force."""
 
 
-def table(solution: Motion, layout: str = "") -> dict[str, Array]:
+def table(solution: Motion, layout: str = "", *, stride: bool = False, samples: int | None = None) -> dict[str, Array]:
     """Columns by name, with a line per node: time [s], number of the phase, q, qd, tau [SI units], contact forces lam,
     channels of components, such as "heat knee". A solution that did not converge ends
     with a column "NOT CONVERGED (status)".
@@ -27,11 +28,19 @@ def table(solution: Motion, layout: str = "") -> dict[str, Array]:
     they are nan. Where two phases meet, two lines have the same time. layout: "" for this library's layout, with names
     of joints; "mujoco" (`qpos0`, ..., `qvel0`, ..., `qfrc0`, ...), "pinocchio" or "rbdl": see `ocp_dyn.io.layouts`,
     without contact forces.
+
+    samples: number of even times instead of the nodes; stride: over a whole stride of a periodic motion, 101 times if
+    no number is given. Then there are the forces and centers of pressure of the feet in world axes in place of lam, see
+    `sampled_table`.
     """
     if not is_one_of(layout, ("", *HEADS)):
         raise ValueError(
             f"layout must be '' or one of {', '.join(HEADS)}, got {repr_in_message(layout)}{suggestion(layout, HEADS)}"
         )
+    if truth(stride, "stride") or samples is not None:
+        if layout:
+            raise ValueError(f"stride and samples are for this library's layout, got layout={layout!r}: leave one out")
+        return _marked(solution, sampled_table(solution, stride, samples))
     phases = [_lines(solution, phase, layout) for phase in solution.phases]
     t = np.concatenate([phase.t for phase in solution.phases])
     number = np.concatenate([np.full(len(phase.t), k) for k, phase in enumerate(solution.phases)])
@@ -40,18 +49,30 @@ def table(solution: Motion, layout: str = "") -> dict[str, Array]:
     for name in names:
         nodes = [(columns, len(phase.t)) for columns, phase in zip(phases, solution.phases, strict=True)]
         found[name] = np.concatenate([columns.get(name, np.full(count, np.nan)) for columns, count in nodes])
-    if mark := mark_of(solution):
-        found[mark] = np.ones(len(t))
-    return found
+    return _marked(solution, found)
 
 
-def to_csv(solution: Motion, path: str | Path, layout: str = "", delimiter: str = ",") -> Path:
+def _marked(solution: Motion, found: dict[str, Array]) -> dict[str, Array]:
+    """The columns, with one more for a solution that did not converge."""
+    mark = mark_of(solution)
+    return found | ({mark: np.ones(len(found["time"]))} if mark else {})
+
+
+def to_csv(
+    solution: Motion,
+    path: str | Path,
+    layout: str = "",
+    delimiter: str = ",",
+    *,
+    stride: bool = False,
+    samples: int | None = None,
+) -> Path:
     """Writes `table` with a header line, numbers in full precision and empty cells for nan; returns the path.
 
     The column "phase" holds the names of the phases. ValueError if a name contains the delimiter.
     """
     path = path_of(path)
-    columns = table(solution, layout)
+    columns = table(solution, layout, stride=stride, samples=samples)
     phase_names = [phase.name for phase in solution.phases]
     for name in [*columns, *phase_names]:
         if delimiter in name:

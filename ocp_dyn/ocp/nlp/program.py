@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,15 +126,17 @@ class Program:
         if self._joined is not None:
             self._joined[variable.index] = self._start[k]
 
-    def assemble(self, key: str = "") -> Assembled:
+    def assemble(self, key: str = "", tell: Callable[[int, bool], None] = lambda count, kept: None) -> Assembled:
         """Builds the blocks and the functions of the whole program.
 
         key: of all that the bodies of blocks depend on, for the program on disk (`kept_programs`); "": there is none.
+        tell: is told the number of kinds of blocks, and whether they are on disk, before they are built.
         """
         self.blocks = [block for block in self.blocks if block.instances]
         kinds: dict[str, BlockDerivatives] = {}
         key = key and program_key(key, [block.inputs for block in self.blocks])
         known = kept_program(key)
+        tell(len(self.blocks), known is not None and len(known) == len(self.blocks))
         if known is None or len(known) != len(self.blocks):
             for block in self.blocks:
                 block.build(kinds)

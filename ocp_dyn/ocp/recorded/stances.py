@@ -12,9 +12,9 @@ from casadi import SX
 
 from ..._base.types import Array, repr_in_message
 from ...dynamics.kinematics import point_jacobian_6d, point_velocity, pose, resolve
+from ...gait.cuts import load_of
 from ...mechanism import Model
 from ...recordings import Events, FittedMotion, Recording, events_from_forces, net_moments
-from ...recordings.forces import LOADED
 from ...recordings.signals import complete_runs
 from .curves import over_frames
 
@@ -70,8 +70,9 @@ def missing_wrench(motion: FittedMotion, forces: Recording, root: Sequence[str])
 
 def support_of(motion: FittedMotion, forces: Recording, root: Sequence[str], begin: float, end: float) -> Support:
     """Stances and wrenches of all feet between two times; a foot beside the plates gets what others do not carry."""
-    events = events_from_forces(forces)
-    stances = [s for name in forces.names for s in _measured(forces, events, name, begin, end)]
+    least = load_of(motion.model)
+    events = events_from_forces(forces, threshold=least)
+    stances = [s for name in forces.names for s in _measured(forces, events, name, least, begin, end)]
     at = forces.resample(times=motion.times)
     missing = missing_wrench(motion, forces, root)
     _check_share(motion.model, at, missing, begin, end)
@@ -83,11 +84,11 @@ def support_of(motion: FittedMotion, forces: Recording, root: Sequence[str], beg
     return Support(tuple(stances), Recording(forces.names, motion.times, wrenches, forces.units), events)
 
 
-def _measured(forces: Recording, events: Events, name: str, begin: float, end: float) -> list[Stance]:
+def _measured(forces: Recording, events: Events, name: str, least: float, begin: float, end: float) -> list[Stance]:
     """Stances of a foot on plates, cut at both times."""
     crossings = sorted([(t, True) for t in events.strikes[name]] + [(t, False) for t in events.offs[name]])
     if not crossings:
-        loaded = bool(np.nanmedian(forces[name][:, 5]) > LOADED)
+        loaded = bool(np.nanmedian(forces[name][:, 5]) > least)
         return [Stance(name, begin, end)] if loaded else []
     if not crossings[0][1]:
         crossings.insert(0, (-np.inf, True))
@@ -133,10 +134,11 @@ def _check_share(model: Model, forces: Recording, missing: Array, begin: float, 
     need = up + missing[:, 5]
     carried = (t >= begin) & (t <= end) & (up > 0.5 * np.nan_to_num(need)) & (need > 0.2 * model.weight)
     if not carried.any():
-        if up[(t >= begin) & (t <= end)].max(initial=0.0) <= LOADED:
+        least = load_of(model)
+        if up[(t >= begin) & (t <= end)].max(initial=0.0) <= least:
             raise ValueError(
-                f"track: no foot is loaded by more than {LOADED:g} N between {begin:.4g} and {end:.4g} s: look at the "
-                "units and axes of the forces, and at their columns"
+                f"track: no foot is loaded by more than {least:.3g} N between {begin:.4g} and {end:.4g} s: look "
+                "at the units and axes of the forces, and at their columns"
             )
         return
     share = float(np.median(up[carried] / need[carried]))

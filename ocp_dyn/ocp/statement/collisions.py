@@ -13,6 +13,7 @@ from ..._base.types import Expr, Vector, repr_in_message, sequence
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
 from .instant import Instant
+from .objectives import own_name
 from .path_constraints import Bounded, PathConstraint
 
 
@@ -82,6 +83,7 @@ class NoCollision(PathConstraint):
     pairs: Sequence[tuple[Shape, Shape]]
     margin: float = 0.0
     ends: bool = True
+    name: str = own_name()
     where = "node"
 
     def __post_init__(self) -> None:

@@ -24,6 +24,7 @@ from .objectives import (
     base_size,
     capture_gap,
     check_magnitudes,
+    own_name,
     per_direction,
     per_dof,
     zero_moment_gap,
@@ -49,6 +50,7 @@ class TorqueSquared(LeastSquares):
 
     weight: float | Parameter = 1.0
     scale: Any = 1.0
+    name: str = own_name()
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
     def _check_scale(self) -> None:
@@ -94,6 +96,7 @@ class TorqueRateSquared(RateSquared):
 
     weight: float | Parameter = 1.0
     scale: Any = 1.0
+    name: str = own_name()
     continues = True
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
@@ -111,6 +114,7 @@ class AccelerationSquared(LeastSquares):
 
     weight: float | Parameter = 1.0
     base: bool = False
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -132,6 +136,7 @@ class JerkSquared(RateSquared):
     """
 
     weight: float | Parameter = 1.0
+    name: str = own_name()
 
     def quantity(self, instant: Instant) -> Expr:
         return instant.qdd
@@ -150,6 +155,7 @@ class JointAngleSquared(LeastSquares):
 
     weight: float | Parameter = 1.0
     stiffness: Any = 1.0
+    name: str = own_name()
     of_dofs: ClassVar[tuple[str, ...]] = ("stiffness",)
 
     def __post_init__(self) -> None:
@@ -181,6 +187,7 @@ class ForceSquared(LeastSquares):
 
     weight: float | Parameter = 1.0
     scale: float = 1.0
+    name: str = own_name()
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
     def residual(self, instant: Instant) -> Expr:
@@ -197,6 +204,7 @@ class ForceRateSquared(RateSquared):
 
     weight: float | Parameter = 1.0
     scale: float = 1.0
+    name: str = own_name()
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
     def quantity(self, instant: Instant) -> Expr:
@@ -220,6 +228,7 @@ class MechanicalWork(Cost):
     weight: float | Parameter = 1.0
     kind: str = "absolute"
     smoothing: float = 1.0
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -246,6 +255,7 @@ class SlackWork(SlackCost):
 
     weight: float | Parameter = 1.0
     kind: str = "absolute"
+    name: str = own_name()
     scale = 100.0
 
     def __post_init__(self) -> None:
@@ -276,6 +286,7 @@ class AngularMomentumSquared(LeastSquares):
 
     weight: float | Parameter = 1.0
     scale: float = 1.0
+    name: str = own_name()
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
     def residual(self, instant: Instant) -> Expr:
@@ -296,6 +307,7 @@ class HeadStabilization(LeastSquares):
     weight: float | Parameter = 1.0
     point: Vector = (0.0, 0.0, 0.0)
     arm: float = 0.1
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -324,6 +336,7 @@ class CapturePointSquared(LeastSquares):
     """
 
     weight: float | Parameter = 1.0
+    name: str = own_name()
     needs_places = True
 
     def residual(self, instant: Instant) -> Expr:
@@ -341,6 +354,7 @@ class ZeroMomentPointSquared(LeastSquares):
     """
 
     weight: float | Parameter = 1.0
+    name: str = own_name()
     needs_places = True
 
     def residual(self, instant: Instant) -> Expr:
@@ -359,6 +373,7 @@ class Duration(Cost):
     """
 
     weight: float | Parameter = 1.0
+    name: str = own_name()
 
     def integrand(self, instant: Instant) -> Expr:
         return ca.SX(1)

@@ -25,7 +25,7 @@ from ..._base.extensible import Extensible, derive
 from ..._base.types import Expr, repr_in_message
 from ...mechanism import Model
 from .instant import Instant
-from .objectives import MAXIMIZED, Cost, RateSquared, Weighed
+from .objectives import MAXIMIZED, Cost, RateSquared, Weighed, own_name
 from .path_constraints import PathConstraint
 from .values.parameters import Parameter, number_of_weight
 
@@ -64,6 +64,7 @@ class ChannelPower(Cost):
     channel: str
     power: float = 2.0
     weight: float | Parameter = 1.0
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,7 +73,7 @@ class ChannelPower(Cost):
             raise ValueError(f"ChannelPower power must be at least 1 and finite, got {self.power}")
 
     @property
-    def name(self) -> str:
+    def usual_name(self) -> str:
         return f"ChannelPower {self.channel}"
 
     def integrand(self, instant: Instant) -> Expr:
@@ -211,6 +212,7 @@ class Soft(Cost):
 
     constraint: PathConstraint
     weight: float | Parameter = 1.0
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         if not isinstance(self.constraint, PathConstraint):
@@ -225,8 +227,8 @@ class Soft(Cost):
         self.constraint.check(model, feet)
 
     @property
-    def name(self) -> str:
-        return f"Soft {type(self.constraint).__name__}"
+    def usual_name(self) -> str:
+        return f"Soft {self.constraint.name}"
 
     @property
     def needs_places(self) -> bool:

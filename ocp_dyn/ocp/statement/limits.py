@@ -14,7 +14,7 @@ from ..._base.checks import all_positive, not_negative, positive, truth
 from ..._base.types import Array, Expr
 from ...mechanism import Model
 from .instant import Instant
-from .objectives import base_size, capture_gap, check_magnitudes, per_direction, per_dof, zero_moment_gap
+from .objectives import base_size, capture_gap, check_magnitudes, own_name, per_direction, per_dof, zero_moment_gap
 from .path_constraints import Bounded, PathConstraint
 
 
@@ -28,6 +28,7 @@ class PowerLimit(PathConstraint):
     """
 
     maximum: Any
+    name: str = own_name()
     where = "interval"
 
     def __post_init__(self) -> None:
@@ -57,6 +58,7 @@ class TorqueSpeedCurve(PathConstraint):
 
     tau_max: Any = None
     qd_max: Any = None
+    name: str = own_name()
     where = "interval"
 
     def __post_init__(self) -> None:
@@ -110,6 +112,7 @@ class JointMargin(PathConstraint):
 
     margin: float
     ends: bool = True
+    name: str = own_name()
     where = "node"
 
     def __post_init__(self) -> None:
@@ -159,6 +162,7 @@ class CaptureMargin(_Margin):
     """
 
     radius: float
+    name: str = own_name()
 
     def _gap(self, instant: Instant) -> Expr:
         return capture_gap(instant)
@@ -173,6 +177,7 @@ class ZeroMomentPointMargin(_Margin):
     """
 
     radius: float
+    name: str = own_name()
 
     def _gap(self, instant: Instant) -> Expr:
         return zero_moment_gap(instant)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -36,6 +37,31 @@ READ_IN = {
 """Members that one base class of terms has: in a class without this base class nobody would read them."""
 
 
+class TermName:
+    """The attribute `name` of a term: the name that it was given, else that of its class, or another usual one."""
+
+    def __get__(self, term: Term | None, kind: type[Term]) -> str:
+        return "" if term is None else str(vars(term).get("name") or term.usual_name)
+
+    def __set__(self, term: Term, name: Any) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{type(term).__name__}: name must be a text, got {repr_in_message(name)}")
+        vars(term)["name"] = name
+
+
+def own_name() -> Any:
+    """The field `name` of a term, given by keyword; `TermName` reads it."""
+    return field(default="", kw_only=True, repr=False)
+
+
+def name_terms(package: dict[str, Any]) -> None:
+    """Gives the terms of a package their attribute `name`; package: `globals()` of it, at the end of its
+    `__init__.py`. Before, dataclasses have made the empty default of the field the attribute of the class."""
+    for kind in package.values():
+        if isinstance(kind, type) and issubclass(kind, Term) and vars(kind).get("name") == "":
+            kind.name = TermName()  # type: ignore[method-assign, assignment]
+
+
 class Term(Extensible):
     """Base class of costs and path constraints: members that all of them have.
 
@@ -49,7 +75,12 @@ class Term(Extensible):
 
     @property
     def name(self) -> str:
-        """The name in reports: that of the class, unless the class gives another one."""
+        """The name in reports: that of the class, unless the class or the user gives another one."""
+        return self.usual_name
+
+    @property
+    def usual_name(self) -> str:
+        """The name of a term to which the user gives none."""
         return type(self).__name__
 
     @property

@@ -39,6 +39,7 @@ from ..._base.checks import (
     not_negative,
     numbers,
     positive,
+    sides,
     truth,
 )
 from ..._base.types import Expr, Vector, repr_in_message, sequence, sparse
@@ -47,7 +48,7 @@ from ...mechanism import Model
 from .footholds import Foothold
 from .ground.wrench_footholds import LoadedFoothold
 from .instant import Instant
-from .objectives import Term
+from .objectives import Term, own_name
 
 WHERE = ("node", "interval", "wrench")
 
@@ -106,6 +107,7 @@ class Unilateral(PathConstraint):
     """
 
     minimum: float = 0.0
+    name: str = own_name()
     where = "wrench"
 
     def __post_init__(self) -> None:
@@ -132,6 +134,7 @@ class FrictionCone(PathConstraint):
     mu: float = 0.7
     mu_yaw: float = 0.03
     second_order: bool = False
+    name: str = own_name()
     where = "wrench"
 
     def __post_init__(self) -> None:
@@ -164,6 +167,7 @@ class CenterOfPressure(PathConstraint):
     """
 
     margin: float = 0.005
+    name: str = own_name()
     where = "wrench"
 
     def __post_init__(self) -> None:
@@ -204,6 +208,7 @@ class Clearance(PathConstraint):
     height: float = 0.03
     terrain: Callable[[Expr, Expr], Expr] | None = None
     part: tuple[float, float] = (0.0, 1.0)
+    name: str = own_name()
     where = "node"
     ends = False
 
@@ -257,6 +262,7 @@ class Separation(PathConstraint):
     distance: float
     ends: bool = True
     facing: str | None = None
+    name: str = own_name()
     where = "node"
 
     def __post_init__(self) -> None:
@@ -299,6 +305,8 @@ TORQUE_HINT = 'tau and qdd are known with where="interval" only'
 class Path(PathConstraint):
     """A path constraint that the user defines: lower <= function(instant) <= upper.
 
+    A side that is left out is free; without both the function is zero. name: of its rows in reports.
+
     where: "node", "interval" or "wrench". At a "node" the instant has q and qd; at an "interval" also tau, qdd and
     wrenches; "wrench" also holds for the impulse of an impact, where `instant.impulse` is True and wrenches are in N s.
     ends: for "node", also at the first and the last node of the phase; False if footholds or a Boundary imply the rows
@@ -310,10 +318,11 @@ class Path(PathConstraint):
     """
 
     function: Callable[[Instant], Expr]
-    lower: Any = 0.0
-    upper: Any = 0.0
+    lower: Any = None
+    upper: Any = None
     where: str = "node"
     ends: bool = True
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         function(self.function, "Path")
@@ -329,7 +338,9 @@ class Path(PathConstraint):
             raise ValueError(f"Path: the function fails at a {self.where!r} ({error}){hint}") from error
         if isinstance(value, tuple):
             hint = ": limits go to Path(function, lower, upper)"
-        return expression(value, f"Path: the function, at a {self.where!r},", hint), self.lower, self.upper
+        zero = self.lower is None and self.upper is None
+        lower, upper = (0.0, 0.0) if zero else sides(self.lower, self.upper)
+        return expression(value, f"Path: the function, at a {self.where!r},", hint), lower, upper
 
 
 def _on_planes(instant: Instant) -> list[tuple[Foothold | LoadedFoothold, Expr]]:

@@ -280,6 +280,10 @@ class BoundaryCondition(Extensible):
     def rows(self, start: Instant, end: Instant) -> Bounded:
         """(expression, lower, upper) of the first and the last instant."""
 
+    def of_problem(self, problem: Any) -> BoundaryCondition:
+        """The condition with what follows from the problem, which asks for it once; ValueError if it does not fit."""
+        return self
+
 
 @dataclass(frozen=True)
 class Boundary(BoundaryCondition):

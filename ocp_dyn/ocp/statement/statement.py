@@ -102,6 +102,8 @@ class Statement:
     """Settings with the defaults of this form, this model and these phases filled in."""
     parts: ComponentEquations = field(init=False, repr=False)
     """The equations of the components, with their channels."""
+    conditions: tuple[BoundaryCondition, ...] = field(init=False, repr=False)
+    """The boundary conditions, with what follows from the problem."""
     weights: Weights = field(init=False, repr=False)
     """The weights of the costs, by name."""
     _kept: Any = field(default=None, init=False, repr=False)
@@ -150,6 +152,7 @@ class Statement:
         self._check_guess()
         self._check_dependent()
         self._check_components()
+        self._set("conditions", tuple(condition.of_problem(self) for condition in self.boundary))
         self._set("weights", weights_of(self))
 
     def _set(self, key: str, value: Any) -> None:

@@ -15,19 +15,29 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import all_known, call_user, framed_points, function, listed_names, not_negative, numbers
+from ..._base.checks import (
+    all_known,
+    call_user,
+    framed_points,
+    function,
+    listed_names,
+    named_arguments,
+    not_negative,
+    numbers,
+)
 from ..._base.types import Array, Expr, Vector, repr_in_message, sequence
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
 from .footholds import Foothold
 from .ground.wrench_footholds import WrenchFoothold
 from .instant import Instant
-from .objectives import TrackingCost, per_dof
+from .objectives import TrackingCost, own_name, per_dof
 from .values.parameters import Parameter
 
 Recording = Callable[[float], Any]
 
 
+@named_arguments
 def recording(times: Any, values: Any) -> Recording:
     """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1.
 
@@ -62,6 +72,7 @@ class TrackJoints(TrackingCost):
     weight: float | Parameter = 1.0
     joints: Sequence[str] | None = None
     scale: Any = 1.0
+    name: str = own_name()
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
     def __post_init__(self) -> None:
@@ -103,6 +114,7 @@ class TrackVelocities(TrackingCost):
     weight: float = 1.0
     joints: Sequence[str] | None = None
     scale: Any = 1.0
+    name: str = own_name()
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
     def __post_init__(self) -> None:
@@ -143,6 +155,7 @@ class TrackMarkers(TrackingCost):
     reference: Recording
     weight: float | Parameter = 1.0
     weights: Sequence[float] | None = None
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", framed_points(self.points, "TrackMarkers points"))
@@ -186,6 +199,7 @@ class TrackForces(TrackingCost):
     reference: Recording
     weight: float | Parameter = 1.0
     scale: float = 1.0
+    name: str = own_name()
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
     def __post_init__(self) -> None:
@@ -228,6 +242,7 @@ class TrackWrenches(TrackingCost):
     weight: float | Parameter = 1.0
     force_scale: float = 1.0
     moment_scale: float = 1.0
+    name: str = own_name()
     of_one: ClassVar[tuple[str, ...]] = ("force_scale", "moment_scale")
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ from ..._base.checks import positive
 from ..._base.types import Expr, repr_in_message
 from ...mechanism import Model
 from ..statement.instant import Instant
-from ..statement.objectives import LeastSquares
+from ..statement.objectives import LeastSquares, own_name
 from ..statement.path_constraints import Bounded, PathConstraint
 from ..statement.values.parameters import Parameter
 from .strengths import (
@@ -82,6 +82,7 @@ class Activation(PathConstraint):
     strength: Any = None
     rise: float = 0.015
     fall: float = 0.060
+    name: str = own_name()
     where = "interval"
     at_interval_ends = True
     needs_tau_rate = True
@@ -143,6 +144,7 @@ class ExcitationSquared(LeastSquares):
     strength: Any = None
     rise: float = 0.015
     fall: float = 0.060
+    name: str = own_name()
     needs_tau_rate = True
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ from ..._base.checks import call_user, scalar
 from ..._base.types import Expr, names_in_message, repr_in_message, suggestion
 from ...mechanism import Model
 from ..statement.instant import Instant
+from ..statement.objectives import own_name
 from ..statement.path_constraints import Bounded, PathConstraint
 
 TYPICAL_TORQUE = 100.0
@@ -37,6 +38,7 @@ class TorqueCapacity(PathConstraint):
     """
 
     curves: Mapping[str, tuple[Curve, Curve]]
+    name: str = own_name()
     where = "interval"
 
     def __post_init__(self) -> None:

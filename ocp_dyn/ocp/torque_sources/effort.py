@@ -13,7 +13,7 @@ from ..._base.checks import is_pair, not_negative, number, positive
 from ..._base.types import Expr, repr_in_message
 from ...mechanism import Model
 from ..statement.instant import Instant
-from ..statement.objectives import Cost, LeastSquares, SlackCost, base_size
+from ..statement.objectives import Cost, LeastSquares, SlackCost, base_size, own_name
 from ..statement.values.parameters import Parameter
 from .strengths import check_strength, fraction, limited, strengths, varies
 from .tendons import Tendon, check_tendons, muscle_power
@@ -42,6 +42,7 @@ class TorquePower(LeastSquares):
     power: float = 3.0
     weight: float | Parameter = 1.0
     strength: Any = None
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -93,6 +94,7 @@ class JointWork(SlackCost):
     weight: float | Parameter = 1.0
     smoothing: float | None = 10.0
     tendons: Sequence[Tendon] = ()
+    name: str = own_name()
     scale = 100.0
 
     def __post_init__(self) -> None:
@@ -169,6 +171,7 @@ class RestingRate(Cost):
 
     watts_per_kg: float = 1.2
     weight: float | Parameter = 1.0
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         not_negative(self.watts_per_kg, "RestingRate watts_per_kg")

@@ -13,7 +13,7 @@ from ..._base.checks import all_positive, positive
 from ..._base.types import Expr, names_in_message
 from ...mechanism import Model
 from ..statement.instant import Instant
-from ..statement.objectives import Cost, per_dof
+from ..statement.objectives import Cost, own_name, per_dof
 from ..statement.values.parameters import Parameter
 from .strengths import check_strength, limited, magnitude, strengths, varies
 from .tendons import Tendon, check_tendons, muscle_speed
@@ -68,6 +68,7 @@ class MetabolicRate(Cost):
     capacity: Any = None
     tendons: Sequence[Tendon] = ()
     smoothing: float = 0.05
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -44,7 +44,7 @@ from ...muscles import (
 from ...muscles.hill_muscles import FAMILIES
 from ...symmetry.muscles import muscle_images
 from ..statement.instant import Instant
-from ..statement.objectives import Cost, TrackingCost
+from ..statement.objectives import Cost, TrackingCost, own_name
 from ..statement.path_constraints import Bounded
 from ..statement.state.channels import Channel
 from ..statement.state.components import Component
@@ -283,6 +283,7 @@ class MuscleMetabolicRate(Cost):
     muscles: Muscles
     energetics: MuscleEnergetics = ROUNDED
     weight: float | Parameter = 1.0
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -324,6 +325,7 @@ class TrackActivations(TrackingCost):
     names: Sequence[str]
     reference: Callable[[float], Any]
     weight: float = 1.0
+    name: str = own_name()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -14,7 +14,7 @@ from ...functions.function import function
 from ...mechanism import Model
 from ...mechanism.loads import SLIP_SPEED
 from ..statement.instant import Instant
-from ..statement.objectives import LeastSquares, base_size, per_dof
+from ..statement.objectives import LeastSquares, base_size, own_name, per_dof
 from ..statement.values.parameters import Parameter
 
 
@@ -37,6 +37,7 @@ class PassiveTorqueSquared(LeastSquares):
 
     weight: float | Parameter = 1.0
     scale: Any = 1.0
+    name: str = own_name()
     of_dofs = ("scale",)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:

@@ -61,7 +61,7 @@ class TermValues:
         """Adds the rows that constrain the slacks, at every stage."""
         for cost in self._slacks.values():
             for point in points:
-                name = f"slack of {type(cost).__name__}"
+                name = f"slack of {cost.name}"
                 value = expression(call_user(name, cost.slack_rows, point.instant), name)
                 rows.constrain(name, value, 0.0, np.inf, cost.scale)
 
@@ -71,12 +71,13 @@ def constrain_path(rows: BlockRows, phase: Phase, terms: Iterable[PathConstraint
         value, lower, upper = _rows(phase, term, instant)
         if value.numel():
             scale = FORCE_SCALE if term.where == "wrench" else 1.0
-            rows.constrain(type(term).__name__, value, lower, upper, scale)
+            rows.constrain(term.name, value, lower, upper, scale)
 
 
 def _rows(phase: Phase, term: PathConstraint, instant: Instant) -> tuple[SX, Any, Any]:
     """Value and bounds of a path constraint, checked because users write path constraints."""
-    here = f"phase {phase.name!r}: {type(term).__name__}"
+    own = "" if term.name == term.usual_name else f" {term.name!r}"
+    here = f"phase {phase.name!r}: {type(term).__name__}{own}"
     return rows_and_bounds(call_user(here, term.rows, instant, values=instant.values), here)
 
 
@@ -129,7 +130,7 @@ def add_path(transcription: Transcription, p: int, phase: Phase) -> None:
             z = completed(transcription, z)
             constrain_path(rows, phase, (term,), node_instant(transcription, z, z["s"]))
 
-        name = f"{phase.name} {type(term).__name__}"
+        name = f"{phase.name} {term.name}"
         block = transcription.program.block(name, x.state(0) | transcription.slots, body, s=1)
         first = int(_repeated(transcription, p, term)) if term.ends else 1
         for k in range(first, phase.grid.count + term.ends):

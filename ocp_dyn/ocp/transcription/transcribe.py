@@ -159,7 +159,7 @@ def _add_ends(transcription: Transcription) -> None:
                 rows.constrain("speed", distance_of(z) - speed * time)
         first = node_instant(transcription, values, 0.0)
         last = node_instant(transcription, values, 1.0, ":end")
-        for condition in problem.boundary:
+        for condition in problem.conditions:
             what = f"Boundary {condition.name!r}"
             result = call_user(what, condition.rows, first, last, values=values)
             rows.constrain(condition.name, *rows_and_bounds(result, what))

@@ -36,7 +36,7 @@ from ..transcription.collect import collect
 from ..transcription.stage_order import stage_order
 from ..transcription.transcribe import key_of, transcribe
 from ..transcription.variables import Transcription
-from .diagnosis import faults, repetitions
+from .diagnosis import faults, gaps_of_files, repetitions
 from .parameter_values import by_name
 from .verdict import Judged, findings_or_error, judged, proved_infeasible
 
@@ -130,14 +130,25 @@ def prepare(problem: Statement, threads: int = 2, say: Progress | None = None) -
     """The program of a problem; the program of an earlier call for the same number of threads is used again."""
     check_problem(problem)
     whole(threads, "threads", least=1, most=1024)
-    kept = problem._kept
-    if kept is None or kept[0] != threads:
+    known: dict[int, tuple[Transcription, Assembled]] = {} if problem._kept is None else problem._kept[3]
+    if threads not in known:
         t = transcribe(problem, threads)
-        if say is not None:
-            say(f"building {len(t.program.blocks)} kinds of blocks ...")
-        kept = threads, t, t.program.assemble(key_of(problem))
-        object.__setattr__(problem, "_kept", kept)  # a cache, no part of the problem's data
-    return kept[1], kept[2]
+        for gap in gaps_of_files(problem) if say is not None else ():
+            assert say is not None
+            say(f"note: {gap}")
+        known[threads] = t, t.program.assemble(key_of(problem), partial(_tell_building, say))
+    elif say is not None:
+        say("the program is kept from an earlier call: nothing is built")
+    t, program = known[threads]
+    object.__setattr__(problem, "_kept", (threads, t, program, known))  # a cache, no part of the problem's data
+    return t, program
+
+
+def _tell_building(say: Progress | None, count: int, kept: bool) -> None:
+    """Shows what is built, and what is kept on disk."""
+    if say is not None:
+        kinds = f"{count} kinds of blocks"
+        say(f"reading {kinds} that an earlier build has kept ..." if kept else f"building {kinds} ...")
 
 
 def share_program(problem: Statement, other: Statement) -> None:
@@ -145,10 +156,10 @@ def share_program(problem: Statement, other: Statement) -> None:
     parameters = [[entry.parameter for entry in each.weights.entries] for each in (problem, other)]
     if problem._kept is None or parameters[0] != parameters[1]:
         return
-    threads, t, program = problem._kept
+    threads, t, program, _ = problem._kept
     values = {entry.parameter: entry.value for entry in other.weights.entries if entry.parameter}
     shared = replace(t, problem=other, program=t.program.with_declared(values))
-    object.__setattr__(other, "_kept", (threads, shared, program))
+    object.__setattr__(other, "_kept", (threads, shared, program, {threads: (shared, program)}))
 
 
 def check_problem(problem: Any) -> None:

@@ -13,7 +13,9 @@ from casadi import DM
 from ..._base.rounding import largest, ordinal
 from ..._base.types import Array, Indices, names_in_message
 from ...constraints import constraint_jacobian, constraint_rows
+from ...gait.bodies import excessive_efforts
 from ..equations import equations_of
+from ..motion.plain_data import unsaved
 from ..nlp.assembled import Assembled
 from ..nlp.dependent_rows import supports, vanishing
 from ..nlp.program import Variable
@@ -21,6 +23,7 @@ from ..statement.footholds import rigid
 from ..statement.objectives import RateCost
 from ..statement.phases import JumpCondition
 from ..statement.state.channels import MECHANICS
+from ..statement.statement import Statement
 from ..transcription.tabulate import VariableLabel, variable_labels
 from ..transcription.variables import Transcription, contacts, number, state_of
 from .parameter_values import unread
@@ -115,6 +118,8 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
     repeated = repetitions(transcription, program, transcription.program.start)
     return [
         *_root_motors(transcription),
+        *excessive_efforts(transcription.problem.model),
+        *gaps_of_files(transcription.problem),
         *misplaced_footholds(transcription),
         *_starts_out_of_bounds(transcription),
         *unread(transcription, program),
@@ -126,6 +131,16 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
         *_returning(transcription, program),
         *_counts(transcription, program),
         *(f"at the first guess {sentence}, {ONLY_AT_THE_GUESS}" for sentence in repeated),
+    ]
+
+
+def gaps_of_files(problem: Statement) -> list[str]:
+    """A sentence on what files of solutions cannot hold."""
+    held = [held.contact for phase in problem.phases for held in (*phase.held, *problem.coordinates.held)]
+    return [
+        f"a file of the solution will hold its numbers, but not all of the problem: {why}; "
+        "Solution.load(path, problem=problem) reads it"
+        for why in unsaved(problem.model, held)
     ]
 
 

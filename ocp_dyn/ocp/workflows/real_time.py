@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.checks import label, number
+from ..._base.convergence import warn
 from ..._base.types import Array, repr_in_message, suggestion
 from ..nlp.derivative_cache import FUNCTION_LEVELS
 from ..nlp.function_tables import SOLVED_WITH, use_tables
@@ -48,11 +49,15 @@ from ..statement.statement import Statement
 from ..transcription.stage_order import stage_order
 from ..transcription.tracks import sequences
 from .attempt import collected, prepare, starting_point
+from .diagnosis import faults
 from .parameter_values import by_name
 from .solve import refuse_compile
 
 RICCATI = "riccati"
 """The name of the QP that is solved by one Riccati recursion."""
+
+ROWS_NAMED = 3
+"""Largest number of violated constraints that the verdict on a feedback names."""
 
 BARRIER_OPTIONS = ("barrier", "relaxation")
 """Options that only "riccati" takes."""
@@ -70,7 +75,8 @@ class RealTimeIteration:
     hessian and options as in `solve(solver="sqp")`. With "riccati" the options are barrier, the weight of the barrier
     (default: a hundredth of the start's cost, shared among the inequalities), and relaxation (0.001), the distance from
     a bound, in the scale of the row (forces by 100 N), below which the barrier is a parabola. If the QP of a feedback
-    fails, the last plan is kept and `solved` is False.
+    fails, the last plan is kept, `solved` is False, `failures` counts it, and `verdict` names the constraints that this
+    plan violates at the measured values, the largest violation first; the first time there is a warning.
 
     x, lam_g, lam_x: the plan ("riccati" keeps the start's multipliers of equalities); seconds: time taken by the last
     prepare and by the last feedback. unmet: with "riccati", the largest residual of equality rows that contradict
@@ -121,7 +127,7 @@ class RealTimeIteration:
         else:
             order = stage_order(self.transcription, self._program) if qp in STAGEWISE_QPS else None
             self._model = QuadraticModel(self._program, qp, hessian, options, order)
-        self.solved, self.seconds = True, (0.0, 0.0)
+        self.solved, self.seconds, self.samples, self.failures, self._qp = True, (0.0, 0.0), 0, 0, qp
         self._prepared, self._p = False, self._parameters(self._values)
 
     def _stage_model(
@@ -169,11 +175,34 @@ class RealTimeIteration:
             g = self._program.evaluator.constraints(self.x, self._p).copy()
         lower, upper = self._lower - self.x, self._upper - self.x
         d, lam_x, lam_g, self.solved = self._model.step(g, lower, upper, (self.lam_x, self.lam_g))
+        self.samples += 1
         if self.solved:
             self.x, self.lam_x, self.lam_g = self.x + d, lam_x, lam_g
         self._prepared = False
         self.seconds = self.seconds[0], time.perf_counter() - begin
+        if not self.solved:
+            self.failures += 1
+            if self.failures == 1:
+                warn(f"rti: not converged: {self.verdict}. Later failures are counted in `failures`, without a warning")
         return self.torques()
+
+    @property
+    def verdict(self) -> str:
+        """A sentence on the last feedback, if its QP was not solved: the constraints that the plan, which was kept,
+        violates at the measured values; "" if it was solved."""
+        if self.solved:
+            return ""
+        with self._program.lock:
+            self._p = self._parameters(self._values)
+            found = faults(self.transcription, self._program, self.x)
+        named = "; ".join(str(fault) for fault in found[:ROWS_NAMED]) or "none: the QP solver failed by itself"
+        count = f"{self.failures} of {self.samples} samples so far"
+        return (
+            f"the QP solver {self._qp!r} did not solve the QP of this feedback ({count}), and the last plan is kept; "
+            f"constraints that it violates at the measured values: {named}. A QP without a solution is one whose "
+            "linearized rows contradict each other or its bounds: give the plan room (a softer row by ocp.Soft, wider "
+            "bounds, a shorter sampling time), or take qp='riccati', which relaxes inequalities"
+        )
 
     def _parameters(self, measured: Mapping[str, Any]) -> Array:
         """Values of the parameters: measured values, else declared ones. All are set again, because other solves of the

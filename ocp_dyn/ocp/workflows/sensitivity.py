@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.checks import named_arguments
 from ..._base.types import Array, Indices, is_one_of, repr_in_message, suggestion
 from ..analysis.active_set import table_of
 from ..nlp.blocks import numbers_of
@@ -135,6 +136,7 @@ class Sensitivities(Mapping[str, Any]):
             return replace(collect(t, program, iterate["x"], stats), iterate=iterate)
 
 
+@named_arguments
 def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> Sensitivities:
     """Derivatives of a converged solution of this problem by its parameters, or by the parameters that are named.
 

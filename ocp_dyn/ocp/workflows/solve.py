@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import choice, positive, truth, whole
+from ..._base.checks import choice, named_arguments, positive, truth, whole
 from ..._base.convergence import Interrupted, NotConverged, failure, warn
 from ..._base.display import Progress
 from ..._base.types import is_one_of, repr_in_message
@@ -19,6 +19,7 @@ from ..solvers.interface import SolverSettings
 from ..statement.statement import Statement
 from .attempt import LINEAR_SOLVER_OPTIONS, SUSPICION, Attempt, check_problem, prepare, starting_point
 from .diagnosis import check as findings
+from .findings import Findings
 from .parameter_values import by_name
 from .refinement.ladder import check_ladder
 from .refinement.refine import check_aim, refined
@@ -209,8 +210,9 @@ def refuse_compile(options: Mapping[str, Any], caller: str) -> None:
         )
 
 
+@named_arguments
 def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:
-    """Faults and difficulties of a problem, as sentences; empty if nothing was found.
+    """Faults and difficulties of a problem, a list of sentences that is shown by line; empty if nothing was found.
 
     Examines the problem at its first guess, without solving it: a root with motors in a model with footholds, values
     out of their bounds, rows and costs without finite values or derivatives, violated rows without a free variable,
@@ -226,4 +228,4 @@ def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[s
         start = starting_point(t, None, None, values)
         conflict = contradiction(program, start)
         told = [verdict_of_bounds(t, program, start.x, conflict)] if conflict is not None else []
-        return [*findings(t, program), *told]
+        return Findings([*findings(t, program), *told], [f.name for f in problem.footholds])

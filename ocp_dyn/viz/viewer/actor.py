@@ -90,7 +90,8 @@ class Actor:
         scene, reach, track = self.server.scene, self.reach, self.track
         green = bytes_of(_hex(FORCE))
         self.arrows = scene.add_arrows(
-            f"{self.path}/forces", np.zeros((1, 2, 3)), green, shaft_radius=0.008 * reach, head_radius=0.02 * reach,
+            f"{self.path}/cycle/forces", np.zeros((1, 2, 3)), green, shaft_radius=0.008 * reach,
+            head_radius=0.02 * reach,
             head_length=0.045 * reach, visible=False,
         )  # fmt: skip
         self.layers["forces"].append(self.arrows)
@@ -180,8 +181,8 @@ class Actor:
         self.com.position = center
         self.spot.position = np.array([center[0], center[1], self.floor])
         arrows = self.track.arrows(local)
-        if len(arrows):
-            self.arrows.points = self.track.points(arrows, cycle)
+        if len(arrows):  # in the coordinates of the cycle: a browser that draws them late has them at the body
+            self.arrows.points = arrows
         self.arrows.visible = self.forces_shown and len(arrows) > 0
 
 

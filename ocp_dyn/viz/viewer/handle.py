@@ -19,6 +19,7 @@ from ..drawing import picture_file
 from ..shown.path import AnimationPath
 from . import track as tracks
 from .actor import LAYERS
+from .channel import frame, proxied_url
 from .panel import JointPanel, MotionPanel, ViewPanel
 from .scenery import Scenery
 from .stage import ViewerScene
@@ -79,8 +80,14 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """The address of the viewer, for a browser."""
+        """The address of the viewer, for a browser on this machine; see `proxied_url`."""
         return self._stage.url
+
+    @property
+    def proxied_url(self) -> str | None:
+        """The address by way of the proxy of a hub or an editor, for a browser on another machine; None without
+        one."""
+        return proxied_url(self._stage.server.get_port())
 
     @property
     def running(self) -> bool:
@@ -252,7 +259,7 @@ class Viewer:
 
     def block(self) -> None:
         """Waits until Ctrl-C is pressed or the viewer is closed elsewhere; prints the address first."""
-        print(f"{self.scenery.title}: {self.url} (Ctrl-C ends)", flush=True)
+        print(f"{self.scenery.title}: {self.proxied_url or self.url} (Ctrl-C ends)", flush=True)
         try:
             while not self._ended.wait(0.2):
                 pass
@@ -281,9 +288,7 @@ class Viewer:
     def _repr_html_(self) -> str:
         if not self.running:
             return f"<div>{escape(repr(self))}</div>"
-        style = f"width: 100%; height: {HEIGHT}px; border: 1px solid #9AA3AD; border-radius: 4px"
-        link = f'<a href="{self.url}" target="_blank">{self.url}</a>'
-        return f'<iframe src="{self.url}" style="{style}"></iframe><div style="font-size: 85%">{link}</div>'
+        return frame(self.url, self._stage.server.get_port(), HEIGHT)
 
     # Time
 

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._base.checks import within
+from ..._base.checks import named_arguments, within
 from ..._base.types import Array
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
@@ -68,6 +68,7 @@ def human_markers(model: Model) -> Points:
     return (*MARKERS, *UPPER_MARKERS) if "lumbar" in model.joint_names else MARKERS
 
 
+@named_arguments
 def measure(
     motion: Solution, marker_noise: float = 0.0, force_noise: float = 0.0, seed: int = 0, points: Points | None = None
 ) -> list[MeasuredPhase]:
@@ -90,6 +91,7 @@ def measure(
     return found
 
 
+@named_arguments
 def estimate_errors(truth: Solution, found: Solution, seen: list[MeasuredPhase]) -> dict[str, Any]:
     """Errors of a motion that was estimated from measurements, against the true one, and of the measurements: root mean
     squares [m, N, degrees, N m] by names, for people.

@@ -68,6 +68,7 @@ OWN = {"JointCoupling": {"other": "root"}, "RollingContact": {"axis": None},
        "viz.animate_simulation": {"path": "x.gif"},
        "io.parse_urdf": {"mimic": "free"}, "Model.attach": {"prefix": "v_"}, "Model.frame": {"name": "tip"},
        "gait_reference": {"reference": "winter"}, "models.absolute_angles": {"model": od.models.five_link_biped()},
+       "At": {"q": [0.0]}, "Rest": {"q": [0.0]},
        "muscle_speed": {"dof": "hip_joint"}, "solve_along": {"along": None}, "Parameter": {"value": 0.1}}  # fmt: skip
 
 

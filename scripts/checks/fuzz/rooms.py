@@ -143,7 +143,9 @@ def _solving(good: dict[str, Any]) -> list[Call]:
             ("problem", "start", "qp", "hessian", "threads", "values", "x")),
         Call("Solution.active", solution.active, {}, ("equalities", "tolerance")),
         Call("Solution.sample", solution.sample, {"times": [0.0]}, ("times",)),
-        Call("Solution.table", solution.table, {}, ("layout",)),
+        Call("Solution.table", solution.table, {}, ("layout", "stride", "samples")),
+        Call("Solution.to_dataframe", solution.to_dataframe, {"samples": 3}, ("stride", "samples")),
+        Call("Solution.to_xarray", solution.to_xarray, {"samples": 3}, ("stride", "samples")),
     ]  # fmt: skip
 
 

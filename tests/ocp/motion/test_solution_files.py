@@ -224,7 +224,7 @@ def test_files_of_other_programs_are_read_when_asked_for(hop: Solution, content:
 @pytest.mark.parametrize(
     ("written", "what"),
     [
-        ("5", "a later version of ocp_dyn wrote this file in the format .*: update ocp_dyn"),
+        ("6", "a later version of ocp_dyn wrote this file in the format .*: update ocp_dyn"),
         ("2", "a development version .* does not tell whether it is whole: give verify=False to read it as it is"),
         ("1", r"ocp_dyn 0\.1\.0 wrote this file .*: solve the problem again, or read the file with ocp_dyn 0\.1\.0"),
     ],

@@ -12,6 +12,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.gait.cuts import load_of
 
 TIMES = np.arange(0.0, 2.001, 0.01)
 FEET = ("left", "right")
@@ -242,3 +243,20 @@ def test_loaded_feet_need_the_implicit_form_and_have_no_forward_dynamics() -> No
     assert "left" in str(solution.summary())
     with pytest.raises(ValueError, match="no solution of this problem"):
         ocp.tracking_errors(track(between=(0.9, 1.2)), solution)
+
+
+def test_feet_of_a_light_robot_stand() -> None:
+    """Half a kilogram presses with less than the 20 N of a person's foot: 5 % of its own weight are enough."""
+    builder = od.ModelBuilder("pup")
+    builder.add_body("block", od.FloatingBase(), mass=0.5, inertia=(0.1, 0.1, 0.1))
+    model, t = builder.build(), np.linspace(0, 1, 51)
+    heights = od.recordings.Recording("top", t, np.stack([0 * t, 0 * t, 1 + 0 * t], axis=1)[:, None], "m")
+    load = od.recordings.Recording("block", t, [[[0, 0, 0, 0, 0, 4.9]]] * 51, "N m, N")
+    sure = ocp.MeasurementErrors(marker=1e-6, smoothing=0)
+    window = {"places": {"top": ("block", (0, 0, 0))}, "between": (0.2, 0.6), "rate": 10, "errors": sure}
+    follow = ocp.track(model, heights, load, **window)
+    assert [list(phase.footholds) != [] for phase in follow.phases] == [True] * len(follow.phases)
+    assert load_of(model) == pytest.approx(0.05 * 0.5 * 9.81)
+    assert load_of(model.with_gravity((0, 0, 0))) == load_of(od.models.human()) == 20.0
+    with pytest.raises(ValueError, match=r"no foot is loaded by more than 0\.245 N"):
+        ocp.track(model, heights, od.recordings.Recording("block", t, [[[0.0] * 6]] * 51, "N m, N"), **window)

@@ -8,6 +8,8 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn._base.display import Progress
+from ocp_dyn.ocp.workflows.attempt import _tell_building
 
 
 def rod() -> od.Model:
@@ -120,3 +122,26 @@ def test_options_that_cannot_hold_are_refused_when_the_problem_is_made() -> None
     with pytest.raises(ValueError, match="tolerance=1e-08 and IPOPT's option tol=1e-06 mean the same: give one"):
         raised(options={"tol": 1e-6}).solve(tolerance=1e-8, progress=False)
     assert np.isclose(raised(options={"tol": 1e-4}).solve(progress=False).duration, 1.0)
+
+
+def test_nothing_is_built_twice(capsys):
+    """One program for each number of threads; progress tells what is built and what is kept."""
+    problem = kept_wheel()
+    told = []
+    for threads in (1, 2, 1):
+        problem.solve(threads=threads)
+        told.append(capsys.readouterr().err)
+    assert "kinds of blocks" in told[0]
+    assert "kinds of blocks" in told[1]
+    assert "the program is kept from an earlier call: nothing is built" in told[2]
+    _tell_building(Progress(), 3, True)
+    assert capsys.readouterr().err == "reading 3 kinds of blocks that an earlier build has kept ...\n"
+
+
+def kept_wheel():
+    """A small problem of data alone."""
+    builder = od.ModelBuilder("wheel")
+    builder.add_body("rim", od.Revolute("z"), mass=1, inertia=(0.5, 0.5, 1))
+    phase = ocp.Phase("turn", 3, 1.0, objective=[ocp.TorqueSquared()])
+    ends = [ocp.Rest([0.0]), ocp.Rest([0.3], where="end")]
+    return ocp.Problem(builder.build(), [phase], boundary=ends)

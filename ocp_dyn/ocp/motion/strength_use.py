@@ -1,0 +1,93 @@
+"""Largest use of strength of every joint: torque over the limit of the model in its direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..._base.display import Displayed, Entries
+from .motion import Motion, PhaseMotion
+
+NAMED = 3
+"""Joints that the line of a summary names."""
+
+
+@dataclass(frozen=True)
+class JointStrength:
+    """The largest use of strength of one dof: torque (or force) [N m, N] over its limit, in one phase at one time [s].
+
+    >>> strong = ocp.Problem(wheel.with_limits(effort=6.0), turn(ocp.TorqueSquared()).phases, boundary=[rest])
+    >>> used = strong.solve(progress=False).strength_use()[0]
+    >>> used.dof, round(used.share, 2), used.limit
+    ('rim_joint', 0.95, 6.0)
+    """
+
+    dof: str
+    share: float
+    torque: float
+    limit: float
+    phase: str
+    time: float
+
+
+class StrengthUse(Entries[JointStrength], Displayed):
+    """The largest use of strength of every dof with a limit, the largest first; `plot` draws bars.
+
+    >>> print(ocp.Problem(wheel.with_limits(effort=6.0), turn(ocp.TorqueSquared()).phases, boundary=[rest]).solve(
+    ...     progress=False).strength_use())
+    joint      use   torque  limit  phase  time [s]
+    rim_joint  95 %  5.71    6      turn   0.025
+    """
+
+    head: ClassVar[tuple[str, ...]] = ("joint", "use", "torque", "limit", "phase", "time [s]")
+
+    def lines(self) -> list[tuple[str, ...]]:
+        return [
+            (e.dof, f"{100 * e.share:.0f} %", f"{e.torque:.3g}", f"{e.limit:.4g}", e.phase, f"{e.time:.3g}")
+            for e in self.entries
+        ]
+
+    @property
+    def line(self) -> str:
+        """The first joints in words: "ankle_l 92 %, knee_r 71 %"; "" without any."""
+        named = ", ".join(f"{e.dof} {100 * e.share:.0f} %" for e in self.entries[:NAMED])
+        rest = len(self.entries) - NAMED
+        return named + (f" and {rest} more" if rest > 0 else "")
+
+    def _card_html(self) -> str:
+        return Entries._repr_html_(self)
+
+    def _repr_html_(self) -> str:
+        return Displayed._repr_html_(self)
+
+
+def strength_use(solution: Motion) -> StrengthUse:
+    """The largest |tau| over the torque limit of the model in its direction, by dof, over all intervals.
+
+    Torques that change linearly along an interval count with their larger end. Dofs without a limit, and those with no
+    torque at any time, are left out. Limits that depend on angle and speed, as `TorqueCapacity`, are not counted.
+    """
+    dofs = solution.model.dofs
+    limits = np.stack([-dofs.tau_min, dofs.tau_max])  # (2, nv), magnitudes
+    found: dict[int, JointStrength] = {}
+    for phase in solution.phases:
+        tau, at = _extremes(phase)
+        limit = np.where(tau < 0, limits[0], limits[1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            use = np.where(np.isfinite(limit) & (limit > 0), np.abs(tau) / limit, 0.0)
+        for k in range(solution.model.nv):
+            row = int(np.argmax(use[:, k]))
+            share = float(use[row, k])
+            if share > 0 and (k not in found or share > found[k].share):
+                name, own = solution.model.qd_names[k], (float(tau[row, k]), float(limit[row, k]))
+                found[k] = JointStrength(name, share, *own, phase.name, float(at[row]))
+    return StrengthUse(tuple(sorted(found.values(), key=lambda entry: -entry.share)))
+
+
+def _extremes(phase: PhaseMotion) -> tuple[np.ndarray, np.ndarray]:
+    """Torques (2 N, nv) at both ends of every interval, and the times of the intervals' midpoints (2 N)."""
+    half = np.diff(phase.t)[:, None] / 2 * np.broadcast_to(phase.tau_rate, phase.tau.shape)
+    middle = (phase.t[:-1] + phase.t[1:]) / 2
+    return np.concatenate([phase.tau - half, phase.tau + half]), np.concatenate([middle, middle])

@@ -1,0 +1,78 @@
+"""The way from a browser to a viewer in a notebook: the notebook's own proxy where there is one, else this machine.
+
+The server of a viewer listens on the machine of the kernel. The browser of a JupyterHub, of a session over ssh, or of a
+remote editor runs on another machine, where `localhost` is not the kernel's: its page reaches the port by way of the
+notebook's server, at `.../proxy/PORT/`, if this has the package jupyter-server-proxy; editors and hosted notebooks have
+proxies of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+from uuid import uuid4
+
+LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]", "")
+"""Names by which a browser knows its own machine."""
+
+SCRIPT = """
+(function () {{
+  const frame = document.getElementById({name}), note = document.getElementById({name} + "-note");
+  if (!frame) return;
+  let base = document.body.dataset.baseUrl;
+  const config = document.getElementById("jupyter-config-data");
+  if (!base && config) {{ try {{ base = JSON.parse(config.textContent).baseUrl; }} catch (error) {{ base = null; }} }}
+  const local = {local}.includes(location.hostname);
+  if ({proxy} && base) frame.src = base.replace(/\\/?$/, "/") + "proxy/{port}/";
+  else if (!local) {{ frame.style.display = "none"; note.style.display = "block"; }}
+}})();
+"""
+"""Chooses the address in the page of the notebook, whose own address and base the kernel does not know."""
+
+
+def proxied_url(port: int, environ: Mapping[str, str] | None = None) -> str | None:
+    """The address of a port by way of the notebook's proxy, as far as the kernel knows it; None if it knows none."""
+    environ = os.environ if environ is None else environ
+    if template := environ.get("VSCODE_PROXY_URI", ""):
+        return template.replace("{{port}}", str(port)).replace("{port}", str(port))
+    if "google.colab" in sys.modules:
+        output: Any = import_module("google.colab.output")
+        return str(output.eval_js(f"google.colab.kernel.proxyPort({port})"))
+    prefix = environ.get("JUPYTERHUB_SERVICE_PREFIX", "")
+    return f"{prefix.rstrip('/')}/proxy/{port}/" if prefix and has_proxy() else None
+
+
+def has_proxy() -> bool:
+    """Whether the package is there by which a notebook's server passes ports on."""
+    return find_spec("jupyter_server_proxy") is not None
+
+
+def forwarding(port: int) -> str:
+    """What to do where a browser does not reach the viewer."""
+    return (
+        f"The viewer runs on the machine of the kernel, at port {port}, which this browser does not reach. Forward the "
+        f"port (ssh -L {port}:localhost:{port} MACHINE, or the list of ports of your editor) and open "
+        f"http://localhost:{port}; or install the package jupyter-server-proxy beside the notebook's server"
+    )
+
+
+def frame(url: str, port: int, height: int) -> str:
+    """The viewer as HTML of a notebook: a frame that reaches it by the proxy where there is one, and a line with the
+    address and what to do if the frame stays empty."""
+    known, name = proxied_url(port), f"viewer-{uuid4().hex}"
+    style = f"width: 100%; height: {height}px; border: 1px solid #9AA3AD; border-radius: 4px"
+    script = SCRIPT.format(
+        name=json.dumps(name), local=json.dumps(list(LOCAL)), proxy=json.dumps(known is None and has_proxy()), port=port
+    )
+    note = f'<div id="{name}-note" style="display: none; font-size: 90%">{escape(forwarding(port))}</div>'
+    address = escape(known or url)
+    link = f'<a href="{address}" target="_blank">{address}</a>'
+    run = "" if known else f"<script>{script}</script>"
+    line = f'<div style="font-size: 85%">{link}</div>'
+    return f'<iframe id="{name}" src="{address}" style="{style}"></iframe>{note}{line}{run}'
