@@ -22,7 +22,7 @@ from ...muscles import compartment_forces, joint_reaction
 from ..statement.footholds import Foothold
 from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..statement.instant import Instant
-from ..statement.objectives import LeastSquares
+from ..statement.objectives import LeastSquares, own_name
 from ..statement.path_constraints import Bounded, PathConstraint
 from ..statement.values.parameters import Parameter
 from .model_muscles import Muscles
@@ -139,6 +139,7 @@ class JointLoadSquared(LeastSquares):
     weight: float | Parameter = 1.0
     scale: float = 1.0
     part: str = "all"
+    name: str = own_name()
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
 
     def __post_init__(self) -> None:
@@ -178,6 +179,7 @@ class JointLoadLimit(PathConstraint):
     row: str = "f_z"
     lower: float = -float("inf")
     upper: float = float("inf")
+    name: str = own_name()
     where = "interval"
 
     def __post_init__(self) -> None:
