@@ -43,6 +43,7 @@ SPACES = (
 
 WITHOUT_EXAMPLE = {
     "read_external_loads": "needs two files; the how-to page on gait analysis shows them",
+    "muscle_tracking": "needs a recording; the how-to page on muscles shows it",
     "SweepPoint": "a protocol for classes of the user; GridPoint is one and has an example",
     "show": "opens a viewer in the browser; the tutorials show it",
     "Viewer": "a running viewer, see show",

@@ -62,7 +62,7 @@ def test_one_package_with_the_problems_and_no_tests(wheel):
     assert not [
         name for name in names if "test" in name or (name.endswith((".png", ".md", ".pyc")) and "README" not in name)
     ]
-    assert wheel.stat().st_size < 2.1e6
+    assert wheel.stat().st_size < 2.4e6
 
 
 @pytest.mark.slow

@@ -9,9 +9,12 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from numbers import Real
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import casadi as ca
@@ -381,3 +384,12 @@ def as_bounds(value: Any, what: str) -> tuple[float, float]:
     if found.size not in (1, 2) or not found[0] <= found[-1] or found[0] == np.inf or found[-1] == -np.inf:
         raise ValueError(f"{what} must be a number or (lower, upper) with lower <= upper, got {repr_in_message(value)}")
     return float(found[0]), float(found[-1])
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """A warning at the line of the user's own code, however many functions of the library lie between."""
+    root = str(Path(__file__).parent.parent)
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(root):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

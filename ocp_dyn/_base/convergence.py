@@ -6,16 +6,13 @@ obey the equations of motion, or keep to the constraints. All that is made from 
 
 from __future__ import annotations
 
-import sys
-import warnings
-from pathlib import Path
 from typing import Any
+
+from .checks import warn_user
 
 MARK = "NOT CONVERGED"
 """The words that tables, files and pictures of a solution show that did not converge."""
 
-ROOT = str(Path(__file__).parent.parent)
-"""Folder of the library: a warning points to the line outside of it."""
 
 CAUSES = 3
 """Largest number of violated constraints that a message names."""
@@ -87,7 +84,4 @@ def failure(solution: Any) -> str:
 
 def warn(message: str) -> None:
     """Warns of a solution that did not converge, at the line of the user's own code."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(ROOT):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, NotConvergedWarning, stacklevel=level)
+    warn_user(message, NotConvergedWarning)

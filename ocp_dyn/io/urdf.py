@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from .._base.checks import choice, named_arguments
+from .._base.checks import choice, named_arguments, warn_user
 from .._base.files import path_of
 from .._base.types import (
     LARGEST_MAGNITUDE,
@@ -162,11 +161,10 @@ def _warn_if_bolted(model: Model, root_link: str, source: str) -> None:
     is called "world"."""
     limbs = [i for i, p in model.edges if not p and _dofs_beyond(model, i) >= LIMB_DOFS]
     if root_link != WORLD and len(limbs) >= BOLTED_LIMBS:
-        warnings.warn(
+        warn_user(
             f"{source}: the root link {repr_in_message(root_link)}, on which {len(limbs)} limbs hang, is fixed to the "
             "ground: root=FloatingBase() lets the robot move, root=Fixed() fixes it without this warning",
             ModelWarning,
-            stacklevel=4 if source != "URDF text" else 3,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from casadi import DM
 
+from .._base.checks import warn_user
 from .._base.types import (
     Array,
     ModelError,
@@ -177,7 +177,7 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         held |= {dof: float(q[k]) for dof, k in _own_entries(model, i).items()}
         values |= _values(model, i, np.array(q.full()).ravel())
     if outside:
-        warnings.warn(f"lock_joints: {'; '.join(outside)}", ModelWarning, stacklevel=3)
+        warn_user(f"lock_joints: {'; '.join(outside)}", ModelWarning)
     if len(locked) == model.nb:
         raise ModelError("lock_joints: no moving body is left; leave at least one joint free")
 
@@ -259,11 +259,10 @@ def subtree(model: T, body: str) -> T:
     neutral = {dof: float(model.joints[i].neutral()[k]) for i in gone for dof, k in _own_entries(model, i).items()}
     passive, used = without_joints(model.passive, neutral)
     if used:
-        warnings.warn(
+        warn_user(
             f"subtree: passive torques of {repr_in_message(body)} depend on {names_in_message(used)}, which are no "
             "more: held at their neutral positions; lock their joints first to hold them elsewhere",
             ModelWarning,
-            stacklevel=3,
         )
     moved = model.parent[root] > 0  # the ground is the parent then, and nothing is held by the old one
     bushings = [one for one in model.bushings if not moved or WORLD not in (one.first, one.second)]

@@ -106,7 +106,7 @@ class Problem(Statement, Displayed):
         ValueError for a weight below zero.
 
         >>> problem = turn(ocp.TorqueSquared(), ocp.AccelerationSquared())
-        >>> problem.with_weights(AccelerationSquared=3.0).solve(progress=False).cost["AccelerationSquared"].round(1)
+        >>> round(problem.with_weights(AccelerationSquared=3.0).solve(progress=False).cost["AccelerationSquared"], 1)
         36.1
         >>> problem.with_weights(Acceleration=3.0)
         Traceback (most recent call last):

@@ -90,12 +90,12 @@ def test_a_phase_holds_it(tmp_path: Any) -> None:
         ocp.Solution.load(path, constraints=(od.Revolute,))
 
     own = replace(solution, phases=(replace(phase, contacts=(Weak(),)),))
-    with pytest.raises(
-        ValueError, match=r"under the constraint .* cannot be saved: its class is not a frozen dataclass"
+    with pytest.warns(
+        od.ModelWarning, match=r"under the constraint .* cannot be saved: its class is not a frozen dataclass"
     ):
         own.save(tmp_path / "weak.npz")
     own = replace(solution, phases=(replace(phase, contacts=(Law("ball", (0, 0, 0), 1.0),)),))
-    with pytest.raises(ValueError, match="cannot be saved: a file holds no functions, such as its law"):
+    with pytest.warns(od.ModelWarning, match="cannot be saved: a file holds no functions, such as its law"):
         own.save(tmp_path / "law.npz")
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterable, Sequence
 
 import casadi as ca
 
+from ..._base.checks import warn_user
 from ..._base.display import Progress
 from ..._base.types import names_in_message
 from ...functions.description import describe
@@ -87,13 +87,12 @@ def warn_of_derivatives(functions: Iterable[ca.Function], kinds: Sequence[str], 
         # jac_adj1 is not exported without adj1
         rest = tuple(kind for kind in kinds if kind not in large and not (kind == "jac_adj1" and "adj1" in large))
         remedy = f"derivatives={rest!r}" if rest else "derivatives=False"
-        warnings.warn(
+        warn_user(
             f"the derivatives {names_in_message(large)} of {f.name()} have up to {total / 1e6:.1f} million "
             "instructions, as CasADi differentiates its graph: up to "
             f"{total * BYTES_PER_INSTRUCTION[packs] / 1e6:.0f} MB of C code, written in up to "
             f"{total * SECONDS_PER_INSTRUCTION[packs]:.0f} s and compiled in many times that. Without them: {remedy}",
             EffortWarning,
-            stacklevel=4,
         )
 
 

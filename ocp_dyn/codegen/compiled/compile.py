@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from ..._base import cache
-from ..._base.checks import choice, named_arguments, whole
+from ..._base.checks import choice, named_arguments, warn_user, whole
 from ..._base.display import heading, table
 from ..._base.identity import digest, source_digest
 from ..._base.types import is_one_of, is_whole, repr_in_message, sequence, suggestion, truth
@@ -142,7 +141,7 @@ def compile(
     options = _CompileOptions(lanes, precision, threads, truth(single, "single"), truth(pack, "pack"), layout, sparse)
     compiler, form = find_compiler(), _form(width, layout, sparse)
     if compiler is None:
-        warnings.warn(NO_COMPILER, RuntimeWarning, stacklevel=2)
+        warn_user(NO_COMPILER, RuntimeWarning)
         backends: list[Backend] = [VirtualMachine(f) for f in distinct]
     else:
         backends = _loaded(distinct, keys, compiler, _kind(options, compiler))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..._base.checks import warn_user
 from ..._base.files import path_of, whole_file
 from ..._base.types import Array, ModelError, ModelWarning, repr_in_message, truth
 from ...constraints import Constraint
@@ -89,11 +89,10 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
     found = digests.digests(json.loads(text, parse_int=_integer), arrays)
     if about.get("gaps"):
         reasons = "; ".join(about["gaps"])
-        warnings.warn(
+        warn_user(
             f"{path} holds all numbers of the motion, but not all of its problem: {reasons}. Read it by "
             "Solution.load(path, problem=problem)",
             ModelWarning,
-            stacklevel=3,
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as partial, partial.open("wb") as file:

@@ -69,9 +69,9 @@ def fit(
     [K. Mombaur, A. Truong & J.-P. Laumond, From human to humanoid locomotion: an inverse optimal control approach,
     Auton. Robots 28, 2010: the upper level without derivatives. Derivatives: `ocp_dyn.ocp.workflows.sensitivity`.]
 
-    >>> problem = turn(ocp.TorqueSquared(), ocp.Rate(lambda instant: instant.qd, name="acceleration", weight=0.2))
-    >>> seen = ocp.Measured.motion("q", problem.with_weights(acceleration=1.0).solve(progress=False).q, 0.001)
-    >>> found = ocp.fit(problem, [seen], ["acceleration"], progress=False)
+    >>> problem = turn(ocp.TorqueSquared(), ocp.Rate(lambda instant: instant.tau, name="jerk", weight=0.2))
+    >>> seen = ocp.Measured.motion("q", problem.with_weights(jerk=1.0).solve(progress=False).q, 0.001)
+    >>> found = ocp.fit(problem, [seen], ["jerk"], progress=False)
     >>> found.status
     'Converged'
     """

@@ -77,10 +77,10 @@ class Fit(Displayed):
     iterations of the solver, linear systems, seconds of processor time. sentences: what the data do not tell, and what
     no parameters explain.
 
-    >>> problem = turn(ocp.TorqueSquared(), ocp.Rate(lambda instant: instant.qd, name="acceleration", weight=0.2))
-    >>> seen = ocp.Measured.motion("q", problem.with_weights(acceleration=1.0).solve(progress=False).q, 0.001)
-    >>> ocp.fit(problem, [seen], ["acceleration"], progress=False).names
-    ('acceleration',)
+    >>> problem = turn(ocp.TorqueSquared(), ocp.Rate(lambda instant: instant.tau, name="jerk", weight=0.2))
+    >>> seen = ocp.Measured.motion("q", problem.with_weights(jerk=1.0).solve(progress=False).q, 0.001)
+    >>> ocp.fit(problem, [seen], ["jerk"], progress=False).names
+    ('jerk',)
     """
 
     values: Mapping[str, float]
