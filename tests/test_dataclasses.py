@@ -128,7 +128,7 @@ RESULTS = {
         "LimitCycle", "Metabolism", "MirrorMap", "Sensitivities", "Slope", "SolverResult", "Summary",
         "Instant", "IntervalErrors", "Library", "Multistart", "Optimum", "Plan",
         "Refinement", "Round", "Sweep", "Weights",
-        "Agreement", "Fit", "Fold",
+        "DataAgreement", "Fit", "Fold",
         "JointStrength", "StrengthUse",
         "TrackingErrors",
     },

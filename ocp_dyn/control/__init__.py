@@ -22,8 +22,8 @@ from .trials import trial as trial
 from .trials import walk_and_stop as walk_and_stop
 from .trotting import TrotController as TrotController
 from .whole_body import Found as Found
+from .whole_body import TaskWeights as TaskWeights
 from .whole_body import Wanted as Wanted
-from .whole_body import Weights as Weights
 from .whole_body import WholeBody as WholeBody
 from .world import World as World
 from .world import ramp as ramp

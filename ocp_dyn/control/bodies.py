@@ -74,9 +74,9 @@ class Foot:
 class Seen(NamedTuple):
     """Dynamics at a state, of n dofs and feet in the body's order.
 
-    H (n, n), C (n) [gravity included], force of springs and losses (n); G (feet, 6, n), gamma (feet, 6): rows of the
-    feet's frames, [angular; linear], world axes; R (feet, 3, 3), p (feet, 3): their poses; com (3), base (3, 3): center
-    of mass, rotation of the first body.
+    H (n, n), bias force C (n) [gravity included], force of springs and losses (n); G (feet, 6, n), gamma (feet, 6):
+    rows of the feet's frames, [angular; linear], world axes; R (feet, 3, 3), p (feet, 3): their poses; com (3), base
+    (3, 3): center of mass, rotation of the first body.
 
     >>> human = od.control.body("human")
     >>> human.see(human.posture, np.zeros(29)).G.shape
@@ -84,7 +84,7 @@ class Seen(NamedTuple):
     """
 
     H: Array
-    C: Array
+    bias: Array
     passive: Array
     G: Array
     gamma: Array

@@ -11,7 +11,7 @@ from .._base.types import Array
 from ..ocp import Command
 from .bodies import Body, Seen
 from .swing import Swing
-from .whole_body import Found, Wanted, Weights, WholeBody
+from .whole_body import Found, TaskWeights, Wanted, WholeBody
 
 PERIOD = 2e-3
 """Time between two updates of the torques [s]; the torques act one period after the state was read."""
@@ -71,9 +71,9 @@ class Controller:
     phase: float = 0.0
     stepping: bool = False
 
-    def __init__(self, body: Body, weights: Weights | None = None, gains: Gains | None = None) -> None:
+    def __init__(self, body: Body, weights: TaskWeights | None = None, gains: Gains | None = None) -> None:
         self.body, self.gains = body, gains or Gains()
-        self.program = WholeBody(body, weights or Weights())
+        self.program = WholeBody(body, weights or TaskWeights())
         self.swings: list[Swing | None] = [None] * len(body.feet)
         self.velocity, self.trim = np.zeros(3), np.zeros(2)
         self.found: Found | None = None

@@ -11,7 +11,7 @@ from ..ocp import Command
 from .bodies import Body
 from .controller import PERIOD, Controller, Gains, State, turned
 from .swing import Swing
-from .whole_body import Wanted, Weights
+from .whole_body import TaskWeights, Wanted
 
 STEP = 1.45
 """Usual time of a step, in sqrt(l/g) of the height of the center of mass l."""
@@ -61,7 +61,7 @@ LOW, MOST_LIFT = 0.95, 3.0
 """Height of the center of mass on the way, as a share of that in the posture, so that legs reach the footholds; largest
 vertical acceleration that is asked for [m/s^2]."""
 
-WEIGHTS = Weights(linear=5.0, vertical=2.0, tilt=2.0, turn=1.0, swing=2.0, posture=0.02, momentum=0.0)
+WEIGHTS = TaskWeights(linear=5.0, vertical=2.0, tilt=2.0, turn=1.0, swing=2.0, posture=0.02, momentum=0.0)
 """Weights of the tasks of a body on two feet."""
 
 
@@ -85,7 +85,7 @@ class StepController(Controller):
     0.45
     """
 
-    def __init__(self, body: Body, weights: Weights | None = None, gains: Gains | None = None) -> None:
+    def __init__(self, body: Body, weights: TaskWeights | None = None, gains: Gains | None = None) -> None:
         super().__init__(body, weights or WEIGHTS, gains)
         self.time = math.sqrt(body.height / 9.81)
         self.omega = 1 / self.time

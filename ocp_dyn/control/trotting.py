@@ -11,7 +11,7 @@ from ..ocp import Command
 from .bodies import Body
 from .controller import PERIOD, Controller, Gains, State, turned
 from .swing import Swing
-from .whole_body import Wanted, Weights
+from .whole_body import TaskWeights, Wanted
 
 STRIDE = 2.2
 """Time of a stride, in sqrt(l/g) of the height of the center of mass l."""
@@ -45,7 +45,7 @@ class TrotController(Controller):
     0.49
     """
 
-    def __init__(self, body: Body, weights: Weights | None = None, gains: Gains | None = None) -> None:
+    def __init__(self, body: Body, weights: TaskWeights | None = None, gains: Gains | None = None) -> None:
         super().__init__(body, weights, gains)
         self.time = math.sqrt(body.height / 9.81)
         self.stride = STRIDE * self.time * 1.25

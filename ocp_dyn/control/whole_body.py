@@ -23,14 +23,14 @@ DAMPED = 0.1
 
 
 @dataclass(frozen=True)
-class Weights:
+class TaskWeights:
     """Weights of the tasks: squares of accelerations [1/(rad/s^2)^2, 1/(m/s^2)^2], and of forces over the weight.
 
     contact: no acceleration of feet that stand; swing: of feet that do not; linear, vertical, tilt, turn: of the body;
     posture: of the joints; momentum: rate of the angular momentum, over weight and height; force: of each force over
     the weight.
 
-    >>> od.control.Weights().contact
+    >>> od.control.TaskWeights().contact
     100.0
     """
 
@@ -103,7 +103,7 @@ class WholeBody:
     """
 
     body: Body
-    weights: Weights = Weights()
+    weights: TaskWeights = TaskWeights()
     friction: float = FRICTION
     horizon: float = 0.1
     solvers: dict[tuple[int, int], Any] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class WholeBody:
         scale = body.model.weight
         size, total = J.shape[0], n + J.shape[0]
         motion = np.hstack([seen.H, -scale * J.T])  # tau = motion z + rest
-        rest = seen.C - seen.passive
+        rest = seen.bias - seen.passive
         A, b = self._tasks(q, qd, seen, wanted, motion)
         P = A.T @ A
         P[np.arange(n), np.arange(n)] += 1e-6
@@ -159,7 +159,7 @@ class WholeBody:
             goals.append(b * root)
 
         # the first rows of the equations of motion are the rate of the linear momentum, but for gravity
-        linear, drift = seen.H[:3] / body.mass, (seen.C[:3] + gravity) / body.mass
+        linear, drift = seen.H[:3] / body.mass, (seen.bias[:3] + gravity) / body.mass
         add(linear, wanted.linear - drift, np.array([w.linear, w.linear, w.vertical]))
         eye = np.eye(n)
         add(eye[3:6], wanted.angular, np.array([w.tilt, w.tilt, w.turn]))
@@ -175,7 +175,7 @@ class WholeBody:
         if w.momentum:
             arm = seen.com - q[:3]
             turn = seen.base @ seen.H[3:6] - _cross(arm) @ seen.H[:3]
-            bias = seen.base @ seen.C[3:6] - np.cross(arm, seen.C[:3])
+            bias = seen.base @ seen.bias[3:6] - np.cross(arm, seen.bias[:3])
             momentum = turn @ qd
             size = body.mass * body.height**2
             add(turn / size, -(5.0 * momentum + bias) / size, w.momentum)

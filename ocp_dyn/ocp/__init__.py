@@ -56,7 +56,7 @@ from .analysis.refinement import Refinement as Refinement
 from .analysis.refinement import Round as Round
 from .analysis.summary import Summary as Summary
 from .horizon.controller import Action as Action
-from .horizon.controller import Controller as Controller
+from .horizon.controller import HorizonController as HorizonController
 from .horizon.gait_patterns import Command as Command
 from .horizon.gait_patterns import GaitPattern as GaitPattern
 from .horizon.horizon import Horizon as Horizon
@@ -76,7 +76,7 @@ from .recorded.fitting.fit import fit as fit
 from .recorded.fitting.measured import Measured as Measured
 from .recorded.fitting.measured import measured_gait as measured_gait
 from .recorded.fitting.parameters import Fitted as Fitted
-from .recorded.fitting.report import Agreement as Agreement
+from .recorded.fitting.report import DataAgreement as DataAgreement
 from .recorded.fitting.report import Fit as Fit
 from .recorded.fitting.report import Fold as Fold
 from .solution import Solution as Solution

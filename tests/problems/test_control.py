@@ -52,7 +52,7 @@ def test_whole_body_program_holds_dynamics_cones_and_limits(human, standing):
     for k, points in enumerate(corners):
         for point, f in zip(points, found.forces[k], strict=True):
             force += seen.G[k].T @ np.concatenate([np.cross(point - seen.p[k], f), f])
-    off = seen.H @ found.qdd + seen.C - seen.passive - force - found.tau
+    off = seen.H @ found.qdd + seen.bias - seen.passive - force - found.tau
     assert np.abs(off).max() < 1e-4 * model.weight
     up, across = found.forces[..., 2], np.abs(found.forces[..., :2]).max(axis=-1)
     assert up.min() > -1e-4 * model.weight
@@ -64,7 +64,7 @@ def test_whole_body_program_holds_dynamics_cones_and_limits(human, standing):
 def test_feet_that_stand_get_no_acceleration_and_the_body_the_wanted_one(human):
     model, q = human.model, human.posture
     seen = human.see(q, np.zeros(model.nv))
-    weights = od.control.Weights(linear=50.0, vertical=50.0)
+    weights = od.control.TaskWeights(linear=50.0, vertical=50.0)
     wish = wanted(human, linear=np.array([0.2, 0.1, 0.3]))
     found = od.control.WholeBody(human, weights)(q, np.zeros(model.nv), seen, wish)
     accelerations = seen.G @ found.qdd - seen.gamma

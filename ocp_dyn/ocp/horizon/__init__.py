@@ -3,7 +3,7 @@
 | module | holds |
 |---|---|
 | `horizon` | `Horizon`, the problem of the window |
-| `controller` | `Controller`, which moves the window, solves one program per step, and returns torques and gains |
+| `controller` | `HorizonController`, which solves one program per step, and returns torques and gains |
 | `gait_patterns` | gaits by name and by own tables, and commands |
 | `tuning` | weights, prices and gains |
 | `plan` | the planned motion |

@@ -1,4 +1,4 @@
-"""`Controller`: one real-time iteration of a horizon per step: linearize, solve one program, return torques and gains.
+"""`HorizonController`: one real-time iteration of a horizon per step, which gives torques and gains.
 
 M. Diehl, H. G. Bock & J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback
 control, SIAM J. Control Optim. 43, 2005.
@@ -64,7 +64,7 @@ class Action:
     seconds: tuple[float, float]
 
 
-class Controller:
+class HorizonController:
     """Predictive control with a `Horizon`: `update(time, q, qd, command)` at every step, or in two parts, `prepare`
     before the state is measured and `feedback` after.
 

@@ -14,7 +14,7 @@ from ...codegen import ControllerParts
 from ...mechanism import Model
 from ...mechanism.loads import NO_LOADS, Loads, check_loads
 from ..statement.path_constraints import PathConstraint
-from .controller import Controller
+from .controller import HorizonController
 from .exported import controller_parts
 from .feet import Body, as_feet, check_model
 from .gait_patterns import GaitPattern
@@ -112,9 +112,9 @@ class Horizon:
             self._functions = {f.name(): f for f in (advance(body), node(body), window, *motion(body))}
         return self._functions
 
-    def controller(self) -> Controller:
+    def controller(self) -> HorizonController:
         """A controller with a plan of its own."""
-        return Controller(self.body, self.functions(), self.gait, self.tuning)
+        return HorizonController(self.body, self.functions(), self.gait, self.tuning)
 
     def controller_parts(self) -> ControllerParts:
         """Functions and numbers of its controller, for `od.codegen.export_controller`."""

@@ -78,7 +78,7 @@ def strength_use(solution: Motion) -> StrengthUse:
         with np.errstate(divide="ignore", invalid="ignore"):
             use = np.where(np.isfinite(limit) & (limit > 0), np.abs(tau) / limit, 0.0)
         for k in range(solution.model.nv):
-            row = int(np.argmax(use[:, k]))
+            row = int(np.argmax(use[:, k] >= (1 - 1e-6) * use[:, k].max()))  # the first of equal ones
             share = float(use[row, k])
             if share > 0 and (k not in found or share > found[k].share):
                 name, own = solution.model.qd_names[k], (float(tau[row, k]), float(limit[row, k]))

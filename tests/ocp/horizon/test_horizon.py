@@ -60,7 +60,7 @@ def horizon() -> ocp.Horizon:
 
 
 @pytest.fixture(scope="module")
-def controller() -> ocp.Controller:
+def controller() -> ocp.HorizonController:
     return horizon().controller()
 
 
@@ -121,7 +121,7 @@ def test_torques_of_a_stage_are_those_of_inverse_dynamics():
     assert found["e"].ravel()[:6] == pytest.approx(tau[:6], abs=1e-10)
 
 
-def follow(control: ocp.Controller, command: ocp.Command, begin: float, seconds: float, state=None):
+def follow(control: ocp.HorizonController, command: ocp.Command, begin: float, seconds: float, state=None):
     """States of a robot that moves exactly as planned."""
     q, qd = state or (posture(), np.zeros(18))
     states, actions = [], []

@@ -18,7 +18,7 @@ from .gauss_newton import Search
 from .measured import Measured
 from .motions import Motion
 from .parameters import Scaled, scaled
-from .report import Agreement, Fit, Fold, agreement_of, covariance_of, on_reference, sentences_of
+from .report import DataAgreement, Fit, Fold, agreement_of, covariance_of, on_reference, sentences_of
 from .saved import checked, key_of, load, save
 
 TOLERANCE = 1e-8
@@ -222,7 +222,7 @@ class _Task:
 
     def report(self, best: _Result, ends: list[float], folds: tuple[Fold, ...]) -> Fit:
         s = self.scaled
-        near: tuple[Agreement, ...] = tuple(
+        near: tuple[DataAgreement, ...] = tuple(
             a for name in self.names for a in agreement_of(name, best.solutions[name], self.data[name])
         )
         inner = best.J[: -int(np.sum(np.isfinite(s.spread))) or None]

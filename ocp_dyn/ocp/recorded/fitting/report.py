@@ -28,10 +28,10 @@ UNEXPLAINED = 3.0
 
 
 @dataclass(frozen=True)
-class Agreement:
+class DataAgreement:
     """Distance of a motion from one measurement: root mean square difference in its own unit, and in spreads.
 
-    >>> found = ocp.Agreement("walk", "hip flexion", 4.0, 0.8, 51)
+    >>> found = ocp.DataAgreement("walk", "hip flexion", 4.0, 0.8, 51)
     >>> found.spreads
     0.8
     """
@@ -48,13 +48,13 @@ class Fold:
     """One round of cross-validation: a group that was left out, the values that the others give, and the agreement of
     the group's motions with them.
 
-    >>> ocp.Fold("fast", {"TorqueSquared": 2.0}, (ocp.Agreement("run", "q", 0.1, 1.2, 40),)).spreads
+    >>> ocp.Fold("fast", {"TorqueSquared": 2.0}, (ocp.DataAgreement("run", "q", 0.1, 1.2, 40),)).spreads
     1.2
     """
 
     group: str
     values: Mapping[str, float]
-    agreement: tuple[Agreement, ...]
+    agreement: tuple[DataAgreement, ...]
 
     @property
     def spreads(self) -> float:
@@ -89,7 +89,7 @@ class Fit(Displayed):
     log: Array
     status: str
     solutions: Mapping[str, Solution]
-    agreement: tuple[Agreement, ...]
+    agreement: tuple[DataAgreement, ...]
     sentences: tuple[str, ...]
     costs: tuple[float, ...]
     optima: tuple[float, ...]
@@ -174,19 +174,19 @@ class Fit(Displayed):
         return table(rows[0], rows[1:]) + table(near[0], near[1:]) + told
 
 
-def _mean_spreads(agreement: tuple[Agreement, ...]) -> float:
+def _mean_spreads(agreement: tuple[DataAgreement, ...]) -> float:
     count = sum(a.count for a in agreement)
     return float(np.sqrt(sum(a.count * a.spreads**2 for a in agreement) / count)) if count else 0.0
 
 
-def agreement_of(name: str, solution: Solution, data: Any) -> list[Agreement]:
+def agreement_of(name: str, solution: Solution, data: Any) -> list[DataAgreement]:
     """The agreement of a motion with each of its measurements."""
     found = []
     for measured in data:
         assert isinstance(measured, Measured)
         gap = (measured.of(solution) - measured.values)[measured.known]
         spreads = float(np.sqrt(np.mean((gap / measured.spread[measured.known]) ** 2)))
-        found.append(Agreement(name, measured.name, float(np.sqrt(np.mean(gap**2))), spreads, gap.size))
+        found.append(DataAgreement(name, measured.name, float(np.sqrt(np.mean(gap**2))), spreads, gap.size))
     return found
 
 
@@ -237,7 +237,7 @@ LARGE = 1e12
 
 
 def sentences_of(
-    J: Array, scaled: Scaled, z: Array, agreement: tuple[Agreement, ...], residual: float
+    J: Array, scaled: Scaled, z: Array, agreement: tuple[DataAgreement, ...], residual: float
 ) -> tuple[str, ...]:
     """Sentences about parameters that the data do not tell, and about data that no parameters explain."""
     found = []
