@@ -300,7 +300,7 @@ NUMPY = (
     "functions of NumPy and math, and float(), take numbers, and here they meet CasADi's symbols: use casadi.sin, "
     "casadi.norm_2, casadi.vertcat, ... instead"
 )
-"""What to do where Python's branches, or the functions of NumPy and math, meet a symbol."""
+"""Remedy where Python's branches, or the functions of NumPy and math, meet a symbol."""
 
 
 def _on_symbols(error: BaseException) -> str:

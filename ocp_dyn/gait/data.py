@@ -50,7 +50,7 @@ POSITIVE = {
     "center of mass height": "up",
     "center of mass lateral": "outward",
 }
-"""What is positive, of every curve."""
+"""Positive sense of every curve."""
 
 PERCENT = np.linspace(0.0, 100.0, 101)
 """Percent of the stride at which all curves are given."""

@@ -31,10 +31,10 @@ DIRECTIONS = {
     **dict.fromkeys(("hip", "knee"), ("flexion", "extension")),
     "ankle": ("dorsiflexion", "plantar flexion"),
 }
-"""What a positive angle of a joint of the leg is, and a positive torque: that of the muscles which carry the body."""
+"""Sense of a positive angle of a joint of the leg, and of a positive torque: of the muscles that carry the body."""
 
 OUTWARD = {"adduction": "abduction", "internal rotation": "external rotation"}
-"""What a positive torque of a hip is in the other planes, by what a positive angle is."""
+"""Sense of a positive torque of a hip in the other planes, by that of a positive angle."""
 
 AXES = "xyz"
 NEARLY = 0.9

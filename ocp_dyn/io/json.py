@@ -57,7 +57,7 @@ WRITERS = {
     ".osim": "od.io.write_osim",
     **dict.fromkeys((".sdf", ".lua", ".biomod"), "a name that ends in .json"),
 }
-"""What writes models of other formats, by the endings of their files."""
+"""Functions that write models of other formats, by the endings of their files."""
 
 ROWS = ("bodies", "frames", "passive", "markers", "muscles", "wraps", "prescribed", "constraints", "bushings")
 """Lists of a file that have a line for each of their entries."""
@@ -177,7 +177,7 @@ def _body_to_dict(model: Model, i: int, parent: int) -> dict[str, Any]:
 
 
 def model_outline(model: Model) -> dict[str, Any]:
-    """What JSON can hold of a model that it cannot hold whole: its name, the names of q and qd, and all bodies, of
+    """Parts kept of a model that JSON cannot hold whole: its name, the names of q and qd, and all bodies, of
     which "unsaved" tells why one is not complete."""
     bodies = []
     for i, parent in model.edges:

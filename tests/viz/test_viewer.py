@@ -663,7 +663,7 @@ def test_a_notebook_reaches_the_viewer_by_its_proxy(monkeypatch):
 
 
 def test_arrows_stand_in_the_cycle_of_the_body(walk):
-    """Where a browser draws arrows later than bodies, they are not a stride away."""
+    """Arrows that a browser draws later than bodies are not a stride away."""
     with od.viz.show(walk, play=False) as viewer:
         actor = viewer.actors[0]
         assert actor.arrows.name.startswith(actor.cycle.name)

@@ -54,7 +54,7 @@ def has_proxy() -> bool:
 
 
 def forwarding(port: int) -> str:
-    """What to do where a browser does not reach the viewer."""
+    """Remedy where a browser does not reach the viewer."""
     return (
         f"The viewer runs on the machine of the kernel, at port {port}, which this browser does not reach. Forward the "
         f"port (ssh -L {port}:localhost:{port} MACHINE, or the list of ports of your editor) and open "
