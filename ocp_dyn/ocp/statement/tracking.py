@@ -111,7 +111,7 @@ class TrackVelocities(TrackingCost):
     """
 
     reference: Recording
-    weight: float = 1.0
+    weight: float | Parameter = 1.0
     joints: Sequence[str] | None = None
     scale: Any = 1.0
     name: str = own_name()
