@@ -287,7 +287,10 @@ static void count_relaxed(const struct plan *v, double *memory, struct stage_qp_
 }
 
 /* The cost, as a share for every side: the size of their products. */
-INLINE double per_side(const struct measure *m) { return larger(m->cost / (double)(m->sides > 0 ? m->sides : 1), 1e-300); }
+INLINE double per_side(const struct measure *m)
+{
+    return larger(m->cost / (double)(m->sides > 0 ? m->sides : 1), 1e-300);
+}
 
 /* Residuals, their scales, and whether they are below the tolerance. */
 static int report(const struct measure *m, double tolerance, struct stage_qp_result *r)
@@ -335,7 +338,8 @@ static int start(const struct plan *v, double *memory, const double *x0, const s
         take(v, memory, 1, 0);
         r->typical = root(&m);
         m = measured(v, memory, r->typical);
-        begin_sides(v, memory, per_side(&m) * larger(o->start, smaller(0.1, worst(v, memory, r->typical))), 1e-2, r->typical, 0);
+        begin_sides(v, memory, per_side(&m) * larger(o->start, smaller(0.1, worst(v, memory, r->typical))), 1e-2,
+                    r->typical, 0);
         return 1;
     }
     if (!first_step(v, memory, x0, r)) return 0; /* without the sides: their weights are zero */

@@ -1,7 +1,8 @@
 /* Products of matrices: the innermost loops of the recursion. */
 #include "lanes.h"
 
-/* Y += sum_k a_k' x_k for one tile, or Y = if it is fresh; list: where the ROWS numbers a_k begin, and where x_k begins. */
+/* Y += sum_k a_k' x_k for one tile, or Y = if it is fresh; list: where the ROWS numbers a_k begin,
+   and where x_k begins. */
 INLINE void tile(int wide, int inner, const struct pair *list, const double *panel, const double *X, double *Y, int ldy,
                  int rows, int fresh)
 {
@@ -24,8 +25,8 @@ INLINE void tile(int wide, int inner, const struct pair *list, const double *pan
     }
 }
 
-static void tile_of(int wide, int inner, const struct pair *list, const double *panel, const double *X, double *Y, int ldy,
-                    int rows, int fresh)
+static void tile_of(int wide, int inner, const struct pair *list, const double *panel, const double *X, double *Y,
+                    int ldy, int rows, int fresh)
 {
     if (wide == 1) tile(1, inner, list, panel, X, Y, ldy, rows, fresh);
     if (wide == 2) tile(2, inner, list, panel, X, Y, ldy, rows, fresh);

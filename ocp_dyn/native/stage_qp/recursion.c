@@ -121,7 +121,10 @@ static void cost_to_go(const struct plan *v, double *memory, const struct stage 
     else if (P) add_integrated(v, *s->h, P, t->M);
 }
 
-INLINE double entry(const double *M, int width, int i, int j) { return i < j ? M[(long)i * width + j] : M[(long)j * width + i]; }
+INLINE double entry(const double *M, int width, int i, int j)
+{
+    return i < j ? M[(long)i * width + j] : M[(long)j * width + i];
+}
 
 /* S = M_p T_y + M_pp G / 2 for the pivots p, and the rows of M of free controls, in the order of y. */
 static void gather(const struct plan *v, double *memory, const struct stage *s, struct work *t)
@@ -208,7 +211,8 @@ static void mirror(const struct plan *v, double *P)
     for (int i = 0; i < v->nx; i += BLOCK)
         for (int j = i; j < v->nx; j += BLOCK)
             for (int r = i; r < i + BLOCK && r < v->nx; r++)
-                for (int c = j > r ? j : r; c < j + BLOCK && c < v->nx; c++) P[(long)c * v->x + r] = P[(long)r * v->x + c];
+                for (int c = j > r ? j : r; c < j + BLOCK && c < v->nx; c++)
+                    P[(long)c * v->x + r] = P[(long)r * v->x + c];
 }
 
 /* The gradient over y, T' rhs. */
