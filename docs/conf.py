@@ -120,13 +120,16 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!\w+:|#)([^)#]+)[^)]*\)")
 
 def _read(app: Sphinx, page: str, source: list[str]) -> None:
     """Inserts the texts of repeated files; links to files outside the site, which the repository shows, become text."""
-    path = HERE / f"{page}.md"
+    shown = path = HERE / f"{page}.md"
     if page in REPEATED:
         path = HERE.parent / REPEATED[page]
         source[0] = path.read_text(encoding="utf-8")
 
     def kept(link: re.Match[str]) -> str:
-        return link[0] if (path.parent / link[2]).resolve().is_relative_to(HERE) else link[1]
+        target = (path.parent / link[2]).resolve()
+        if not target.is_relative_to(HERE):
+            return link[1]
+        return link[0].replace(link[2], Path(os.path.relpath(target, shown.parent)).as_posix())
 
     source[0] = LINK.sub(kept, source[0])
 

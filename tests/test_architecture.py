@@ -1,6 +1,6 @@
 """The rooms of the library: who may import whom, who may make symbols, how much a reader must know.
 
-The rooms are read from the tables of CONTRIBUTING.md: a room imports only from rooms on lower floors.
+The rooms are read from the tables of docs/development/rooms.md: a room imports only from rooms on lower floors.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import ocp_dyn
 from ocp_dyn.functions.registry import REGISTRY
 
 ROOT = Path(ocp_dyn.__file__).parent
-CONTRIBUTING = ROOT.parent / "CONTRIBUTING.md"
+PAGE = ROOT.parent / "docs/development/rooms.md"
 ROW = re.compile(r"^\| (\w+) \| ((?:`[\w/]+`(?:, )?)+) \|", re.MULTILINE)
 
-ROWS = ROW.findall(CONTRIBUTING.read_text())
+ROWS = ROW.findall(PAGE.read_text())
 FLOORS = list(dict.fromkeys(floor for floor, _ in ROWS))
 ROOMS = {room: FLOORS.index(floor) for floor, rooms in ROWS for room in re.findall(r"[\w/]+", rooms)}
-"""Floor of every room in the tables of CONTRIBUTING.md."""
+"""Floor of every room in the tables of the page."""
 
 MODULES = sorted(ROOT.rglob("*.py"))
 FOLDERS = sorted({path.parent for path in MODULES})
@@ -50,7 +50,7 @@ def room_of(name: str) -> str:
     for k in range(len(parts), 0, -1):
         if "/".join(parts[:k]) in ROOMS:
             return "/".join(parts[:k])
-    raise AssertionError(f"{name} belongs to no room of the table in CONTRIBUTING.md")
+    raise AssertionError(f"{name} belongs to no room of the table in docs/development/rooms.md")
 
 
 @cache

@@ -13,7 +13,8 @@ import problems.extending
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FORMULATIONS = "ocp_dyn/formulations/README.md"
-PAGES = ("README.md", "CONTRIBUTING.md", "scripts/MEASUREMENTS.md", FORMULATIONS)
+MAPS = sorted(f"docs/development/{path.name}" for path in (ROOT / "docs/development").glob("*.md"))
+PAGES = ("README.md", "CONTRIBUTING.md", "scripts/MEASUREMENTS.md", FORMULATIONS, *MAPS)
 LONGEST = 150
 """Lines of the README: a newcomer reads it in ten minutes."""
 
@@ -58,6 +59,11 @@ def test_it_is_short():
     assert len(README.splitlines()) <= LONGEST
 
 
+def test_contributing_is_one_page():
+    """A newcomer reads it in five minutes, at 200 words a minute."""
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split()) <= 1000
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_commands_and_modules_exist(page):
     path = ROOT / page
@@ -80,9 +86,10 @@ def test_every_extension_is_shown():
     assert examples == {path.stem for path in Path(problems.extending.__file__).parent.glob("[a-z]*.py")}
 
 
-def test_the_paths_of_contributing_exist():
-    """Files that CONTRIBUTING names, from the root, from `ocp_dyn/`, or beside the file that is named before them."""
-    for line in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines():
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", *MAPS])
+def test_the_paths_of_the_maps_exist(page):
+    """Files that a page names, from the root, from `ocp_dyn/`, or beside the file that is named before them."""
+    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
         folders = [ROOT, ROOT / "ocp_dyn"]
         for name in re.findall(r"`([\w/.]+\.py|[\w/]+/)`", line):
             found = [folder / name for folder in folders if (folder / name).exists()]

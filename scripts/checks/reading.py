@@ -129,8 +129,7 @@ def sizes(root: Path) -> dict[str, int]:
                                if isinstance(node, (ast.Name, ast.Attribute)))  # fmt: skip
     private = [n.name for n in nodes if isinstance(n, ast.FunctionDef) and re.match(r"_(?!_)", n.name)]
     found |= {"private functions": len(private), "  of which used once": sum(used[name] == 1 for name in private)}
-    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    table = text.partition("## Where things are")[2].partition("\n## ")[0]
+    table = (root / "docs/development/where_things_are.md").read_text(encoding="utf-8")
     found['rows of "Where things are"'] = sum(line.startswith("| ") for line in table.splitlines()) - 1
     return found
 
