@@ -1,9 +1,10 @@
-"""Constraints as plain data, for the files of solutions."""
+"""Constraints as plain data, for the files of solutions; joints that follow others as mimics."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from ..constraints import (
     PointDistance,
     RollingContact,
 )
-from ..mechanism import Frame, Model
+from ..mechanism import Frame, Mimic, Model
+from ..mechanism.parts import checked_mimics
 from .plain_classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes
 
 CONSTRAINT_CLASSES: dict[str, Any] = {
@@ -89,3 +91,17 @@ def finite(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(finite(x) for x in value)
     return not isinstance(value, float) or math.isfinite(value)
+
+
+def with_mimics(model: Model, constraints: Iterable[object]) -> Model:
+    """The model with the linear couplings of joints as mimics, as far as no joint follows two and none follow in a
+    ring."""
+    mimics: list[Mimic] = []
+    dofs = {name: model.joints[i].nv for i, name in enumerate(model.joint_names, 1)}
+    for each in constraints:
+        if isinstance(each, JointCoupling) and each.function is None:
+            try:
+                mimics = list(checked_mimics([*mimics, Mimic(each.joint, each.other, each.ratio, each.offset)], dofs))
+            except ModelError:
+                continue
+    return replace(model, mimics=tuple(mimics)) if mimics else model

@@ -27,7 +27,7 @@ MJCF = """<mujoco>
 SDF = """<sdf version="1.7"><model name="m">
 <link name="a"><inertial><mass>-1</mass></inertial></link>
 <link name="b"><pose>1 2</pose></link>
-<joint name="j" type="screw"><parent>a</parent><child>b</child></joint>
+<joint name="j" type="gearbox"><parent>a</parent><child>b</child></joint>
 <joint name="k" type="revolute"><parent>a</parent>
 <child>zz</child><axis><xyz>0 0 x</xyz></axis></joint>
 <link name="c"/><joint name="l" type="revolute"><parent>a</parent><child>c</child>
@@ -49,10 +49,10 @@ segment d parent b rotations x endsegment
 FILES = {
     "a.xml": (MJCF, {3: "pos='1 2'", 4: "axis='0 0 0'", 6: "'hing'", 7: "size='-1'", 8: "4 values", 9: "<composite>",
                      10: "'j' is taken", 12: "body1='zz'", 13: "joint='qq'", 14: "qpos has 6 numbers"}),
-    "a.sdf": (SDF, {2: "mass must not be negative", 3: "'1 2' has 2 values", 4: "screw", 6: "no link 'zz'",
+    "a.sdf": (SDF, {2: "mass must not be negative", 3: "'1 2' has 2 values", 4: "gearbox", 6: "no link 'zz'",
                     8: "an axis of length zero"}),
     "a.bioMod": (BIOMOD, {3: "rotations", 5: "'two'", 6: "no parent 'zz'", 7: "no segment 'q'", 8: "position",
-                          10: "loopconstraint is not read"}),
+                          10: "loopconstraint 'x'"}),
 }  # fmt: skip
 
 

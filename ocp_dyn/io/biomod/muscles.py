@@ -206,7 +206,7 @@ class MuscleBlocks:
 
     def _on_path(self, block: str, entries: dict[str, Read]) -> tuple[str, OnPath, Path]:
         name = self.words.word(f"the name of a {block}")
-        what, found = f"{block} {repr_in_message(name)}", OnPath()
+        what, found = f"{block} {repr_in_message(name)}", OnPath(as_matrix=self.words.matrices)
         self._entries(block, name, found, entries)
         self._check_group(what, found.group)
         path = self.paths.get(found.muscle)

@@ -14,29 +14,30 @@ from ..._base.checks import named_arguments
 from ..._base.collected import Collected
 from ..._base.files import path_of
 from ..._base.types import Array, ModelError, repr_in_message, suggestion
+from ...constraints import Loop
 from ...joints import Fixed, Joint, Prismatic, Revolute, Spherical
 from ...mechanism import Model
-from ...mechanism.annotations import Annotations, Marker
+from ...mechanism.annotations import Annotations, Marker, counted_out
 from ...mechanism.builder import WORLD, ModelBuilder
 from .muscles import MuscleBlocks
 from .placements import letters_of, read_placement
-from .tokens import Words
+from .tokens import MATRICES_BEFORE, Words
 
 ROOTS = ("", "root", "base")
 """Names of the ground, where no segment has them."""
 GROUND = "root"
 """The name that no segment may have."""
-SKIPPED = ("imu", "mimu", "customrt", "contact", "softcontact", "ghost")
+SKIPPED = ("imu", "mimu", "customrt", "contact", "softcontact", "ghost", "actuator")
 """Blocks that do not change the motion, or are forces that biorbd adds when it is asked."""
 REFUSED = {
-    "loopconstraint": "close the loop by od.Loop",
-    "variables": "a file that computes is not read: write the values",
     "passivetorque": "give the torque by Model.with_passive",
     "ligament": "its force changes the motion",
     "externalforceset": "its forces change the motion",
-    "actuator": "give torque limits by Model.with_limits(effort=...)",
 }
-LINES = ("mesh", "meshfile", "meshcolor", "meshscale", "meshrt", "patch", "rangesqdot", "rangesqddot", "ispathrelative")
+LINES = (
+    "mesh", "meshfile", "meshcolor", "meshscale", "meshrt", "patch", "ispathrelative", "forceplate",
+    "externalforceindex",
+)  # fmt: skip
 """Entries of a segment that fill their line, and do not change the motion."""
 
 
@@ -59,8 +60,18 @@ class Segment:
 
     @property
     def dofs(self) -> int:
-        """Number of coordinates that have ranges and dampings."""
+        """Number of speeds, which have dampings; a ball joint has one coordinate more."""
         return len(self.translations) + (3 if self.rotations == "q" else len(self.rotations))
+
+
+@dataclass
+class LoopEnd:
+    """A segment at one end of a loop, and the place of the loop's frame in it."""
+
+    segment: str = ""
+    R: Array = field(default_factory=lambda: np.eye(3))
+    p: Array = field(default_factory=lambda: np.zeros(3))
+    as_matrix: bool = False
 
 
 def load_biomod(path: str | PathLike[str]) -> Model:
@@ -69,13 +80,14 @@ def load_biomod(path: str | PathLike[str]) -> Model:
     Segments, with translations and rotations: each coordinate is a joint of its own, called "SEGMENT_TransX" or
     "SEGMENT_RotX" as in biorbd, in the same order; a segment without any is merged into its parent and stays a frame.
     `rotations q` is a ball joint, whose w stands behind x, y, z here and at the end of q there. Masses, centers of
-    mass, inertias, ranges, dampings of joints and gravity are read; markers are `model.markers`, muscles with
-    their points and half cylinders `model.muscles` and `model.wraps`. Dampings
+    mass, inertias, ranges, dampings of joints and gravity are read; markers are `model.markers`, loops
+    `model.constraints`, muscles with their points and half cylinders `model.muscles` and `model.wraps`. Numbers may be
+    computed from pi and variables of the file. Dampings
     count with `loads=od.Loads(passive=True)`, as they do in biorbd's forward dynamics; its inverse dynamics has them
     with the other sign. Shapes, sensors and contacts are not read; `model.notes` tells which blocks are left out.
 
-    Raises ModelError with file, line and remedy for what is wrong, or would change the motion and is not read: loops,
-    passive torques, ligaments, files that compute with variables. OSError if the file cannot be read.
+    Raises ModelError with file, line and remedy for what is wrong, or would change the motion and is not read: passive
+    torques, ligaments, forces from outside. OSError if the file cannot be read.
 
     >>> import pathlib, tempfile
     >>> text = "version 4 segment thigh rotations y mass 7 com 0 0 -0.2 inertia 0.1 0 0 0 0.1 0 0 0 0.02 endsegment"
@@ -126,6 +138,7 @@ class _Reader:
         self.builder = ModelBuilder()
         self.segments: dict[str, Segment] = {}
         self.markers: list[tuple[int, Marker]] = []
+        self.loops: list[Loop] = []
         self.muscles = MuscleBlocks(words, self.segments, GROUND)
 
     def read(self) -> None:
@@ -148,12 +161,11 @@ class _Reader:
         try:
             markers = tuple(marker for _, marker in self.markers)
             muscles = self.muscles.muscles()
-            if self.muscles.on_ground:
+            if self.muscles.on_ground or any(GROUND in (loop.predecessor, loop.successor) for loop in self.loops):
                 self.builder.add_frame(GROUND, WORLD)
             left = Counter(word.lower() for word, _ in self.skipped)
-            notes = ("left out: " + ", ".join(f"{count} {word}" for word, count in left.items()),) if left else ()
-            data = Annotations(markers, muscles, tuple(self.muscles.wraps.values()), notes=notes)
-            return replace(self.builder.build(), annotations=data)
+            data = Annotations(markers, muscles, tuple(self.muscles.wraps.values()), notes=counted_out(left))
+            return replace(self.builder.build(), annotations=data, constraints=tuple(self.loops))
         except ModelError as error:
             if str(error).startswith(self.words.source):
                 raise
@@ -172,13 +184,12 @@ class _Reader:
     def _block(self, word: str) -> None:
         key = word.lower()
         if key == "version":
-            self.words.number("version")
+            self.words.matrices = self.words.number("version") < MATRICES_BEFORE
         elif key == "gravity":
             self.builder.gravity = [float(x) for x in self.words.numbers(3, "gravity")]
-        elif key == "segment":
-            self._segment()
-        elif key == "marker":
-            self._marker()
+        elif key in (own := {"segment": self._segment, "marker": self._marker, "loopconstraint": self._loop,
+                             "variables": self.words.read_variables}):  # fmt: skip
+            own[key]()
         elif key in self.muscles.readers:
             self.muscles.readers[key]()
         elif key in REFUSED:
@@ -187,7 +198,7 @@ class _Reader:
             self.skipped.append((word, self.words.line))
             self.words.skip_to(f"end{key}")
         else:
-            known = ("version", "gravity", "segment", "marker", *self.muscles.readers, *SKIPPED)
+            known = ("version", "gravity", *own, *self.muscles.readers, *SKIPPED)
             raise self.words.fault(
                 f"{repr_in_message(word)} begins no block; known are {', '.join(known)}{suggestion(key, known)}"
             )
@@ -196,7 +207,7 @@ class _Reader:
         name, line = self.words.word("the name of a segment"), self.words.line
         if name in self.segments or name.lower() == GROUND:
             raise self.words.fault(f"the name {repr_in_message(name)} is taken; names must be unique, rename it")
-        segment = Segment(name, line)
+        segment = Segment(name, line, as_matrix=self.words.matrices)
         while (key := self.words.word("endsegment").lower()) != "endsegment":
             if key in LINES or key in ("endmesh",):
                 self.words.rest_of_line()
@@ -215,10 +226,13 @@ class _Reader:
                 f"segment {repr_in_message(name)}: no parent {repr_in_message(segment.parent)} yet; segments come "
                 f"after their parents{suggestion(segment.parent, self.segments)}"
             )
-        for what, given in (("ranges", segment.ranges), ("dampings", segment.damping)):
-            if given and len(given) != segment.dofs:
+        ball = int(segment.rotations == "q")
+        for what, given, size in (("ranges", segment.ranges, segment.dofs + ball), ("dampings", segment.damping,
+                                                                                   segment.dofs)):  # fmt: skip
+            if given and len(given) != size:
                 raise self.words.fault(
-                    f"segment {repr_in_message(name)}: {len(given)} {what}, expected {segment.dofs}, one per coordinate"
+                    f"segment {repr_in_message(name)}: {len(given)} {what}, expected {size}, one per "
+                    f"{'coordinate' if what == 'ranges' else 'speed'}"
                 )
         self.segments[name] = segment
 
@@ -241,6 +255,35 @@ class _Reader:
             raise self.words.fault(f"marker {repr_in_message(name)}: no segment {repr_in_message(parent)}{hint}")
         self.markers.append((self.words.line, Marker(name, parent, tuple(float(x) for x in point))))
 
+    def _loop(self) -> None:
+        """A loop: its successor does not move in its predecessor along one axis, three rotations and three
+        translations."""
+        name, axis = self.words.word("the name of a loop"), np.zeros(6)
+        ends = {"predecessor": LoopEnd(), "successor": LoopEnd()}
+        while (key := self.words.word("endloopconstraint").lower()) != "endloopconstraint":
+            if key in ends:
+                ends[key].segment = self.words.word(f"a {key}")
+            elif key.removeprefix("rt") in ends:
+                read_placement(ends[key.removeprefix("rt")], self.words)
+            elif key == "axis":
+                axis = self.words.numbers(6, key)
+            elif key == "stabilizationparameter":
+                self.words.number(key)
+            else:
+                raise self.words.fault(f"loopconstraint {repr_in_message(name)}: unknown entry {repr_in_message(key)}")
+        for end in ends.values():
+            if end.segment not in self.segments and end.segment.lower() not in ROOTS:
+                raise self.words.fault(
+                    f"loopconstraint {repr_in_message(name)}: no segment {repr_in_message(end.segment)}"
+                    f"{suggestion(end.segment, self.segments)}"
+                )
+        first, second = (end.segment if end.segment in self.segments else GROUND for end in ends.values())
+        pose, pose_s = ((tuple(end.R.ravel()), tuple(end.p)) for end in ends.values())
+        try:
+            self.loops.append(Loop(first, second, [axis.tolist()], pose, pose_s, label=name))
+        except (ValueError, TypeError) as error:
+            raise self.words.fault(f"loopconstraint {repr_in_message(name)}: {error}") from None
+
 
 # Entries of segments
 
@@ -251,13 +294,19 @@ def _ranges(segment: Segment, words: Words) -> None:
         segment.ranges.append(words.numbers(2, "rangesQ"))
 
 
+def _left_out(segment: Segment, words: Words) -> None:
+    """Numbers that do not change the motion, up to the next word that is none."""
+    while words.more() and _is_number(words.peek()):
+        words.number("a range of speeds or accelerations")
+
+
 def _damping(segment: Segment, words: Words) -> None:
     while words.more() and _is_number(words.peek()):
         segment.damping.append(words.number("jointDampings"))
 
 
 def _is_number(word: str) -> bool:
-    return bool(word) and (word[0].isdigit() or word[0] in "+-.")
+    return bool(word) and (word[0].isdigit() or word[0] in "+-.$(" or word.lower().startswith("pi"))
 
 
 def _set(key: str, read: Callable[[Words], Any]) -> Callable[[Segment, Words], None]:
@@ -272,8 +321,12 @@ ENTRIES: dict[str, Callable[[Segment, Words], None]] = {
     "rotations": _set("rotations", lambda words: letters_of(words, "rotations", ("q",))),
     "mass": _set("mass", lambda words: words.number("mass")),
     **dict.fromkeys(("com", "centerofmass"), _set("com", lambda words: words.numbers(3, "com"))),
-    "inertia": _set("inertia", lambda words: words.numbers(9, "inertia").reshape(3, 3)),
+    **dict.fromkeys(
+        ("inertia", "inertiamatrix"), _set("inertia", lambda words: words.numbers(9, "inertia").reshape(3, 3))
+    ),
+    "inertia_xxyyzz": _set("inertia", lambda words: np.diag(words.numbers(3, "inertia_xxyyzz"))),
     **dict.fromkeys(("ranges", "rangesq"), _ranges),
+    **dict.fromkeys(("rangesqdot", "rangesqddot"), _left_out),
     "jointdampings": _damping,
 }
 

@@ -12,10 +12,9 @@ from casadi import DM
 from ..._base.checks import named_arguments
 from ..._base.files import path_of
 from ..._base.types import Array, ModelError, names_in_message, repr_in_message
-from ...constraints import JointCoupling
-from ...mechanism import Mimic, Model
+from ...mechanism import Model
 from ...mechanism.annotations import Annotations
-from ...mechanism.parts import checked_mimics
+from ..constraints import with_mimics
 from ..layouts import Layout
 from ..visuals import Visual
 from ..xml import XmlElement, every_fault
@@ -188,20 +187,6 @@ def inertias_of(bodies: list[BodyData], settings: Settings, meshes: MeshInertias
         factor = settings.total_mass / total
         return [InertiaData(factor * each.mass, each.com, factor * each.I) for each in found]
     return found
-
-
-def with_mimics(model: Model, equalities: tuple[object, ...]) -> Model:
-    """The model with the linear couplings of joints as mimics, as far as no joint follows two and none follow in a
-    ring."""
-    mimics: list[Mimic] = []
-    dofs = {name: model.joints[i].nv for i, name in enumerate(model.joint_names, 1)}
-    for each in equalities:
-        if isinstance(each, JointCoupling) and each.function is None:
-            try:
-                mimics = list(checked_mimics([*mimics, Mimic(each.joint, each.other, each.ratio, each.offset)], dofs))
-            except ModelError:
-                continue
-    return replace(model, mimics=tuple(mimics)) if mimics else model
 
 
 def keyframes(root: XmlElement, model: Model, q0: Array) -> dict[str, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ...mechanism.annotations import counted_out
 from .document import Components
 from .forces import CONTACT, IDLE, applies
 
@@ -16,12 +17,5 @@ def notes_of(parts: Components, turned: bool) -> tuple[str, ...]:
     left = Counter([*idle, *(part.tag for part in (*parts.controllers, *parts.probes))])
     contacts = Counter(force.tag for force in parts.forces if force.tag in CONTACT and applies(force))
     found = [TURNED] if turned else []
-    if left:
-        found.append(f"left out: {_counted(left)}")
-    if contacts:
-        found.append(f"left out, but for od.io.osim_spheres: {_counted(contacts)}")
-    return tuple(found)
-
-
-def _counted(kinds: Counter[str]) -> str:
-    return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    found += counted_out(left)
+    return (*found, *counted_out(contacts, "left out, but for od.io.osim_spheres"))

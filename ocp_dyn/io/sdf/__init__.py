@@ -3,7 +3,8 @@
 | module | contents |
 |---|---|
 | `reader` | the two functions |
-| `frames` | poses of links, joints and frames in their model |
+| `included` | models of other files in the places of their includes |
+| `frames` | poses of models, links, joints and frames in the world |
 | `joints` | joints, their limits and springs, and the loops that they close |
 | `texts` | checked numbers and words in elements |
 """

@@ -9,23 +9,25 @@ import numpy as np
 
 from ..._base.types import Array, repr_in_message, suggestion
 from ...constraints import Loop
-from ...joints import Fixed, Joint, Prismatic, Revolute, Spherical, Universal
+from ...joints import Fixed, Helical, Joint, Prismatic, Revolute, Spherical, Universal
 from ..xml import XmlElement
-from .frames import Frames, Pose
+from .frames import MODEL, Frames, Pose
 from .texts import limit, number, numbers_in, switch
 
-KINDS = ("revolute", "continuous", "prismatic", "ball", "universal", "fixed")
-OTHERS = {
-    "screw": "od.Helical is such a joint: build the model by od.ModelBuilder",
-    "gearbox": "use two revolute joints and od.JointCoupling",
-    "revolute2": "use a universal joint",
-}
+AXES = {
+    "revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "ball": 0, "universal": 2, "revolute2": 2, "fixed": 0,
+}  # fmt: skip
+"""Kinds of joints, and how many axes they have."""
+OTHERS = {"gearbox": "use two revolute joints and od.JointCoupling"}
 LOOPS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "ball": "ball", "fixed": "fixed"}
 
 
 @dataclass
 class JointData:
-    """A joint: the links that it joins, "world" for the ground, its pose in the model, its axes in the model."""
+    """A joint: the links that it joins, "" for the ground, its pose and its axes in the world.
+
+    pitch: of a screw [m/rad]. follows: the joint that it mimics, the ratio and the offset of their positions, or None.
+    """
 
     name: str
     kind: str
@@ -35,49 +37,72 @@ class JointData:
     axes: list[Array]
     options: dict[str, Any]
     element: XmlElement
+    pitch: float
+    follows: tuple[str, float, float] | None
 
 
 def read_joint(element: XmlElement, name: str, frames: Frames, version: int) -> JointData:
-    kind = element.get("type")
-    if kind not in KINDS:
-        remedy = f"it is not read: {OTHERS[kind]}" if kind in OTHERS else f"expected one of {', '.join(KINDS)}"
-        raise element.fault(f"type={repr_in_message(kind)}: {remedy}{suggestion(kind, KINDS)}")
+    kind, scope = element.get("type"), frames.parts[name].scope
+    if kind not in AXES:
+        remedy = f"it is not read: {OTHERS[kind]}" if kind in OTHERS else f"expected one of {', '.join(AXES)}"
+        raise element.fault(f"type={repr_in_message(kind)}: {remedy}{suggestion(kind, AXES)}")
     ends = []
     for tag in ("parent", "child"):
         end = element.child(tag)
         if end is None or not end.text.strip():
             raise element.fault(f"it has no <{tag}>; it needs one")
-        ends.append(frames.link(end, end.text.strip()))
-    parent, child = ("world" if end in ("", "__model__") else end for end in ends)
-    if child == "world" or parent == child:
-        raise element.fault(f"it moves {repr_in_message(child)} in {repr_in_message(parent)}, and joins two links")
-    pose = frames.pose(name)
-    tags = {"universal": ("axis", "axis2"), "ball": (), "fixed": ()}.get(kind, ("axis",))
-    parts = [element.child(tag) for tag in tags]
-    axes = [_axis(part, pose, frames, version, element) for part in parts]
-    return JointData(name, kind, parent, child, pose, axes, _options(parts, kind), element)
+        ends.append(frames.link(end, end.text.strip(), scope))
+    parent, child = ends
+    if not child or parent == child:
+        raise element.fault(
+            f"it moves {repr_in_message(child or 'world')} in {repr_in_message(parent or 'world')}, and joins two links"
+        )
+    parts = [element.child(tag) for tag in ("axis", "axis2")[: AXES[kind]]]
+    axes = [_axis(part, name, frames, version, element) for part in parts]
+    follows = _followed(parts, scope, frames) if kind in ("revolute", "continuous", "prismatic", "screw") else None
+    return JointData(
+        name, kind, parent, child, frames.pose(name), axes, _options(parts, kind), element,
+        _pitch(element) if kind == "screw" else 0.0, follows,
+    )  # fmt: skip
 
 
-def _axis(part: XmlElement | None, pose: Pose, frames: Frames, version: int, joint: XmlElement) -> Array:
-    """The axis of a joint in the axes of the model."""
+def _axis(part: XmlElement | None, name: str, frames: Frames, version: int, joint: XmlElement) -> Array:
+    """The axis of a joint in the axes of the world."""
     xyz = None if part is None else part.child("xyz")
     if part is None or xyz is None:
-        return np.asarray(pose.R[:, 2])
+        return np.asarray(frames.pose(name).R[:, 2])
     a = numbers_in(xyz, 3)
     length = float(np.linalg.norm(a))
     if not length > 1e-12:
         raise xyz.fault("an axis of length zero has no direction")
     within = xyz.get("expressed_in")
     if version < 7 and switch(part, "use_parent_model_frame"):
-        within = "__model__"
-    R = pose.R if not within else (np.eye(3) if within == "__model__" else frames.pose(_frame(xyz, within, frames)).R)
-    return np.asarray(R @ a / length)
+        within = MODEL
+    base = frames.named(xyz, within, frames.parts[name].scope, "frame") if within else name
+    return np.asarray(frames.pose(base).R @ a / length)
 
 
-def _frame(element: XmlElement, name: str, frames: Frames) -> str:
-    if name not in frames.elements:
-        raise element.fault(f"the model has no frame {repr_in_message(name)}{suggestion(name, frames.elements)}")
-    return name
+def _pitch(element: XmlElement) -> float:
+    """The way per angle of a screw [m/rad]; its older element has the angle per way, with the other sign."""
+    old = element.child("thread_pitch")
+    if element.child("screw_thread_pitch") is None and old is not None:
+        value = number(element, "thread_pitch")
+        if not value:
+            raise old.fault("it must not be zero, the angle per way of a screw [rad/m]")
+        return -1 / value
+    return number(element, "screw_thread_pitch", 1.0) / (2 * np.pi)
+
+
+def _followed(parts: list[XmlElement | None], scope: str, frames: Frames) -> tuple[str, float, float] | None:
+    """The joint that a joint mimics, with position = ratio (other - reference) + offset: its name, ratio, offset."""
+    mimic = parts[0].child("mimic") if parts and parts[0] is not None else None
+    if mimic is None:
+        return None
+    other = frames.named(mimic, mimic.get("joint") or "?", scope, "joint")
+    if frames.parts[other].element.tag != "joint" or mimic.get("axis", "axis") != "axis":
+        raise mimic.fault("it names a joint of one axis, joint=..., whose position it follows")
+    ratio = number(mimic, "multiplier", 1.0)
+    return other, ratio, number(mimic, "offset") - ratio * number(mimic, "reference")
 
 
 def _options(parts: list[XmlElement | None], kind: str) -> dict[str, Any]:
@@ -112,8 +137,10 @@ def joint_of(joint: JointData, link: Pose) -> Joint:
         return Fixed()
     if joint.kind == "ball":
         return Spherical()
-    if joint.kind == "universal":
+    if AXES[joint.kind] == 2:
         return Universal(axes[0], axes[1])
+    if joint.kind == "screw":
+        return Helical(axes[0], joint.pitch)
     return (Prismatic if joint.kind == "prismatic" else Revolute)(axes[0])
 
 
@@ -125,8 +152,7 @@ def loop_of(joint: JointData, parent: Pose, child: Pose, names: tuple[str, str])
             "their order in the file"
         )
     R = joint.pose.R if not joint.axes else _z_along(joint.axes[0])
-    at = Pose(R, joint.pose.p)
-    first, second = parent.inverse() @ at, child.inverse() @ at
+    first, second = (end.inverse() @ Pose(R, joint.pose.p) for end in (parent, child))
     return Loop(
         *names, LOOPS[joint.kind], (tuple(first.R.ravel()), tuple(first.p)), (tuple(second.R.ravel()), tuple(second.p)),
         label=joint.name,

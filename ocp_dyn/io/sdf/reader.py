@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,35 +15,45 @@ import numpy as np
 from ..._base.checks import named_arguments
 from ..._base.files import path_of
 from ..._base.types import ModelError, Vector, repr_in_message
-from ...constraints import Loop
+from ...constraints import JointCoupling, Loop
 from ...joints import Fixed, FloatingBase, Joint
-from ...mechanism import Model
+from ...mechanism import Annotations, Model
+from ...mechanism.annotations import counted_out
 from ...mechanism.builder import WORLD, ModelBuilder
+from ..constraints import with_mimics
 from ..xml import XmlElement, every_fault, xml_tree
 from .frames import Frames, Pose, own_pose
+from .included import Included
 from .joints import JointData, joint_of, loop_of, read_joint
-from .texts import name_of, number, numbers_in, switch
+from .texts import number, numbers_in, switch
 
 EARTH: Vector = (0.0, 0.0, -9.8)
 """Gravity of a world that gives none, the format's default [m/s^2]."""
 INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 FLOATS = FloatingBase()
+LEFT_OUT = ("plugin", "sensor", "gripper", "battery", "particle_emitter", "audio_source", "audio_sink", "projector")
+"""Elements of models and links that the model does not have; shapes and lights go without a word."""
 
 
 @named_arguments
-def load_sdf(path: str | PathLike[str], *, root: Joint | None = None) -> Model:
+def load_sdf(
+    path: str | PathLike[str], *, root: Joint | None = None, folder: str | PathLike[str] | None = None
+) -> Model:
     """The model of an SDF file of Gazebo, of versions 1.4 to 1.12.
 
-    Links, joints (revolute, continuous, prismatic, ball, universal, fixed) and frames of a `<model>`, or of all models
-    of a `<world>`, whose names then begin with "MODEL::". At `model.neutral()` links are where the file has them.
-    A link that no joint holds floats, as in Gazebo; root: another joint for it, such as `od.Fixed()`. Limits,
-    springs, damping, friction and gravity are read; shapes, sensors and plugins are not.
+    Links, joints (revolute, continuous, prismatic, screw, ball, universal, revolute2, fixed) and frames of a `<model>`
+    and of models in it, whose names are "INNER::LINK"; or of all models of a `<world>`, whose names then begin with
+    "MODEL::". At `model.neutral()` links are where the file has them. A link that no joint holds floats, as in Gazebo;
+    root: another joint for it, such as `od.Fixed()`. Included models lie in the folder of the file or below, named by
+    file or folder, `model://NAME` too; folder: another one. Limits, springs, damping, friction and gravity are read;
+    shapes, sensors and plugins are not. A joint that mimics another follows it in `model.mimics`, and by an
+    `od.JointCoupling` in `model.constraints`.
 
     A joint that joins two links which joints before it in the file join already closes a loop: an `od.Loop` in
     `model.constraints`, for `od.constrained_dynamics`. All loops hold at `model.neutral()`.
 
     Raises ModelError with file, line, element and remedy for what is wrong, or would change the motion and is not read:
-    nested and included models, screws, gearboxes, links without gravity, added mass. OSError if it cannot be read.
+    gearboxes, merged models, links without gravity, added mass. OSError if it cannot be read.
 
     >>> import pathlib, tempfile
     >>> hinge = '<joint name="j" type="revolute"><parent>world</parent><child>b</child></joint>'
@@ -56,7 +68,8 @@ def load_sdf(path: str | PathLike[str], *, root: Joint | None = None) -> Model:
         raise ModelError(
             f"a path was expected, got what looks like SDF text ({repr_in_message(str(file)[:30])}...): use parse_sdf"
         )
-    return parse_sdf(file.read_bytes(), root=root, source=str(file))
+    near = Path(file).parent if folder is None else Path(path_of(folder))
+    return _model_of(xml_tree(file.read_bytes(), str(file)), _root(root), near)
 
 
 @named_arguments
@@ -66,37 +79,41 @@ def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SD
     >>> od.io.parse_sdf('<sdf version="1.7"><model name="ball"><link name="b"/></model></sdf>')
     <Model 'ball': nb=1, nq=7, nv=6>
     """
+    return _model_of(xml_tree(text, source), _root(root))
+
+
+def _root(root: Joint | None) -> Joint | None:
     if root is not None and not isinstance(root, Joint):
         raise TypeError(f"root must be None or a joint such as od.Fixed(), got {repr_in_message(root)}")
-    return _model_of(xml_tree(text, source), root)
+    return root
 
 
 def sdf_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
-    """Messages about the faults of an SDF file, and notes, of which there are none."""
+    """Messages about the faults of an SDF file, and notes on what is left out."""
+    notes: list[str] = []
+
+    def read(document: XmlElement) -> None:
+        notes[:] = [f"{source}: {one}" for one in _model_of(document, None, Path(source).parent).notes]
+
     try:
-        return every_fault(xml_tree(text, source), lambda document: _model_of(document, None)), []
+        return every_fault(xml_tree(text, source), read), notes
     except ModelError as error:
         return [str(error)], []
 
 
-def _model_of(document: XmlElement, root: Joint | None) -> Model:
+def _model_of(document: XmlElement, root: Joint | None, folder: Path | None = None) -> Model:
     if document.tag != "sdf":
         raise document.fault("the outermost element of SDF is <sdf>")
     version = _version(document)
     worlds = document.all("world")
-    models = [model for part in (document, *worlds) for model in part.all("model")]
-    for part in (document, *worlds):
-        for include in part.all("include"):
-            raise include.fault("included models are not read: put the model into the file")
-    if not models:
-        raise document.fault("it holds no <model>")
-    builder = ModelBuilder(models[0].get("name"), _gravity(worlds))
-    loops: list[Loop] = []
-    for model in models:
-        prefix = f"{model.get('name')}::" if len(models) > 1 else ""
-        loops += SdfModel(model, version, prefix).add(builder, FLOATS if root is None else root)
+    Included(folder).expand(document)
+    reading = _Reading([document, *worlds], version)
+    builder = ModelBuilder(reading.name, _gravity(worlds))
+    loops = reading.add(builder, FLOATS if root is None else root)
+    couplings = reading.couplings()
     try:
-        return replace(builder.build(), constraints=tuple(loops))
+        model = replace(builder.build(), constraints=(*loops, *couplings), annotations=reading.annotations())
+        return with_mimics(model, couplings)
     except ModelError as error:
         raise ModelError(f"{document.source}: {error}") from None
 
@@ -131,26 +148,27 @@ def at(element: XmlElement) -> Iterator[None]:
         raise element.fault(str(error)) from None
 
 
-class SdfModel:
-    """One `<model>`: its links, joints and frames, and their poses."""
+class _Reading:
+    """The links, joints and frames of all models of a document."""
 
-    def __init__(self, model: XmlElement, version: int, prefix: str) -> None:
-        self.model, self.prefix = model, prefix
-        for nested in (*model.all("model"), *model.all("include")):
-            raise nested.fault("nested and included models are not read: put their links into the model")
-        self.elements: dict[str, XmlElement] = {}
-        for element in model:
-            if element.tag in ("link", "joint", "frame"):
-                name_of(element, self.elements)
-        self.links = [name for name, element in self.elements.items() if element.tag == "link"]
-        if not self.links:
-            raise model.fault("it has no <link>; a model has at least one")
-        self.frames = Frames(self.elements)
-        self.joints = [read_joint(element, name, self.frames, version) for name, element in self.elements.items()
-                       if element.tag == "joint"]  # fmt: skip
-        self.place = own_pose(model)
-        self.static = switch(model, "static")
+    def __init__(self, holders: list[XmlElement], version: int) -> None:
+        self.frames = Frames(holders)
+        models = [(name, part) for name, part in self.frames.all("model") if not part.scope]
+        if not models:
+            raise holders[0].fault("it holds no <model>")
+        self.name = models[0][0]
+        self.hidden = f"{self.name}::" if len(models) == 1 else ""
+        """What names of our model leave out: the only model of the file."""
+        self.links = [name for name, _ in self.frames.all("link")]
+        for name, part in models:
+            if not any(link.startswith(f"{name}::") for link in self.links):
+                raise part.element.fault("it has no <link>; a model has at least one")
+        self.joints = [read_joint(part.element, name, self.frames, version) for name, part in self.frames.all("joint")]
         self.rooted = False
+
+    def shown(self, name: str) -> str:
+        """The name in our model."""
+        return name.removeprefix(self.hidden)
 
     def add(self, builder: ModelBuilder, root: Joint) -> list[Loop]:
         """Adds all bodies to a builder, parents first, and gives the loops."""
@@ -159,12 +177,12 @@ class SdfModel:
         children: dict[str, list[str]] = {}
         for link in self.links:
             children.setdefault(holds[link].parent if link in holds else "", []).append(link)
-        ahead = [*children.get("world", []), *children.get("", [])][::-1]
+        ahead = sorted(children.get("", []), key=lambda link: link not in holds)[::-1]  # those on the ground first
         reached: set[str] = set()
         while ahead:
             link = ahead.pop()
             reached.add(link)
-            with at(self.elements[holds[link].name if link in holds else link]):
+            with at(self.frames.parts[holds[link].name if link in holds else link].element):
                 self._add_link(builder, link, holds.get(link), root)
             ahead += reversed(children.get(link, []))
         for link in self.links:
@@ -176,44 +194,56 @@ class SdfModel:
         return [self._loop(joint, builder) for joint in closing]
 
     def _add_link(self, builder: ModelBuilder, link: str, joint: JointData | None, root: Joint) -> None:
-        name, pose = self.prefix + link, self.frames.pose(link)
-        own = inertial_of(self.elements[link])
-        if joint is None or self.static:
-            kind = Fixed() if self.static else root
-            at = self.place @ pose
-            joint_name = f"{name}_root" if self.prefix or self.rooted else "root"
+        name, pose = self.shown(link), self.frames.pose(link)
+        own = inertial_of(self.frames.parts[link].element)
+        static = self.frames.is_static(link)
+        if joint is None or static:
+            joint_name = f"{name}_root" if not self.hidden or self.rooted else "root"
             self.rooted = True
-            builder.add_body(name, kind, joint_name=joint_name, origin=at.p, rotation=at.R, **own)
+            kind = Fixed() if static else root
+            builder.add_body(name, kind, joint_name=joint_name, origin=pose.p, rotation=pose.R, **own)
             return
-        parent = WORLD if joint.parent == "world" else self.prefix + joint.parent
-        base = self.place.inverse() if joint.parent == "world" else self.frames.pose(joint.parent)
+        base = self.frames.pose(joint.parent)
         anchor = pose.R.T @ (joint.pose.p - pose.p) if joint.kind not in ("prismatic", "fixed") else np.zeros(3)
         aside = float(np.abs(anchor).max()) > 1e-12
         start = base.inverse() @ Pose(pose.R, joint.pose.p if aside else pose.p)
         moved = f"{name}#0" if aside else name
         builder.add_body(
-            moved, joint_of(joint, pose), parent, joint_name=self.prefix + joint.name, origin=start.p, rotation=start.R,
-            **({} if aside else own), **joint.options,
+            moved, joint_of(joint, pose), self.shown(joint.parent) or WORLD, joint_name=self.shown(joint.name),
+            origin=start.p, rotation=start.R, **({} if aside else own), **joint.options,
         )  # fmt: skip
         if aside:
             builder.add_body(name, Fixed(), moved, origin=-anchor, **own)
 
     def _add_frames(self, builder: ModelBuilder) -> None:
-        for name, element in self.elements.items():
-            if element.tag != "frame":
-                continue
-            link = self.frames.link(element, element.get("attached_to"))
-            fixed = link in ("", "world", "__model__")
-            at = (self.place if fixed else self.frames.pose(link).inverse()) @ self.frames.pose(name)
-            builder.add_frame(self.prefix + name, WORLD if fixed else self.prefix + link, at.p, at.R)
+        for name, part in self.frames.all("frame"):
+            with at(part.element):
+                link = self.frames.link(part.element, part.element.get("attached_to"), part.scope)
+                place = self.frames.pose(link).inverse() @ self.frames.pose(name)
+                builder.add_frame(self.shown(name), self.shown(link) or WORLD, place.p, place.R)
 
     def _loop(self, joint: JointData, builder: ModelBuilder) -> Loop:
-        ground = f"{self.prefix}{joint.name}_ground"
-        if joint.parent == "world":
-            builder.add_frame(ground, WORLD, self.place.p, self.place.R)
-            return loop_of(joint, Pose(), self.frames.pose(joint.child), (ground, self.prefix + joint.child))
+        parent = self.shown(joint.parent) or f"{self.shown(joint.name)}_ground"
+        if not joint.parent:
+            builder.add_frame(parent, WORLD)
         poses = self.frames.pose(joint.parent), self.frames.pose(joint.child)
-        return loop_of(joint, *poses, (self.prefix + joint.parent, self.prefix + joint.child))
+        return replace(loop_of(joint, *poses, (parent, self.shown(joint.child))), label=self.shown(joint.name))
+
+    def couplings(self) -> tuple[JointCoupling, ...]:
+        """The joints that mimic others."""
+        found = []
+        for joint in self.joints:
+            if joint.follows is not None:
+                other, ratio, offset = joint.follows
+                found.append(JointCoupling(self.shown(joint.name), self.shown(other), ratio, offset))
+        return tuple(found)
+
+    def annotations(self) -> Annotations:
+        """Notes on what is left out."""
+        tags = [element.tag for _, part in self.frames.all("model") for element in part.element]
+        tags += [element.tag for link in self.links for element in self.frames.parts[link].element]
+        left = Counter(tag for tag in tags if tag in LEFT_OUT)
+        return Annotations(notes=counted_out(left))
 
 
 def inertial_of(link: XmlElement) -> dict[str, Any]:

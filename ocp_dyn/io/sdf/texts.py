@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from ..._base.types import LARGEST_MAGNITUDE, Array, repr_in_message, suggestion
+from ..._base.types import LARGEST_MAGNITUDE, Array, repr_in_message
 from ..xml import XmlElement
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -71,11 +71,4 @@ def name_of(element: XmlElement, taken: dict[str, XmlElement]) -> str:
     if name in taken:
         raise element.fault(f"the name {repr_in_message(name)} is taken by line {taken[name].line}; rename one of them")
     taken[name] = element
-    return name
-
-
-def known(element: XmlElement, name: str, names: dict[str, XmlElement], what: str) -> str:
-    """A name that an element refers to."""
-    if name not in names:
-        raise element.fault(f"the model has no {what} {repr_in_message(name)}{suggestion(name, names)}")
     return name

@@ -12,6 +12,7 @@ attached, grow where it is scaled, and coordinates that are locked become number
 """
 
 from .collected import Annotations as Annotations
+from .collected import counted_out as counted_out
 from .edits import held_muscle as held_muscle
 from .kinds import QUADRANTS as QUADRANTS
 from .kinds import WRAP_METHODS as WRAP_METHODS

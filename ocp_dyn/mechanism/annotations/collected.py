@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -133,3 +134,8 @@ def _unknown(where: str, part: Any, what: str, name: str, known: Iterable[str]) 
         f"{where}: {kind} {repr_in_message(part.name)} is on the {what} {repr_in_message(name)}, which the model does "
         f"not have{suggestion(name, known)}"
     )
+
+
+def counted_out(kinds: Counter[str], what: str = "left out") -> tuple[str, ...]:
+    """A line of notes on what a model does not have of its file, ("left out: 2 plugin, 1 sensor",), or nothing."""
+    return (f"{what}: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}",) if kinds else ()

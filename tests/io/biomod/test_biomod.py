@@ -248,6 +248,58 @@ def test_lengths_are_those_of_biorbd(tmp_path):
         assert od.muscles.path_geometry(model, q).lengths == pytest.approx(found, abs=1e-12)
 
 
+COMPUTED = """version 4
+variables $m 2.5 $l -0.3 $a pi/4 endvariables
+segment a rotations xyz rangesQ -pi/2 PI/2
+    -2*pi 1
+    -1 (1+$l)
+  rangesQdot -1 1
+    -2 2
+  RT $a 0 0 xyz 0 $l 2*$l mass $m*2 com 0 0 $l/2 inertia_xxyyzz 0.1 0.2 0.3 forceplate 1
+endsegment
+marker tip parent a position $l 0 -$l endmarker
+segment b parent a RT 0.1 0.2 0.3 xyz 0 0 -0.4 rotations xy mass 1 com 0 0.1 -0.2 inertia 0.1 0 0 0 0.1 0 0 0 0.1
+endsegment
+segment c RT 0.3 0.1 0.3 xyz 0.2 0 -0.1 rotations xyz mass 1 com 0 0.1 -0.2 inertia 0.1 0 0 0 0.1 0 0 0 0.1
+endsegment
+"""
+LOOPS = "".join(
+    f"loopconstraint {name} predecessor b successor c rtpredecessor 0.1 0.3 -0.4 xyz 0.1 0.2 0.3 "
+    f"rtsuccessor 0.2 -0.3 0.5 zyx 0.3 -0.2 0.1 axis {axis} stabilizationparameter 0.1\nendloopconstraint\n"
+    for name, axis in (("side", "0 0 0 0 0 1"), ("turn", "1 0 0 0 0 0"))
+)
+
+
+def test_numbers_are_computed_from_variables():
+    model = od.io.parse_biomod(COMPUTED)
+    assert model.dofs.q_lower[:3].tolist() == [-np.pi / 2, -2 * np.pi, -1]
+    assert model.dofs.q_upper[:3] == pytest.approx([np.pi / 2, 1, 0.7])
+    assert model.mass == pytest.approx(7.0)
+    assert model.markers[0].point == (-0.3, 0.0, 0.3)
+
+
+def test_places_are_matrices_in_old_versions():
+    matrix = "1 0 0 0.1  0 1 0 0.2  0 0 1 0.3  0 0 0 1"
+    old = od.io.parse_biomod(one(f"RT {matrix}").replace("version 4", "version 2"))
+    angles = "RTinMatrix 0 RT 0 0 0 xyz 0.1 0.2 0.3"
+    assert old == od.io.parse_biomod(one(angles).replace("version 4", "version 1"))
+    with pytest.raises(od.ModelError, match="RT: the sequence of axes"):
+        od.io.parse_biomod(one(f"RT {matrix}"))
+
+
+def test_computed_files_are_those_of_biorbd(tmp_path):
+    biorbd = pytest.importorskip("biorbd")
+    path = tmp_path / "body.bioMod"
+    path.write_text(COMPUTED)
+    theirs, model = biorbd.Model(str(path)), od.load(path)
+    q, qd, qdd = np.random.default_rng(3).normal(size=(3, model.nv))
+    tau = od.inverse_dynamics(model, q, qd, qdd).full().ravel()
+    assert tau == pytest.approx(theirs.InverseDynamics(q, qd, qdd).to_array(), abs=1e-10)
+    path.write_text(COMPUTED + LOOPS)
+    theirs, model = biorbd.Model(str(path)), od.load(path)
+    assert [loop.label for loop in model.constraints] == ["side", "turn"]
+
+
 def one(inside: str) -> str:
     return f"version 4\nsegment a\nrotations x mass 1 inertia 1 0 0 0 1 0 0 0 1\n{inside}\nendsegment"
 
@@ -292,8 +344,12 @@ WRONG = {
     ),
     "nan": (one("mass nan"), "line 4: mass: expected a finite decimal number, got 'nan'"),
     "comma": (one("mass 0,5"), "got '0,5'"),
-    "computed": (one("mass $m"), "a file that computes is not read"),
-    "variables": ("variables $m 1 endvariables", "a file that computes is not read"),
+    "computed": (one("mass 2*(1"), "mass: a bracket is not closed"),
+    "no variable": (one("mass $m"), "no variable '$m' stands before it"),
+    "misspelled variable": ("variables $mas 1 endvariables " + one("mass $mass"), "did you mean 'mas'"),
+    "variables": ("variables $m 1 $m 2 endvariables", "the variable '$m' is given twice"),
+    "no variables": ("variables m 1 endvariables", "the variable 'm' is no name such as $mass"),
+    "divided": (one("mass 1/0"), "is larger than"),
     "large": (one("mass 1e200"), "is larger than"),
     "letters": (one("rotations xw"), "one to three of the letters x, y, z"),
     "sequence": (one("RT 0 0 0 xy 0 0 0"), "the sequence must have three letters"),
@@ -305,8 +361,14 @@ WRONG = {
     "dampings": (one("jointDampings 1 2"), "2 dampings, expected 1"),
     "inertia": (one("inertia 1 0 0 0 1 0 0 0 9"), "no body has"),
     "crossed": (one("rangesQ 1 -1"), "lies above"),
-    "loop": (one("") + "\nloopconstraint", "close the loop by od.Loop"),
-    "actuator": (one("") + "\nactuator a", "Model.with_limits"),
+    "passive torque": (one("") + "\npassivetorque a", "Model.with_passive"),
+    "loop": (one("") + "\nloopconstraint l predecessor b successor a endloopconstraint", "no segment 'b'"),
+    "entry of a loop": (one("") + "\nloopconstraint l predeces b", "unknown entry 'predeces'"),
+    "axis of a loop": (
+        one("") + "\nloopconstraint l predecessor a successor root endloopconstraint",
+        "at least one axis and none that is zero",
+    ),
+    "ranges of a ball": (one("rotations q rangesQ -1 1 -1 1 -1 1"), "3 ranges, expected 4"),
     "marker": (one("") + "\nmarker m parent b position 0 0 0 endmarker", "marker 'm': no segment 'b'"),
     "entry of a marker": (one("") + "\nmarker m parent a place 0 0 0 endmarker", "unknown entry 'place'"),
     "markers of one name": (one("") + "\nmarker m parent a endmarker" * 2, "stands there twice"),

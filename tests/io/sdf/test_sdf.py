@@ -172,6 +172,103 @@ def test_worlds_of_several_models():
     assert od.io.parse_sdf(heavy, root=od.Planar()).gravity == (0, 0, -1.62)
 
 
+HAND = (
+    link("palm", "<pose>0.1 0 0.2 0.3 0 0</pose>") + link("tip", '<pose relative_to="palm">0 0 0.1 0 0.2 0</pose>')
+    + joint("curl", "revolute", "palm", "tip", AXIS.format(""))
+    + '<frame name="grip" attached_to="palm"><pose>0 0.1 0 0 0 0.4</pose></frame>'
+)  # fmt: skip
+INNER = '<model name="hand"{}><pose relative_to="arm">0 0 0.5 0 0 0.7</pose>{}</model>'
+
+
+def around(hand: str, first: str = "hand::") -> str:
+    """An arm with a hand, whose links are called with `first`."""
+    wrist = joint(
+        "wrist", "revolute", "arm", f"{first}palm", f'<axis><xyz expressed_in="{first}grip">0 1 0</xyz></axis>'
+    )
+    tool = f'<frame name="tool" attached_to="{first}tip"><pose>0 0 0.1 0 0 0</pose></frame>'
+    return sdf(link("arm", "<pose>1 0 0 0 0.2 0</pose>") + hand + wrist + tool)
+
+
+def test_models_in_models():
+    """The same equations as those of a file in which the links of the inner model stand in the outer one."""
+    model = od.io.parse_sdf(around(INNER.format("", HAND)))
+    assert model.body_names == ("arm", "hand::palm", "hand::tip")
+    assert model.joint_names == ("root", "wrist", "hand::curl")
+    at = '<frame name="at"><pose relative_to="arm">0 0 0.5 0 0 0.7</pose></frame>'
+    flat = od.io.parse_sdf(around(at + HAND.replace("<pose>0.1 0 0.2", '<pose relative_to="at">0.1 0 0.2'), ""))
+    rng = np.random.default_rng(2)
+    q, qd, qdd = model.random_q(rng), *rng.normal(size=(2, model.nv))
+    tau = od.inverse_dynamics(model, q, qd, qdd).full()
+    assert tau == pytest.approx(od.inverse_dynamics(flat, q, qd, qdd).full(), abs=1e-11)
+    for name, other in (("tool", "tool"), ("hand::grip", "grip")):
+        assert od.pose(model, name, q)[1].full() == pytest.approx(od.pose(flat, other, q)[1].full(), abs=1e-12)
+
+
+def test_a_model_may_be_placed_by_one_of_its_frames():
+    placed = od.io.parse_sdf(around(INNER.format(' placement_frame="grip"', HAND)))
+    q = placed.neutral()
+    arm = pose6(1, 0, 0, 0, 0.2, 0)
+    R, p = od.pose(placed, "hand::grip", q)
+    expected = arm @ pose6(0, 0, 0.5, 0, 0, 0.7)
+    assert R.full() == pytest.approx(expected[:3, :3], abs=1e-12)
+    assert p.full().ravel() == pytest.approx(expected[:3, 3], abs=1e-12)
+
+
+def test_frames_of_a_model_move_with_its_canonical_link():
+    text = sdf(link("a") + link("b", "<pose>0 0 1 0 0 0</pose>") + joint("j", "revolute", "a", "b", AXIS.format(""))
+               + '<frame name="f"><pose>1 2 3 0 0 0</pose></frame>')  # fmt: skip
+    assert od.io.parse_sdf(text).frame("f").body == 1
+    assert od.io.parse_sdf(text.replace('name="m"', 'name="m" canonical_link="b"')).frame("f").body == 2
+
+
+def test_included_models_lie_in_the_folder(tmp_path):
+    (tmp_path / "gripper").mkdir()
+    hand = f'<sdf version="1.7"><model name="gripper"><pose>9 9 9 0 0 0</pose>{HAND}</model></sdf>'
+    (tmp_path / "gripper" / "model.sdf").write_text(hand)
+    place = '<pose relative_to="arm">0 0 0.5 0 0 0.7</pose>'
+    include = f"<include><uri>model://gripper</uri><name>hand</name>{place}</include>"
+    (tmp_path / "arm.sdf").write_text(around(include))
+    assert od.load(tmp_path / "arm.sdf") == od.io.parse_sdf(around(INNER.format("", HAND)))
+    (tmp_path / "arm.sdf").write_text(around(include.replace("model://", "../")))
+    with pytest.raises(od.ModelError, match=r"arm.sdf, line 3: <uri>: the file .* does not lie in the folder"):
+        od.load(tmp_path / "arm.sdf")
+    (tmp_path / "gripper" / "model.sdf").write_text(around(include))
+    (tmp_path / "arm.sdf").write_text(around(include))
+    with pytest.raises(od.ModelError, match="include each other more than 20 deep"):
+        od.load(tmp_path / "arm.sdf")
+
+
+def test_screws_and_joints_of_two_axes():
+    turns = "<pose>0 0.1 0 0.3 0 0</pose><screw_thread_pitch>0.2</screw_thread_pitch>" + AXIS.format("")
+    screw = od.io.parse_sdf(sdf(link("a") + joint("j", "screw", "world", "a", turns)))
+    twist = od.frame_velocity(screw, "a", [0.4], [1.0]).full().ravel()
+    assert twist[:3] @ twist[3:] == pytest.approx(0.2 / (2 * np.pi), abs=1e-12)  # the way per angle, along the axis
+    old = turns.replace("screw_thread_pitch>0.2", f"thread_pitch>{-2 * np.pi / 0.2}").replace("/screw_", "/")
+    assert od.io.parse_sdf(sdf(link("a") + joint("j", "screw", "world", "a", old))).joints[1].axis == pytest.approx(
+        screw.joints[1].axis
+    )
+    both = "<axis><xyz>0 0 1</xyz></axis><axis2><xyz>1 0 1</xyz></axis2>"
+    pair = [
+        od.io.parse_sdf(sdf(link("a") + joint("j", kind, "world", "a", both))) for kind in ("revolute2", "universal")
+    ]
+    assert pair[0] == pair[1]
+
+
+def test_joints_that_follow_others():
+    mimic = '<mimic joint="j"><multiplier>-2</multiplier><offset>0.3</offset><reference>0.1</reference></mimic>'
+    text = sdf(link("a") + link("b") + joint("j", "revolute", "world", "a", AXIS.format(""))
+               + joint("k", "revolute", "a", "b", AXIS.format(mimic)), "1.11")  # fmt: skip
+    model = od.io.parse_sdf(text)
+    assert od.constraint_position(model, model.constraints, [0.4, -2 * 0.3 + 0.3]).full() == pytest.approx(0, abs=1e-12)
+    assert [(each.joint, each.other, each.ratio) for each in model.mimics] == [("k", "j", -2.0)]
+
+
+def test_notes_tell_what_is_left_out():
+    plugin = "<plugin name='p' filename='p.so'/>"
+    model = od.io.parse_sdf(sdf(link("a", more="<sensor name='s' type='imu'/><visual name='v'/>") + plugin + plugin))
+    assert model.notes == ("left out: 2 plugin, 1 sensor",)
+
+
 HINGE = joint("j", "revolute", "world", "a")
 WRONG = {
     "root": ("<robot/>", "the outermost element of SDF is <sdf>"),
@@ -182,11 +279,18 @@ WRONG = {
     "name": (sdf("<link/>"), 'it has no name="..."'),
     "same names": (sdf(link("a") + "\n" + link("a")), "the name 'a' is taken by line 3"),
     "reserved": (sdf(link("world")), "is reserved"),
-    "include": ('<sdf version="1.7"><include/></sdf>', "included models are not read"),
-    "nested": (sdf('<model name="n"/>'), "nested and included models are not read"),
+    "include": ('<sdf version="1.7"><include/></sdf>', "a text includes no files"),
+    "nested": (sdf(link("a") + '<model name="n"><link name="b"/></model>' + joint("j", "ball", "n::c", "a")),
+               "the model has no link 'n::c': did you mean 'n::b'"),
+    "placement": (sdf('<model name="n" placement_frame="x"><link name="b"/></model>'), "no frame 'x'"),
+    "placed by itself": (sdf('<model name="n" placement_frame="b"><link name="b"><pose relative_to="f"/></link><frame '
+                             'name="f" attached_to="b"/></model>'), "poses that refer to each other in a ring"),
+    "mimic": (sdf(link("a") + joint("j", "revolute", "world", "a", '<axis><mimic joint="a"/></axis>')),
+              "it names a joint of one axis"),
+    "thread": (sdf(link("a") + joint("j", "screw", "world", "a", "<thread_pitch>0</thread_pitch>")), "not be zero"),
+    "gearbox": (sdf(link("a") + joint("j", "gearbox", "world", "a")), "od.JointCoupling"),
     "kind": (sdf(link("a") + joint("j", "revolut", "world", "a")), "did you mean 'revolute'"),
-    "screw": (sdf(link("a") + joint("j", "screw", "world", "a")), "od.Helical is such a joint"),
-    "no child": (sdf(link("a") + '<joint name="j" type="ball"><parent>a</parent></joint>'), "it has no <child>"),
+"no child": (sdf(link("a") + '<joint name="j" type="ball"><parent>a</parent></joint>'), "it has no <child>"),
     "child": (sdf(link("a") + joint("j", "ball", "a", "b")), "no link 'b'"),
     "to itself": (sdf(link("a") + joint("j", "ball", "a", "a")), "joins two links"),
     "axis": (sdf(link("a") + joint("j", "revolute", "world", "a", "<axis><xyz>0 0 0</xyz></axis>")), "no direction"),
