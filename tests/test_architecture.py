@@ -265,7 +265,8 @@ SEALED = {
         {room for room in ROOMS if ROOMS[room] < ROOMS["muscles"]},
     ),
     "recordings": Sealed(
-        {f"recordings{door}" for door in ("", ".fit_motion", ".forces", ".signals")},
+        {f"recordings{door}" for door in ("", ".fit_motion", ".forces", ".signals")}
+        | {"recordings.static.gains", "recordings.static.least_effort"},
         {room for room in ROOMS if ROOMS[room] < ROOMS["recordings"]} - {"models"},
     ),
     "formulations": Sealed({"formulations"}, {room for room in ROOMS if ROOMS[room] < ROOMS["formulations"]}),

@@ -52,6 +52,7 @@ WITHOUT_EXAMPLE = {
     "biped_figures": "needs a walking motion, too",
     "peak_torques": "needs a walking motion, too",
     "metabolism": "needs a walking motion, too",
+    "muscle_timing": "needs a walking motion, too",
     **dict.fromkeys(
         (
             "compliant_walk_figures",

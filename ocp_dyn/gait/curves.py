@@ -51,14 +51,13 @@ def gait(motion: Walk, side: Any = "right") -> Gait:
             f"{names_in_message(model.joint_names, 12)}"
         )
     check_finite(motion, "gait()")
+    motion = motion.with_net_torques() if motion.driving else motion
     stride = Stride(motion, chosen, coordinates)
     found = _joints(stride) | _body(stride) | _ground(stride) | _mass_center(stride)
     curves = {name: found[name] for name in UNITS if name in found}
     at = events(stride, curves)
     numbers = figures(stride, curves, at)
     title = f"{(model.name or 'walk').replace('_', ' ')} at {numbers['speed_m_per_s']:.2f} m/s"
-    if motion.driving:
-        title += f", moments and powers of tau alone, without the force of {', '.join(motion.driving)}"
     mark = mark_of(motion)
     return Gait(chosen, f"{mark}: {title}" if mark else title, curves, at, numbers, mark=mark, kind="simulated")
 

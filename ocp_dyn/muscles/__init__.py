@@ -45,4 +45,4 @@ from .path_report import PathFault as PathFault
 from .path_report import coupled_coordinates as coupled_coordinates
 from .path_report import path_faults as path_faults
 from .path_report import path_report as path_report
-from .paths.smooth import SmoothPath as SmoothPath
+from .paths.smooth_path import SmoothPath as SmoothPath

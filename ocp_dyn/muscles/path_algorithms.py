@@ -23,7 +23,8 @@ from ..mechanism.boundary import checks_arguments
 from .paths.bodies import entry_of, placed
 from .paths.geometry import Path
 from .paths.polynomials import Basis, Exponents
-from .paths.smooth import TOLERANCE, Pieces, smooth_paths
+from .paths.smooth import TOLERANCE, smooth_paths
+from .paths.smooth_path import Pieces
 
 
 @checks_arguments()

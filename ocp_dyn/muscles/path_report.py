@@ -11,7 +11,8 @@ from .._base.types import ModelError, names_in_message, repr_in_message
 from ..mechanism import Model, Muscle
 from ..mechanism.boundary import checks_arguments
 from .paths.geometry import Path, path_values
-from .paths.smooth import TOLERANCE, SmoothPath, smooth_paths
+from .paths.smooth import TOLERANCE, smooth_paths
+from .paths.smooth_path import SmoothPath
 from .paths.trials import inside_of, trial_configurations
 
 SHORTEST = 1e-6

@@ -20,6 +20,7 @@ from .solution import Solution
 from .solvers.by_name import check_options
 from .statement.statement import Statement
 from .statement.values.weights import reweighed
+from .torque_sources.model_muscles import Muscles
 from .workflows.attempt import share_program
 from .workflows.pictures import problem_card
 from .workflows.pictures.kkt import kkt_pattern
@@ -57,6 +58,7 @@ class Problem(Statement, Displayed):
     | options | options of IPOPT, for a start from the guess; `linear_solver`, for every start |
     | dependent | joints of closed loops and gears that follow from other joints, see `DependentJoints` |
     | components | parts with own states, controls and equations, see `Component`; terms that hold in all phases |
+    | muscles | True or `Muscles(...)`: the muscles of the model move the joints that they cross, in place of motors |
 
     `dataclasses.replace(problem, form="explicit")` makes a changed problem. Fields stay as they were written, and
     `problem.resolved` holds them with the defaults filled in: a changed problem finds the defaults of its own form,
@@ -70,6 +72,10 @@ class Problem(Statement, Displayed):
     `loads.slip_speed` [rad/s, m/s] that is not much below the speeds of the motion. With dependent joints only the
     independent coordinates are variables, and posture and guess count for these only.
 
+    Muscles: a problem with muscles has the component `problem.muscles`, True for `Muscles()`, and motors at joints that
+    no muscle moves and at the `reserves` of the component. `solve(guess=...)` with a solution by motors shares its
+    torques out to the muscles, with the least squares of the activations.
+
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[rest])
     >>> problem
@@ -79,12 +85,21 @@ class Problem(Statement, Displayed):
     Solution of 'wheel': Solve_Succeeded, objective 12.0301 (TorqueSquared 12.0301), 1 s, phases push
     """
 
+    muscles: Muscles | bool = False
+
     def __post_init__(self) -> None:
+        if not isinstance(self.muscles, (bool, Muscles)):
+            raise TypeError(f"muscles must be True, False or ocp.Muscles(...), got {repr_in_message(self.muscles)}")
+        if self.muscles is True:
+            object.__setattr__(self, "muscles", Muscles())
         super().__post_init__()
         taken = [key for key in self.options if key in signature(solve).parameters]
         if taken:
             raise ValueError(f"{taken[0]} is no option of IPOPT but an argument of solve: write solve({taken[0]}=...)")
         check_options("ipopt", self.options)
+
+    def _muscles(self) -> Muscles | None:
+        return self.muscles if isinstance(self.muscles, Muscles) else None
 
     def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:
         """Transcribes and solves the problem; see `ocp_dyn.ocp.solve`.

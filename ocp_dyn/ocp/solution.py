@@ -30,6 +30,7 @@ from .motion.strength_use import StrengthUse, strength_use
 from .torque_sources.effort import JointWork, RestingRate
 from .torque_sources.joint_loads import JointLoad
 from .torque_sources.metabolic import MetabolicRate
+from .torque_sources.model_muscles import MuscleMetabolicRate
 
 POSES = 7
 """Number of poses in the picture of a motion."""
@@ -89,13 +90,13 @@ class Solution(Motion):
         return summary.summary(self, truth(defects, "defects"))
 
     def metabolic_rate(
-        self, rate: JointWork | MetabolicRate | None = None, rest: RestingRate | None = None
+        self, rate: JointWork | MetabolicRate | MuscleMetabolicRate | None = None, rest: RestingRate | None = None
     ) -> Metabolism:
         """Metabolic power and cost of transport, per mass, net of the rest and gross, and net by dof; see `Metabolism`.
 
-        rate: how the motion is priced, `JointWork()` by default; rest: the rate at rest, by default `RestingRate()`.
-        Both may be the terms of the problem or others; their weights do not count. ValueError if `rate` has tendons and
-        the torques of the motion are constant along intervals.
+        rate: how the motion is priced, `JointWork()` by default, of muscles `MuscleMetabolicRate(...)`; rest: the rate
+        at rest, by default `RestingRate()`. Both may be the terms of the problem or others; their weights do not count.
+        ValueError if `rate` has tendons and the torques of the motion are constant along intervals.
 
         >>> price = solution.metabolic_rate(rest=ocp.RestingRate(1.5))
         >>> [round(x, 2) for x in (price.net, price.rest, price.gross)]  # [W/kg]; 1.13 J done, 1.13 J taken up

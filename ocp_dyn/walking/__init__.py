@@ -16,6 +16,12 @@ from .biped import biped as biped
 from .biped_walk import biped_figures as biped_figures
 from .biped_walk import biped_walk as biped_walk
 from .by_muscles.measured_guess import measured_guess as measured_guess
+from .by_muscles.muscle_driven import muscle_driven as muscle_driven
+from .by_muscles.muscle_driven import muscle_effort as muscle_effort
+from .by_muscles.muscle_timing import ELECTROMYOGRAMS as ELECTROMYOGRAMS
+from .by_muscles.muscle_timing import MuscleGroup as MuscleGroup
+from .by_muscles.muscle_timing import MuscleTiming as MuscleTiming
+from .by_muscles.muscle_timing import muscle_timing as muscle_timing
 from .by_muscles.muscle_tracking import muscle_tracking as muscle_tracking
 from .by_muscles.muscle_walk import motorized as motorized
 from .by_muscles.muscle_walk import muscle_walk as muscle_walk

@@ -8,7 +8,7 @@ import numpy as np
 from casadi import DM
 
 from ..dynamics.kinematics import point_position
-from ..ocp import MetabolicRate, Metabolism, Solution
+from ..ocp import MetabolicRate, Metabolism, MuscleMetabolicRate, Muscles, Solution
 from .effort.effort_costs import achilles_tendons
 from .human_feet import HEEL, PIVOT
 
@@ -50,15 +50,19 @@ def walk_figures(solution: Solution) -> dict[str, Any]:
 
 def metabolism(solution: Solution) -> Metabolism:
     """Metabolic rate of a motion by the formula of Minetti and Alexander (`ocp.MetabolicRate`), which the usual costs
-    do not minimize, and 1.2 W/kg at rest."""
+    do not minimize, and 1.2 W/kg at rest; of muscles by that of Bhargava et al. 2004 (`ocp.MuscleMetabolicRate`)."""
+    muscles = next((part for part in solution.components if isinstance(part, Muscles)), None)
+    if muscles is not None:
+        return solution.metabolic_rate(MuscleMetabolicRate(muscles))
     return solution.metabolic_rate(MetabolicRate(tendons=achilles_tendons(solution.model)))
 
 
 def peak_torques(solution: Solution) -> dict[str, float]:
     """Largest torques [N m] of the right leg, the lower back and the right shoulder, in the sagittal plane."""
+    tau = solution.with_net_torques().tau
     shown = ("hip_r.ry", "knee_r", "ankle_r", "lumbar.ry", "shoulder_r.ry")
     return {
-        f"peak_torque_{name.replace('.', '_')}_Nm": float(np.abs(solution.tau[:, k]).max())
+        f"peak_torque_{name.replace('.', '_')}_Nm": float(np.abs(tau[:, k]).max())
         for k, name in enumerate(solution.model.qd_names)
         if name.startswith(shown)
     }

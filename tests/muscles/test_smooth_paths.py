@@ -165,3 +165,35 @@ def test_the_command_tells_what_is_wrong_with_paths(tmp_path, capsys):
     od.save_model(bodies.leg().with_muscles([od.Muscle("none", "PathSpring", path)]), tmp_path / "leg.json")
     assert main(["check", str(tmp_path / "leg.json")]) == 0
     assert "note: muscle 'none': its path has no length" in capsys.readouterr().out
+
+
+def mirrored_pair(shift: float) -> od.Model:
+    """Two muscles from the ground to the shank on both sides of the leg's plane; the right one is moved by a shift."""
+    muscles, wraps = [], []
+    turn = np.reshape(bodies.TURN, (3, 3))
+    for side, sign in (("l", 1.0), ("r", -1.0)):
+        flip = np.diag([1.0, sign, 1.0])
+        at = (0.0, 0.01 * sign, -0.41)
+        wraps.append(od.WrapObject(f"W_{side}", "cylinder", "thigh", (0.03, 0.3), at, tuple(
+            (flip @ turn @ np.diag([1.0, sign, 1.0])).ravel()), "x"))  # fmt: skip
+        moved = shift if side == "r" else 0.0
+        path = (bodies.point("P1", "ground", 0.05 + moved, 0.02 * sign, 0.1),
+                bodies.point("P2", "thigh", 0.05, 0.01 * sign, -0.2),
+                bodies.point("P3", "shank", 0.02, -0.02 * sign, -0.15))  # fmt: skip
+        muscles.append(od.Muscle(f"long_{side}", "PathSpring", path, (od.PathWrap(f"W_{side}", first=2, last=3),)))
+    return bodies.leg().with_muscles(muscles, wraps)
+
+
+def test_mirror_images_have_equal_polynomials():
+    """So that a body whose sides are equal moves as its mirror image does."""
+    model, other = mirrored_pair(0.0), mirrored_pair(1e-4)
+    signs = np.array([-1.0, 1.0, -1.0, 1.0])
+    q = bodies.states(model, 5)
+    l = np.array([od.muscle_lengths(model, one).full().ravel() for one in q])
+    image = np.array([od.muscle_lengths(model, signs * one).full().ravel() for one in q])
+    close(l, image[:, ::-1], 1e-14)
+    exact = od.muscles.path_geometry(model, q)
+    assert np.abs(l - exact.lengths).max() < 3e-3
+    one, two = (od.muscles.path_report(m) for m in (model, other))
+    assert (one[1].name, one[1].terms, one[1].arm_rms) == ("long_r", one[0].terms, one[0].arm_rms)
+    assert two[1].arm_rms != two[0].arm_rms

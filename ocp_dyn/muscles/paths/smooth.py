@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +13,15 @@ from ..._base import cache
 from ..._base.identity import digest, source_digest
 from ..._base.types import Array, ModelError, repr_in_message
 from ...constraints import CoordinateCoupling
-from ...joints import LinearFunction, ScalarFunction
+from ...joints import LinearFunction
 from ...mechanism import ConditionalPathPoint, Model, Muscle, PathPoint
 from ...mechanism.equal_models import content_of, kept_per_model
 from .bodies import Poses, entry_of
 from .fits import Fit, Fitter, Polynomial, Sampled
 from .geometry import Path, orders, path_values
+from .mirror_images import MirrorImages
 from .polynomials import Box
+from .smooth_path import Coupled, Pieces, SmoothPath
 
 TOLERANCE = 1e-3
 """RMS of the error of a moment arm that a fit may have, unless another is asked for [m]."""
@@ -29,54 +31,6 @@ LINES, PIECES = 40, 24
 """Number of lines, besides those between corners, and of their pieces, along which jumps of a length are looked for."""
 LONGEST_TURN = 2 * np.pi + 1e-9
 """Largest range of an angle that a fit covers [rad]."""
-
-
-@dataclass(frozen=True)
-class Coupled:
-    """A coordinate that follows another one: q[entry] = scale f(q[other]) on the couplings of the model."""
-
-    entry: int
-    other: int
-    function: ScalarFunction
-    scale: float
-
-
-@dataclass(frozen=True)
-class SmoothPath:
-    """The smooth form of the path of one muscle, and how good it is.
-
-    coordinates: names of those on which the length depends. straight: whether it is exact, a path without wraps,
-    moving and conditional points; then there is nothing more. degree, terms: of the polynomial. length_rms, arm_rms,
-    arm_worst: errors at samples that were not fitted [m]; of a moment arm about a coordinate that is a length in units
-    of 0.1 m. jump: the largest jump of the exact length that was found [m], where a conditional point comes or goes,
-    or, for a fit that misses its tolerance, where a line changes the side of its wrap object or a point enters it.
-    coupled: coordinates that follow others by a coupling of the model, on which the fit holds; off it, the length is
-    linear in them.
-
-    >>> od.muscles.path_report(od.models.elbow())[0].coordinates
-    ('elbow',)
-    """
-
-    name: str
-    coordinates: tuple[str, ...]
-    straight: bool = True
-    degree: int = 0
-    terms: int = 0
-    length_rms: float = 0.0
-    arm_rms: float = 0.0
-    arm_worst: float = 0.0
-    jump: float = 0.0
-    coupled: tuple[str, ...] = ()
-
-
-class Pieces(NamedTuple):
-    """The polynomials of a fitted path: of the length on the couplings, and of dl/dq of every coordinate that is
-    coupled, by its place in `couplings`."""
-
-    box: Box
-    couplings: tuple[Coupled, ...]
-    length: Polynomial
-    coupled: tuple[Polynomial, ...]
 
 
 class SmoothPaths(NamedTuple):
@@ -116,6 +70,7 @@ def _fitted(model: Model, tolerance: float, straight: Sequence[bool]) -> SmoothP
     fitters: dict[Any, SharedSamples] = {}
     reports: list[SmoothPath] = []
     pieces: list[Pieces | None] = []
+    images = MirrorImages()
     for muscle, direct in zip(model.muscles, straight, strict=True):
         path = Path(model, muscle, fine=False)
         names = tuple(model.q_names[k] for k in path.coordinates)
@@ -125,8 +80,14 @@ def _fitted(model: Model, tolerance: float, straight: Sequence[bool]) -> SmoothP
             continue
         couplings = couplings_of(model, path.coordinates)
         box = box_of(model, muscle, path.coordinates, couplings)
-        shared = fitters.setdefault((box, couplings), SharedSamples(model, box, couplings))
-        piece, report = shared.fitted(path, tolerance)
+        found = None if couplings else images.find(path, box)
+        if found is None:
+            key = (box, couplings)
+            if key not in fitters:
+                fitters[key] = SharedSamples(model, box, couplings)
+            found = fitters[key].fitted(path, tolerance)
+            images.add(path, *found)
+        piece, report = found
         reports.append(replace(report, coordinates=names))
         pieces.append(piece)
     return SmoothPaths(tuple(reports), tuple(pieces))

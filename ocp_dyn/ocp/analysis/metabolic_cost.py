@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import SX
+from casadi import DM, SX
 
 from ..._base.checks import call_user
 from ..._base.display import Displayed, aligned, table
@@ -19,6 +19,7 @@ from ..statement.instant import Instant
 from ..statement.objectives import base_size
 from ..torque_sources.effort import JointWork, RestingRate
 from ..torque_sources.metabolic import MetabolicRate
+from ..torque_sources.model_muscles import MuscleMetabolicRate
 
 SAMPLES = 8
 """Number of instants in every interval, in the middles of parts of equal length, at which the rate is evaluated."""
@@ -29,9 +30,9 @@ class Metabolism(Displayed):
     """Metabolic power of a motion and its cost of transport, per mass of the model.
 
     net, rest [W/kg]: mean power for the motion, and at rest; gross [W/kg]: their sum. net_cost, gross_cost [J/(kg m)]:
-    the same per distance that a periodic motion covers; None for others. by_dof [W/kg]: the net power of every dof, by
-    its name; in a mirrored motion, which is one step, those of one side's stance and the other side's swing. duration
-    [s]; distance [m]; mass [kg].
+    the same per distance that a periodic motion covers; None for others. by_dof [W/kg]: the net power of every dof,
+    or of every muscle, by its name; in a mirrored motion, which is one step, those of one side's stance and the other
+    side's swing. duration [s]; distance [m]; mass [kg].
 
     >>> print(solution.metabolic_rate())
     net power    5.4648 W/kg
@@ -88,25 +89,51 @@ def metabolic_rate(solution: Motion, rate: Any, rest: Any) -> Metabolism:
     Between nodes the velocity is linear, and q moves at a constant rate; torques are linear along intervals or
     constant, as in the problem.
     """
-    if not isinstance(rate, (JointWork, MetabolicRate)):
-        raise TypeError(f"metabolic_rate: rate must be a JointWork or a MetabolicRate, got {repr_in_message(rate)}")
+    if not isinstance(rate, (JointWork, MetabolicRate, MuscleMetabolicRate)):
+        raise TypeError(
+            "metabolic_rate: rate must be a JointWork, a MetabolicRate or a MuscleMetabolicRate, got "
+            f"{repr_in_message(rate)}"
+        )
     if not isinstance(rest, RestingRate):
         raise TypeError(
             f"metabolic_rate: rest must be a RestingRate, such as RestingRate(1.2), got {repr_in_message(rest)}"
         )
     model = solution.model
     rate.check(model, ())
-    energy = sum((_energies(solution, phase, rate) for phase in solution.phases), start=np.zeros(model.nv))
+    if isinstance(rate, MuscleMetabolicRate):
+        first, names = 0, tuple(rate.muscles.hill(model).names)
+        energy = sum((_of_muscles(solution, phase, rate) for phase in solution.phases), start=np.zeros(len(names)))
+    else:
+        first, names = base_size(model), model.qd_names
+        energy = sum((_energies(solution, phase, rate) for phase in solution.phases), start=np.zeros(model.nv))
     mean = energy / (model.mass * solution.duration)
-    first = base_size(model)
     return Metabolism(
         net=float(mean.sum()),
         rest=float(rest.watts_per_kg),
-        by_dof=dict(zip(model.qd_names[first:], (float(x) for x in mean[first:]), strict=True)),
+        by_dof=dict(zip(names[first:], (float(x) for x in mean[first:]), strict=True)),
         duration=solution.duration,
         distance=float(solution.distance),
         mass=float(model.mass),
     )
+
+
+def _of_muscles(solution: Motion, phase: Any, rate: MuscleMetabolicRate) -> Array:
+    """Metabolic energy [J] of every muscle in a phase, by the rates in the middles of the intervals."""
+    model, h = solution.model, np.diff(phase.t)
+    channels = {c.name: phase.channels[c.name] for c in solution.channels}
+    if "activation" not in channels:
+        raise ValueError(
+            "metabolic_rate: the motion has no activations of muscles: give a JointWork or a MetabolicRate"
+        )
+    symbols = {c.name: SX.sym(c.name, c.size) for c in solution.channels}
+    q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
+    value = rate.rates(Instant(model, q, qd, channels=symbols))
+    f = ca.Function("rates", [q, qd, *symbols.values()], [ca.densify(value)])
+    middle = [np.array(model.integrate(DM(a), model.difference(DM(a), DM(b)) / 2).full()).ravel()
+              for a, b in zip(phase.q[:-1], phase.q[1:], strict=True)]  # fmt: skip
+    columns = [np.transpose(middle), (phase.qd[:-1] + phase.qd[1:]).T / 2]
+    columns += [((x[:-1] + x[1:]) / 2 if len(x) > len(h) else x).T for x in channels.values()]
+    return np.asarray(f.map(len(h))(*columns).full() @ h)
 
 
 def _energies(solution: Motion, phase: Any, rate: JointWork | MetabolicRate) -> Array:

@@ -49,11 +49,12 @@ def guess_channels(transcription: Transcription) -> None:
 
 
 def carry_channels(
-    transcription: Transcription, p: int, theirs: Sequence[Channel], moment: Callable[[float], Any]
+    transcription: Transcription, p: int, theirs: Sequence[Channel], moment: Callable[[float], Any], torques: Sample
 ) -> None:
     """Sets the channels of phase p from another solution, where it has a channel of the same name; entries are matched
-    by their labels."""
+    by their labels. The components guess the others from the motion and the torques (nv) of that solution."""
     x = transcription.phases[p]
+    _derive(transcription, p, theirs, moment, torques)
     for channel in transcription.problem.parts.channels:
         other = next((c for c in theirs if c.name == channel.name), None)
         pairs = (
@@ -68,12 +69,38 @@ def carry_channels(
 
         def sample(s: float, kept: Array = kept, ours: Any = ours, them: Any = them, other: Channel = other) -> Array:
             phase, k, u = moment(s)
-            values = phase.channels[other.name]
-            here = (1 - u) * values[k] + u * values[k + 1] if other.at_nodes else values[k]
-            kept[ours] = here[them]
+            kept[ours] = _at_moment(other, phase.channels[other.name], k, u)[them]
             return kept
 
         _set(transcription, x, transcription.problem.phases[p].grid, channel, sample)
+
+
+def _derive(
+    transcription: Transcription, p: int, theirs: Sequence[Channel], moment: Callable[[float], Any], torques: Sample
+) -> None:
+    """Sets the channels that another solution lacks."""
+    x, problem, start = transcription.phases[p], transcription.problem, transcription.program.start
+    grid, names = problem.phases[p].grid, {channel.name for channel in theirs}
+    own = [channel for channel in problem.parts.channels if channel.name not in names]
+    if not own:
+        return
+    values = {name: DM(number(transcription, slot, start)) for name, slot in transcription.slots.items()}
+    model, found = model_of(transcription, values), list[dict[str, Any]]()
+    for node in range(grid.count + 1):
+        s = grid.at(node)
+        phase, k, u = moment(s)
+        known = {c.name: DM(_at_moment(c, phase.channels[c.name], k, u)) for c in theirs}
+        q, qd = state_of(transcription, x, node, start)
+        now = Instant(model, DM(q), DM(qd), s=s, tau=DM(torques(s)), values=values, channels=known)
+        found.append(problem.parts.guess(now))
+    for channel in own:
+        table = np.array([np.broadcast_to(guess[channel.name], (channel.size,)) for guess in found])
+        _set(transcription, x, grid, channel, partial(_linear, grid, table))
+
+
+def _at_moment(channel: Channel, values: Array, k: int, u: float) -> Array:
+    """The values of a channel in interval k, at the fraction u of it."""
+    return np.asarray((1 - u) * values[k] + u * values[k + 1] if channel.at_nodes else values[k])
 
 
 def _set(transcription: Transcription, x: Any, grid: Intervals, channel: Channel, sample: Sample) -> None:

@@ -8,6 +8,7 @@ names of the contacts. Variables without a counterpart in the other solution kee
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..motion.motion import PhaseMotion
 from ..nlp.program import Slot, Variable
 from ..solution import Solution
 from ..statement.ground.wrench_footholds import WrenchFoothold
+from ..statement.statement import Statement
 from ..transcription.collect import rows_with_impulse
 from ..transcription.variables import Transcription, number, state_of
 from .channel_guesses import Moment, carry_channels
@@ -54,7 +56,7 @@ def carry_over(transcription: Transcription, guess: Solution) -> None:
 
         _carry_states(transcription, p, shared, guess.model, moment)
         _carry_controls(transcription, p, shared, guess, moment)
-        carry_channels(transcription, p, guess.channels, moment)
+        carry_channels(transcription, p, guess.channels, moment, partial(_freed, transcription.problem, shared, moment))
     _carry_places(transcription, guess)
     for name, slot in transcription.step.items():
         if isinstance(slot, Variable) and getattr(guess, name):
@@ -132,10 +134,9 @@ def _carry_controls(transcription: Transcription, p: int, shared: Shared, guess:
     x, problem = transcription.phases[p], transcription.problem
     grid = problem.phases[p].grid
     for k, variable in enumerate(x["tau"]):
-        phase, j, u = moment(grid.at(k, 0.5) if len(x["tau"]) == grid.count else grid.at(k))
         full = np.zeros(problem.model.nv)
         full[problem.actuated] = _first(transcription, variable)
-        found = phase.tau[j] + (u - 0.5) * (phase.t[j + 1] - phase.t[j]) * phase.tau_rate[j]
+        found = _torques(*moment(grid.at(k, 0.5) if len(x["tau"]) == grid.count else grid.at(k)))
         full[shared.qd[0]] = found[shared.qd[1]]
         transcription.program.set_start(variable, full[problem.actuated])
     for k, variable in enumerate(x["qdd"]):
@@ -163,6 +164,19 @@ def _carry_controls(transcription: Transcription, p: int, shared: Shared, guess:
                 stages[:, first : first + f.size] = phase.lam[j, same_rows]
             first += f.size
         transcription.program.set_start(variable, stages.ravel())
+
+
+def _freed(problem: Statement, shared: Shared, moment: Find, s: float) -> Array:
+    """Torques (nv) of the other solution at dofs that have no motor any more."""
+    found = np.zeros(problem.model.nv)
+    found[shared.qd[0]] = _torques(*moment(s))[shared.qd[1]]
+    found[problem.actuated] = 0.0
+    return found
+
+
+def _torques(phase: PhaseMotion, k: int, u: float) -> Array:
+    """Torques at the fraction u of an interval."""
+    return np.asarray(phase.tau[k] + (u - 0.5) * (phase.t[k + 1] - phase.t[k]) * phase.tau_rate[k])
 
 
 class _FootLoads:

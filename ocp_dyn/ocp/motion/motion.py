@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from casadi import DM
@@ -27,6 +27,7 @@ from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..statement.state.channels import MECHANICS, Channel
 from ..statement.state.components import Component
 from .motion_checks import check_motion, check_phase
+from .net_torques import net_torques
 from .program_table import ProgramTable
 
 LARGEST_PERIOD = 10**6
@@ -201,6 +202,17 @@ class Motion:
     def driving(self) -> tuple[str, ...]:
         """Names of the components whose forces are added to tau in the equations of motion."""
         return tuple(self.stats.get("driving", ()))
+
+    def with_net_torques(self) -> Self:
+        """The motion with net torques of the joints in tau: those of motors and of components, such as muscles,
+        together. The motion itself if no component drives it."""
+        if not self.driving:
+            return self
+        phases = tuple(
+            replace(phase, tau=net_torques(self.equations, phase), tau_rate=np.zeros_like(phase.tau))
+            for phase in self.phases
+        )
+        return replace(self, phases=phases, stats={k: v for k, v in self.stats.items() if k != "driving"})
 
     @property
     def duration(self) -> float:

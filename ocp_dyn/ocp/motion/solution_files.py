@@ -197,7 +197,7 @@ def load_motion(
     if changes:
         raise _damaged(path, changes)
     try:
-        own = components if problem is None else problem.components
+        own = components if problem is None else problem.parts.components
         return replace(motion, components=components_of(own, motion))
     except ValueError as error:  # the file is as it should be
         raise ModelError(f"{path}: {error}") from None

@@ -46,7 +46,7 @@ class MeasurementErrors:
 
     marker [m]. angle [rad, m]: default .2 beside markers, .02 without. force [N]: default 2.5 % of the weight. moment
     [N m], about the measured centers of pressure: default the error of the force over 0.25 m. smoothing [s^4/rad^2]:
-    weight of squared accelerations, c.
+    weight of squared accelerations, c. activation: of muscles, where they move the body.
 
     >>> ocp.MeasurementErrors(marker=0.005, force=5.0).moment is None  # 1.25 N m
     True
@@ -57,11 +57,13 @@ class MeasurementErrors:
     force: float | None = None
     moment: float | None = None
     smoothing: float = 1e-4
+    activation: float = 0.5
 
     def __post_init__(self) -> None:
         for key in ("marker", "angle", "force", "moment"):
             if getattr(self, key) is not None or key == "marker":
                 checks.positive(getattr(self, key), f"MeasurementErrors {key}")
+        checks.positive(self.activation, "MeasurementErrors activation")
         checks.not_negative(self.smoothing, "MeasurementErrors smoothing")
 
     def scales(self, model: Model, marked: bool) -> tuple[float, float, float, float]:

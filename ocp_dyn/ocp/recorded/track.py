@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..._base import checks
@@ -11,7 +12,9 @@ from ..._base.types import repr_in_message
 from ...mechanism import Model
 from ...recordings import FittedMotion, Recording
 from ..problem import Problem
+from ..statement.custom_costs import ChannelPower
 from ..statement.phases import Phase
+from ..torque_sources.model_muscles import Muscles
 from .coordinates import free_root, held_couplings
 from .curves import Configurations
 from .measured import checked_forces, fitted, inside, without_fast_changes
@@ -34,6 +37,7 @@ def track(
     errors: MeasurementErrors | None = None,
     unactuated: Sequence[str] | None = None,
     limits: bool = True,
+    muscles: Muscles | bool = False,
 ) -> Problem:
     """The problem whose solution follows a recording and obeys the equations of motion, without residuals at the root:
 
@@ -47,6 +51,7 @@ def track(
     (begin, end) [s]; default: the stride of which the plates saw most. rate: intervals per second. cutoff [Hz]: of the
     motion; forces are filtered at 0.4 rate. errors: sizes of all e and c. unactuated: joints without a motor; default:
     those from the ground to the first body with mass. limits: of the model hold, efforts too. feet: see `Standing`.
+    muscles: as of `ocp.Problem`; activations are then costs, and the solution by motors is a good first guess.
 
     A foot beside the plates gets the wrench that the equations of motion need. Couplings and mimic joints hold, see
     `held_couplings`. The first guess is the fitted motion. ModelError, TypeError or ValueError for recordings of
@@ -72,7 +77,8 @@ def track(
     motion = inside(motion, forces, begin, end)
     standing = Standing(motion, support_of(motion, forces, root, begin, end), footholds_of(forces, feet))
     objective = Objective.of(standing, markers, errors)
-    return _problem(standing, objective, begin, end, checks.positive(rate, "track: rate"), root, limits)
+    statement = _problem(standing, objective, begin, end, checks.positive(rate, "track: rate"), root, limits)
+    return _by_muscles(statement, muscles, objective.errors) if muscles else statement
 
 
 _NO_ROOT = (
@@ -100,6 +106,13 @@ def _problem(
         model, phases, guess=lambda s: (q(s), qd(s)), posture=curve.at(begin), dependent=dependent,
         unactuated=[*root, *(joint for member in dependent for joint in member.joints)], limits=limits,
     )  # fmt: skip
+
+
+def _by_muscles(problem: Problem, muscles: Muscles | bool, errors: MeasurementErrors) -> Problem:
+    """The problem whose motors are muscles, which cost their activations."""
+    effort = ChannelPower("activation", 2.0, weight=errors.activation**-2)
+    phases = [replace(phase, objective=(*phase.objective, effort)) for phase in problem.phases]
+    return replace(problem, phases=phases, muscles=muscles)
 
 
 def _window(between: Any) -> tuple[float, float] | None:

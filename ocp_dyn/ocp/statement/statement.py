@@ -166,6 +166,9 @@ class Statement:
         if self.unactuated is not None:
             self._set("unactuated", listed_names(self.unactuated, "unactuated"))
         unactuated = self.model.floating_joints if self.unactuated is None else tuple(self.unactuated)
+        if (muscles := self._muscles()) is not None:
+            muscles.check(self.model)
+            unactuated = tuple(dict.fromkeys((*unactuated, *muscles.driven(self.model))))
         self._set("transitions", members(self.transitions, TRANSITIONS, "transitions"))
         for key in ("boundary", "terminal", "transitions"):
             for term in getattr(self, key):
@@ -187,6 +190,10 @@ class Statement:
             parameters,
         )
         self._set("resolved", resolved)
+
+    def _muscles(self) -> Component | None:
+        """The component whose muscles take the place of motors, if there is one."""
+        return None
 
     def _check_guess(self) -> None:
         """Checks posture and guess."""
@@ -242,6 +249,7 @@ class Statement:
         """Checks the components, and finds their channels."""
         model, parameters = self.model, self.resolved.parameters
         own = [part for part in self.components if not isinstance(part, TERMS)]
+        own += filter(None, [self._muscles()])
         check_needed_components(self.phases, own)
         sizes = {parameter.name: parameter.size for parameter in parameters}
         if self.periodic is not None:

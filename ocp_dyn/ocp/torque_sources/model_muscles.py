@@ -20,6 +20,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from casadi import DM
 
 from ..._base.checks import bounds, choice, function, given_name, is_pair, listed_names, name_among, number, positive
 from ..._base.types import Expr, ModelError, repr_in_message
@@ -34,6 +35,7 @@ from ...muscles import (
     activation_rate,
     activation_rate_limits,
     fiber_state,
+    moment_arms,
     muscle_faults,
     muscle_lengths,
     muscle_speeds,
@@ -42,6 +44,8 @@ from ...muscles import (
     tendon_state,
 )
 from ...muscles.hill_muscles import FAMILIES
+from ...recordings.static.gains import muscle_gains
+from ...recordings.static.least_effort import least_effort
 from ...symmetry.muscles import muscle_images
 from ..statement.instant import Instant
 from ..statement.objectives import Cost, TrackingCost, own_name
@@ -52,6 +56,9 @@ from ..statement.values.parameters import Parameter
 
 NEUTRAL = 0.1
 """Activation of first guesses."""
+
+RESERVE = 1.0
+"""Torque that costs as much in first guesses as a muscle that is fully active [N m]."""
 
 ROUNDED = Bhargava2004(steepness=10.0)
 """Energetics of costs, if no other are given."""
@@ -74,6 +81,7 @@ class Muscles(Component):
     | excitations | "constant" on every interval, or "linear" along it and continuous, as in OpenSim Moco |
     | steepness | of the smooth activation, see `od.muscles.activation_rate`; OpenSim's default is 0.1 |
     | strengths | {muscle: parameter of the problem}: factors of maximum isometric forces |
+    | reserves | joints that keep their motors beside the muscles, in `Problem(muscles=...)` |
 
     With the state "force" or "length" the equations are implicit: the rates of the state are determined by the balance
     of the forces of fibers and tendons; it is free at the start of a motion that is not periodic, where `balance` gives
@@ -98,6 +106,7 @@ class Muscles(Component):
     strengths: Any = ()
     excitations: str = "constant"
     steepness: float = 10.0
+    reserves: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.names is not None:
@@ -109,6 +118,7 @@ class Muscles(Component):
         choice(self.activation, ("smooth", "limits"), "Muscles activation")
         choice(self.excitations, ("constant", "linear"), "Muscles excitations")
         positive(self.steepness, "Muscles steepness")
+        object.__setattr__(self, "reserves", listed_names(self.reserves, "Muscles reserves"))
         name_among(self.curves, [*FAMILIES, "own"], "Muscles curves", "family of curves")
         if not is_pair(self.range):
             raise ValueError(f"Muscles range must be a pair, such as (0.01, 1.0), got {repr_in_message(self.range)}")
@@ -144,6 +154,8 @@ class Muscles(Component):
                 raise ModelError(f"Muscles: {fault}")
         for name, _ in self.strengths:
             name_among(name, muscles.names, "Muscles strengths", "muscle")
+        for name in self.reserves:
+            name_among(name, self._moved(model), "Muscles reserves", "joint that the muscles move")
         if self.tendon == "length":
             zero = ca.DM.zeros(muscles.size)
             muscles.curves.tendon_force(zero + 1)  # NotImplementedError for curves without a tendon
@@ -207,14 +219,45 @@ class Muscles(Component):
         tensions[_places(model, muscles.names)] = tension
         return muscle_torques(model, ca.SX(instant.q), tensions)
 
+    def driven(self, model: Model) -> list[str]:
+        """Joints that the muscles move, without the reserves."""
+        return [name for name in self._moved(model) if name not in self.reserves]
+
+    def _moved(self, model: Model) -> list[str]:
+        at = _places(model, self.hill(model).names)
+        moved = set(moment_arms(model, ca.SX.sym("q", model.nq))[at, :].sparsity().get_triplet()[1])
+        return [name for name in model.joint_names if moved & set(range(*model.qd_slice(name).indices(model.nv)))]
+
     def guess(self, instant: Instant) -> dict[str, Any]:
-        if self.tendon == "rigid":
-            return {}
+        """Activations that share out the torques of the instant with least squares, and with them excitations and the
+        states of tendons; without torques all are neutral."""
         muscles = self.hill(instant.model)
-        forces = rigid_tendon(muscles, *self._paths(instant, muscles), ca.DM.ones(muscles.size) * NEUTRAL)
+        a = instant.channels.get("activation")
+        if a is None:
+            a = DM(self._shared_out(instant))
+        found: dict[str, Any] = {"activation": a, "excitation": a}
+        if self.activation == "limits":
+            del found["excitation"]
+        if self.tendon == "rigid":
+            return found
+        forces = rigid_tendon(muscles, *self._paths(instant, muscles), a)
         if self.tendon == "force":
-            return {"tendon_force": _within(forces.tendon_force / muscles.max_isometric_force, (0.01, 1.0))}
-        return {"fiber_length": _within(forces.fiber_length / muscles.optimal_fiber_length, FIBERS)}
+            return found | {"tendon_force": _within(forces.tendon_force / muscles.max_isometric_force, (0.01, 1.0))}
+        return found | {"fiber_length": _within(forces.fiber_length / muscles.optimal_fiber_length, FIBERS)}
+
+    def _shared_out(self, instant: Instant) -> Any:
+        """Activations (n) that make the torques of an instant with rigid tendons, or neutral ones."""
+        low, high = self.range
+        muscles = self.hill(instant.model)
+        if instant.tau is None:
+            return np.full(muscles.size, min(max(NEUTRAL, low), high))
+        q, qd = (np.array(DM(x).full()).T for x in (instant.q, instant.qd))
+        gains = muscle_gains(instant.model, muscles.names, q, qd, self.curves, True, "smooth")
+        arms = np.swapaxes(gains.arms, 1, 2) / RESERVE
+        b = np.array(DM(instant.tau).full()).T / RESERVE - np.einsum("kdm,km->kd", arms, gains.passive)
+        moved = np.flatnonzero(np.any(arms, axis=(0, 2)))
+        M = (arms * gains.active[:, None])[:, moved]
+        return least_effort(M, b[:, moved], low, high, 2.0, 1.0).x[0]
 
     def balance(self, instant: Instant) -> Expr:
         """Rows (n) that vanish where compliant tendons balance fibers that stand still: for a start in equilibrium,

@@ -260,3 +260,30 @@ def test_feet_of_a_light_robot_stand() -> None:
     assert load_of(model.with_gravity((0, 0, 0))) == load_of(od.models.human()) == 20.0
     with pytest.raises(ValueError, match=r"no foot is loaded by more than 0\.245 N"):
         ocp.track(model, heights, od.recordings.Recording("block", t, [[[0.0] * 6]] * 51, "N m, N"), **window)
+
+
+def armed() -> od.Model:
+    """The walker with two muscles that move its arm."""
+    muscles = [
+        od.Muscle(name, "DeGrooteFregly2016Muscle", (od.PathPoint("P1", "trunk", (x, 0.2, 0.25)),
+                  od.PathPoint("P2", "arm", (x, 0, -0.15))), max_isometric_force=900.0, optimal_fiber_length=0.12,
+                  tendon_slack_length=0.08)
+        for name, x in (("front", 0.06), ("back", -0.06))
+    ]  # fmt: skip
+    return walker().with_muscles(muscles)
+
+
+def test_muscles_follow_a_recording() -> None:
+    problem = track(armed(), muscles=True)
+    assert problem.actuated == []
+    assert problem.weights["ChannelPower activation"] == 4.0
+    motors = solved()[1]
+    solution = problem.solve(guess=motors, progress=False)
+    assert solution.converged
+    assert solution.stats["iterations"] <= 40
+    assert ocp.tracking_errors(problem, solution).marker_rms < 2e-3
+    assert solution["activation"].max() > 0.05
+    brave = track(armed(), muscles=ocp.Muscles(), errors=ocp.MeasurementErrors(activation=0.1))
+    assert brave.weights["ChannelPower activation"] == pytest.approx(100.0)
+    with pytest.raises(ValueError, match="activation"):
+        ocp.MeasurementErrors(activation=0.0)

@@ -63,8 +63,13 @@ class Component(Extensible):
         return 0.0
 
     def guess(self, instant: Instant) -> Mapping[str, Any]:
-        """First values of states and controls by name, from q and qd of the first guess; others are neutral."""
+        """First values of states and controls by name, from q and qd of the first guess; others are neutral. From
+        another solution also tau, and the channels that it has: these keep their values."""
         return {}
+
+    def driven(self, model: Model) -> Sequence[str]:
+        """Names of the joints that need no motor beside the component, for `Problem(muscles=...)`."""
+        return ()
 
     def check(self, model: Model) -> None:
         """Raises KeyError for names, ValueError for sizes that do not fit the model."""

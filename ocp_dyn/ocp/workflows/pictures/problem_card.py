@@ -55,7 +55,7 @@ def _settings(problem: Statement) -> dict[str, str]:
     name = scheme.name if isinstance(scheme, Scheme) else scheme
     costs = dict.fromkeys(type(c).__name__ for p in problem.phases for c in p.objective)
     costs |= dict.fromkeys(c.name for c in problem.terminal)
-    parts = dict.fromkeys(type(component).__name__ for component in problem.components)
+    parts = dict.fromkeys(type(part).__name__ for part in (*problem.components, *problem.parts.components))
     paths = dict.fromkeys(type(c).__name__ for p in problem.phases for c in p.path)
     speed = "" if periodic is None or periodic.speed is None else f"{periodic.speed:g} m/s"
     return {
