@@ -281,7 +281,7 @@ def test_muscles_follow_a_recording() -> None:
     solution = problem.solve(guess=motors, progress=False)
     assert solution.converged
     assert solution.stats["iterations"] <= 40
-    assert ocp.tracking_errors(problem, solution).marker_rms < 2e-3
+    assert ocp.tracking_errors(problem, solution).marker_rms < 4e-3  # excitations are constant in intervals of 50 ms
     assert solution["activation"].max() > 0.05
     brave = track(armed(), muscles=ocp.Muscles(), errors=ocp.MeasurementErrors(activation=0.1))
     assert brave.weights["ChannelPower activation"] == pytest.approx(100.0)
