@@ -30,7 +30,7 @@ def net_torques(equations: Equations, phase: Any) -> Array:
         elif isinstance(contact, Constraint):
             force += contact.jacobian(model, q).T @ part
     of_contacts = ca.Function("of_contacts", [q, lam], [ca.densify(force)])
-    found = np.zeros_like(phase.tau)
+    found = np.zeros(phase.tau.shape)
     for k, step in enumerate(h):
         change = np.array(DM(model.difference(DM(phase.q[k]), DM(phase.q[k + 1]))).full()).ravel()
         half = change / 2 + step / 8 * (phase.qd[k] - phase.qd[k + 1])
