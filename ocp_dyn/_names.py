@@ -176,8 +176,10 @@ from .mechanism import MovingPathPoint as MovingPathPoint
 from .mechanism import Muscle as Muscle
 from .mechanism import OneSidedSpring as OneSidedSpring
 from .mechanism import PathPoint as PathPoint
+from .mechanism import PathSpring as PathSpring
 from .mechanism import PathWrap as PathWrap
 from .mechanism import PrescribedMotion as PrescribedMotion
+from .mechanism import WeightSupport as WeightSupport
 from .mechanism import WrapObject as WrapObject
 from .mechanism.builder import ModelBuilder as ModelBuilder
 from .mechanism.builder import random_tree as random_tree

@@ -355,7 +355,7 @@ def suggestion(name: object, names: Iterable[str]) -> str:
         near = get_close_matches(name, words, 3, 0.6)
         near = near or [word for word in words if len(name) > 1 and word.lower().startswith(name.lower())][:3]
         near = near or [word for word in words if set() < _parts(name) <= _parts(word)][:3]
-    return f": did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return f": did you mean {' or '.join(map(repr_in_message, near))}?" if near else ""
 
 
 SIDES = {"l": "left", "r": "right"}

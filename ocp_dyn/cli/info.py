@@ -71,7 +71,7 @@ def data(model: od.Model) -> dict[str, Any]:
         "constraints": [str(one.name) for one in model.constraints if isinstance(one, Constraint)],
         "passive": [{"kind": type(element).__name__} | asdict(element) for element in model.passive],  # type: ignore[call-overload]
         "notes": list(model.notes),
-        "bushings": [asdict(one) for one in model.bushings],
+        "bushings": [asdict(one) for one in model.bushings],  # type: ignore[call-overload]
     }  # fmt: skip
 
 

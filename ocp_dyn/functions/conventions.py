@@ -148,7 +148,7 @@ def loads_text(loads: Loads, model: Model) -> str:
     """Sentence about what acts at the joints of a model, with `od.Loads`: "" if nothing does."""
     acted = list(dict.fromkeys(element.dof for element in model.passive))
     tissue = [f"nonlinear passive torques on {names_in_message(acted)}"] * bool(acted)
-    tissue += ["bushings between bodies"] * bool(model.bushings)
+    tissue += ["springs between bodies"] * bool(model.bushings)
     passive = [f"springs, damping and friction of the joints (slip speed {loads.slip_speed:.6g} rad/s, m/s)", *tissue]
     return " and ".join(passive * loads.passive + ["armatures of the joints"] * loads.armature)
 

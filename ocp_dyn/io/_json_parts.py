@@ -8,7 +8,7 @@ from typing import Any
 
 from .._base.types import ModelError, repr_in_message, suggestion
 from ..constraints import Constraint
-from ..mechanism import Annotations, Bushing, Marker, Model, Muscle, PrescribedMotion, WrapObject
+from ..mechanism import Annotations, BodySpring, Marker, Model, Muscle, PrescribedMotion, WrapObject
 from ..mechanism.passive import ELEMENTS, PassiveElement
 from ._json_entry import JsonEntry
 from .constraints import constraint_from_dict, constraint_to_dict
@@ -67,9 +67,9 @@ def _value(row: Any, kind: Any, where: str) -> Any:
     return made
 
 
-def _bushings(top: JsonEntry) -> tuple[Bushing, ...]:
+def _bushings(top: JsonEntry) -> tuple[BodySpring, ...]:
     rows = top.items("bushings") if "bushings" in top.data else []
-    return tuple(_value(row, Bushing, f"bushings[{i}]") for i, row in enumerate(rows))
+    return tuple(_value(row, BodySpring, f"bushings[{i}]") for i, row in enumerate(rows))
 
 
 def connections_from_dict(top: JsonEntry, model: Model) -> Model:

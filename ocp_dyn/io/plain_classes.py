@@ -23,8 +23,10 @@ from ..mechanism import (
     MovingPathPoint,
     Muscle,
     PathPoint,
+    PathSpring,
     PathWrap,
     PrescribedMotion,
+    WeightSupport,
     WrapObject,
 )
 from ._json_entry import as_float
@@ -41,6 +43,8 @@ VALUES: dict[str, Any] = FUNCTIONS | {
         Muscle,
         WrapObject,
         Bushing,
+        PathSpring,
+        WeightSupport,
         PrescribedMotion,
     )
 }

@@ -10,7 +10,7 @@
 | `editing` | edited copies: limits, attached, locked, scaled |
 | `parameters` | gravity, inertias and positions as inputs |
 | `reduction` | dynamically equivalent models with fewer operations |
-| `passive` | nonlinear passive torques of joints, bushings between bodies |
+| `passive` | nonlinear passive torques of joints, springs between bodies |
 | `loads` | `Loads`: passive forces, rotors and external wrenches in the equation of motion |
 | `equal_models` | equality of models by their data; a decorator for what is found once for all equal models |
 | `boundary` | checks of the arguments of every function of a model |
@@ -33,8 +33,11 @@ from .parts import Frame as Frame
 from .parts import KeptConstraint as KeptConstraint
 from .parts import Mimic as Mimic
 from .parts import ShapeFile as ShapeFile
+from .passive import BodySpring as BodySpring
 from .passive import Bushing as Bushing
 from .passive import CoordinateLimit as CoordinateLimit
 from .passive import ExponentialTorque as ExponentialTorque
 from .passive import FormulaTorque as FormulaTorque
 from .passive import OneSidedSpring as OneSidedSpring
+from .passive import PathSpring as PathSpring
+from .passive import WeightSupport as WeightSupport

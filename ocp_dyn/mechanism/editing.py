@@ -35,7 +35,7 @@ from .parts import (
     product,
     vector,
 )
-from .passive import Bushing, PassiveElement, bushings_within, without_joints
+from .passive import BodySpring, PassiveElement, Pose, bushings_within, without_joints
 from .tree import Tree
 from .validity.consistency import check_name
 
@@ -65,7 +65,7 @@ def with_passive(model: T, elements: Iterable[PassiveElement], replace_all: bool
     return replace(model, passive=given if truth(replace_all, "replace_all") else (*model.passive, *given))
 
 
-def with_bushings(model: T, bushings: Iterable[Bushing], replace_all: bool) -> T:
+def with_bushings(model: T, bushings: Iterable[BodySpring], replace_all: bool) -> T:
     given = tuple(sequence(bushings, "with_bushings needs a list such as [od.Bushing(...)]"))
     return replace(model, bushings=given if truth(replace_all, "replace_all") else (*model.bushings, *given))
 
@@ -148,17 +148,18 @@ def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation
     )
 
 
-def _hung(bushing: Bushing, prefix: str, to: str, origin: Vector, rotation: object) -> Bushing:
-    """A bushing of an attached model, whose ground is the place in the frame `to` at which it is attached."""
+def _hung(spring: BodySpring, prefix: str, to: str, origin: Vector, rotation: object) -> BodySpring:
+    """A spring of an attached model, whose ground is the place in the frame `to` at which it is attached."""
     X = placement(origin, rotation, "attach")
     R, p = np.array(DM(X.E).full()).T, np.array(DM(X.r).full()).ravel()
-    found = bushing.renamed(lambda name: to if name == WORLD else prefix + name)
-    poses: dict[str, Any] = {}
-    for end in ("first", "second"):
-        if getattr(bushing, end) == WORLD:
-            axes, at = getattr(bushing, f"{end}_pose")
-            poses[f"{end}_pose"] = R @ np.reshape(axes, (3, 3)), p + R @ at
-    return replace(found, **poses)
+
+    def place(name: str, pose: Pose) -> tuple[str, Pose]:
+        if name != prefix + WORLD:
+            return name, pose
+        axes, at = pose
+        return to, (tuple((R @ np.reshape(axes, (3, 3))).ravel()), tuple(p + R @ at))
+
+    return spring.renamed(lambda name: prefix + name).placed(place)
 
 
 def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
@@ -265,7 +266,7 @@ def subtree(model: T, body: str) -> T:
             ModelWarning,
         )
     moved = model.parent[root] > 0  # the ground is the parent then, and nothing is held by the old one
-    bushings = [one for one in model.bushings if not moved or WORLD not in (one.first, one.second)]
+    bushings = [one for one in model.bushings if not moved or WORLD not in one.frames]
     return _selected(
         replace(model, bushings=tuple(bushings)),
         kept,
@@ -290,6 +291,7 @@ def scale(model: T, length: float, mass: float) -> T:
     dofs = vars(model.dofs) | {key: getattr(model.dofs, key) * factor_q for key in ("q_lower", "q_upper", "rest")}
     factor = {name: factor_q[model.q_slice(name).start] for name in model.joint_names}
     by_name = factor | dict(zip(model.q_names, factor_q.tolist(), strict=True))
+    rates = dict(zip(model.qd_names, factor_v.tolist(), strict=True))
     longer_by = {name: float(factor_q[at_q]) for name, (at_q, _) in model.passive_entries.items()}
     return replace(
         model,
@@ -305,7 +307,7 @@ def scale(model: T, length: float, mass: float) -> T:
         shape_files=tuple(f._replace(scale=s * f.scale) for f in model.shape_files),
         passive=tuple(element.scaled(longer_by) for element in model.passive),
         annotations=model.annotations.scaled(s, by_name, factor_q),
-        bushings=tuple(one.scaled(s) for one in model.bushings),
+        bushings=tuple(one.scaled(s, m, rates) for one in model.bushings),
         constraints=tuple(one.scaled(s, by_name) for one in model.constraints),
     )
 
@@ -361,8 +363,8 @@ def _selected(
     fields["mimics"] = tuple(m for m in model.mimics if m.joint in joints and m.other in joints)
     fields["coordinate_names"] = tuple(noted for noted in model.coordinate_names if noted.joint in joints)
     fields["annotations"] = model.annotations.within(fields["frames"], held, q)
-    fields["bushings"] = bushings_within(model.bushings, fields["frames"], WORLD)
     left = (*joints, *(model.q_names[k] for k in q))
+    fields["bushings"] = bushings_within(model.bushings, fields["frames"], WORLD, held, left)
     found = (one.within(fields["frames"], held, left) for one in model.constraints)
     fields["constraints"] = tuple(one for one in found if one is not None)
     return replace(model, **fields)

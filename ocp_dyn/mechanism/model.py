@@ -17,7 +17,7 @@ from .annotations import Marker, Muscle, PrescribedMotion, WrapObject
 from .model_description import HEAD, notes_of, rows_of, sizes_of, text_of
 from .new_root import with_root
 from .parts import EffortLimits, KeptConstraint, Limits
-from .passive import Bushing, PassiveElement
+from .passive import BodySpring, PassiveElement
 from .tree import Tree
 
 MOST_ROWS_SHOWN = 12
@@ -169,9 +169,9 @@ class Model(Tree, Displayed):
         """
         return editing.with_passive(self, elements, replace_all)
 
-    def with_bushings(self, bushings: Iterable[Bushing], *, replace_all: bool = False) -> Model:
-        """A copy with springs and dampers between bodies added: `od.Bushing`. replace_all=True leaves out those that
-        the model has; `model.bushings` holds them. ModelError for a frame that the model does not have.
+    def with_bushings(self, bushings: Iterable[BodySpring], *, replace_all: bool = False) -> Model:
+        """A copy with springs between bodies added: `od.Bushing`, `od.PathSpring`, `od.WeightSupport`. replace_all=True
+        leaves out those that the model has; `model.bushings` holds them. ModelError for a frame that it does not have.
 
         >>> held = rod.with_bushings([od.Bushing("world", "tip", stiffness=(30, 30, 30, 0, 0, 0))])
         >>> od.passive_force(held, [0.1], [0.0])  # 30 N m/rad

@@ -45,9 +45,8 @@ def notes_of(tree: Tree) -> list[str]:
     found = [f"fixed to the ground: {', '.join(grounded)}"] if grounded else []
     found += [f"other frames: {', '.join(merged)}"] if merged else []
     found += [f"passive torques: {_counted(tree)}"] if tree.passive else []
-    found += [f"bushings between: {', '.join(f'{b.first} and {b.second}' for b in tree.bushings)}"] * bool(
-        tree.bushings
-    )
+    held = ", ".join(" and ".join(dict.fromkeys(b.frames or b.coordinates)) for b in tree.bushings)
+    found += [f"springs between: {held}"] if held else []
     return found + [f"{m.joint} mimics {m.other}: {m.ratio:g} q + {m.offset:g}" for m in tree.mimics]
 
 

@@ -39,7 +39,7 @@ from ..spatial_algebra.spatial import Inertia, Transform
 from .annotations import Annotations
 from .equal_models import EqualByData
 from .parts import WORLD, CoordinateNames, DofData, FileJoint, Frame, KeptConstraint, Mimic, ShapeFile, entries
-from .passive import Bushing, PassiveElement, checked_bushings, checked_elements, element_entries, entry_names
+from .passive import BodySpring, PassiveElement, checked_bushings, checked_elements, element_entries, entry_names
 from .validity.consistency import check_consistency
 
 NO_ANNOTATIONS = Annotations()
@@ -76,18 +76,21 @@ class Tree(EqualByData):
     coordinate_names: tuple[CoordinateNames, ...] = ()
     constraints: tuple[KeptConstraint, ...] = ()
     annotations: Annotations = NO_ANNOTATIONS
-    bushings: tuple[Bushing, ...] = ()
+    bushings: tuple[BodySpring, ...] = ()
 
     def __post_init__(self) -> None:
         check_consistency(self)
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
         object.__setattr__(self, "passive", self._checked_passive())
-        object.__setattr__(self, "bushings", checked_bushings(self.bushings, self.frames, WORLD))
+        object.__setattr__(self, "bushings", checked_bushings(self.bushings, self.frames, WORLD, self._rates))
         if self.annotations:
             self.annotations.check(self.frames, self.q_names, self.nq, f"model {repr_in_message(self.name)}")
 
     def _checked_passive(self) -> tuple[PassiveElement, ...]:
         return checked_elements(self.passive, self.joint_names, self.joints[1:], self.named_entries)
+
+    def _rates(self) -> Mapping[str, int]:
+        return self.coordinate_entries
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -245,6 +248,15 @@ class Tree(EqualByData):
     def qd_names(self) -> tuple[str, ...]:
         """A name for every entry of qd, qdd and tau."""
         return entry_names(self.joint_names, [joint.qd_labels for joint in self.joints[1:]], self.named_entries)
+
+    @cached_property
+    def coordinate_entries(self) -> Mapping[str, int]:
+        """Index into q of every dof that is the rate of one entry of q, by its name."""
+        found: dict[str, int] = {}
+        for i, joint in enumerate(self.joints[1:], 1):
+            names = self.qd_names[self.v_index[i] : self.v_index[i + 1]]
+            found |= {n: self.q_index[i] + k for n, k in zip(names, joint.coordinates(), strict=True) if k is not None}
+        return found
 
     @cached_property
     def passive_entries(self) -> Mapping[str, tuple[int, int]]:

@@ -12,10 +12,10 @@ from casadi import DM
 from .._base.checks import choice, positive
 from .._base.types import Array, sparse
 from ..dynamics.kinematics import body_transforms, point_position, pose
-from ..mechanism import Bushing, Frame, Model
+from ..mechanism import BodySpring, Frame, Model
 from ..mechanism.boundary import checks_arguments
 from ..mechanism.parts import WORLD
-from ..mechanism.passive import PassiveElement
+from ..mechanism.passive import PassiveElement, Pose
 from ..spatial_algebra.spatial import Inertia, Transform
 from .mirror import PASSIVE, REFLECTION, ROTORS, MirrorMap, kinematic_mirror, match_bodies, uneven_dof
 from .muscles import with_even_muscles
@@ -86,32 +86,31 @@ def _even_elements(mirror: MirrorMap) -> tuple[PassiveElement, ...]:
     return tuple(element.times(count / 2) for element, count in counts.items())
 
 
-def _even_bushings(mirror: MirrorMap) -> tuple[Bushing, ...]:
+def _even_bushings(mirror: MirrorMap) -> tuple[BodySpring, ...]:
     """The bushings; if they are not symmetric, half of each and half of its mirror image."""
     bushings = mirror.model.bushings
     if uneven_dof(replace(mirror, model=replace(mirror.model, passive=()))) is None:
         return bushings
-    halves = [replace(b, stiffness=np.array(b.stiffness) / 2, damping=np.array(b.damping) / 2) for b in bushings]
+    halves = [one.times(0.5) for one in bushings]
     return (*halves, *(_image_of_bushing(mirror, half) for half in halves))
 
 
-def _image_of_bushing(mirror: MirrorMap, bushing: Bushing) -> Bushing:
-    """The mirror image of a bushing, on the partner bodies; its numbers are the same in the mirrored frames."""
+def _image_of_bushing(mirror: MirrorMap, spring: BodySpring) -> BodySpring:
+    """The mirror image of a spring, on the partner bodies; its numbers are the same in the mirrored frames."""
     model, bodies = mirror.model, (WORLD, *mirror.model.body_names)
 
     def placed(name: str) -> tuple[Array, Array]:
         R, p = (DM.eye(3), DM(3, 1)) if name == WORLD else pose(model, name, DM(model.neutral()))
         return np.array(R.full()), np.array(p.full()).ravel()
 
-    changes: dict[str, Any] = {}
-    for end in ("first", "second"):
-        name, (axes, p) = getattr(bushing, end), getattr(bushing, f"{end}_pose")
+    def image(name: str, at: Pose) -> tuple[str, Pose]:
         partner = bodies[0 if name == WORLD else mirror.partners[model.frames[name].body]]
         (R, x), (R_partner, x_partner) = placed(name), placed(partner)
-        image = REFLECTION @ R @ np.reshape(axes, (3, 3)) @ REFLECTION
-        origin = REFLECTION @ (x + R @ p) - x_partner
-        changes |= {end: partner, f"{end}_pose": (R_partner.T @ image, R_partner.T @ origin)}
-    return replace(bushing, **changes)
+        axes = R_partner.T @ REFLECTION @ R @ np.reshape(at[0], (3, 3)) @ REFLECTION
+        origin = R_partner.T @ (REFLECTION @ (x + R @ at[1]) - x_partner)
+        return partner, (tuple(axes.ravel()), tuple(origin))
+
+    return spring.placed(image).mirrored(mirror.images)
 
 
 def _between(place: tuple[Array, Array], partner: tuple[Array, Array]) -> Transform:
@@ -181,7 +180,7 @@ def _with_old_axes(model: Model, base: str, back: Transform) -> Model:
         muscles=tuple(replace(muscle, path=tuple(map(moved, muscle.path))) for muscle in given.muscles),
         wraps=tuple(map(moved, given.wraps)),
     )
-    bushings = tuple(replace(b, first=frame(b.first), second=frame(b.second)) for b in model.bushings)
+    bushings = tuple(one.placed(lambda name, pose: (frame(name), pose)) for one in model.bushings)
     constraints = tuple(one.renamed(frame) for one in model.constraints)
     if (annotations, bushings, constraints) == (given, model.bushings, model.constraints):
         return model

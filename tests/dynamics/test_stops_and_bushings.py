@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -40,7 +41,16 @@ CUBE = od.FormulaTorque("elbow", "-20*q^3 - 0.5*qdot^2*tanh(q)")
 BUSHINGS = (
     od.Bushing("base", "hand", RNG.uniform(1, 9, 6), RNG.uniform(1, 9, 6), turned(1), turned(2), "rubber"),
     od.Bushing("world", "arm", RNG.uniform(1, 9, 6), RNG.uniform(1, 9, 6)),
+    od.PathSpring(
+        [("world", (1, 2, 3)), ("base", (0.1, 0.2, 0.3)), ("hand", (0, 0.1, 0))], (9, 3, 2), (0.5, 1), (1, 2)
+    ),
+    od.PathSpring(
+        along={"elbow": 2.0, "slide": -3.0}, stiffness=(5, -1, 2), rest=0.1, damping=(1, 0.2, 0.3), name="sum"
+    ),
+    od.WeightSupport("hand", 1.5, (0.1, 0.2, 0.3)),
 )
+FORMULAS_OF_X = ("3*theta_x + a; a=delta_z^2", "1 + theta_y", "delta_y^2", "delta_x*theta_z", "2", "delta_y*theta_x")
+CURVES_OF_X = [od.SimmSpline((-1, -0.3, 0.2, 1), (k, 1, -0.5 * k, 2)) for k in range(6)]
 MODEL = bare().with_passive([STOP, CUBE]).with_bushings(BUSHINGS)
 STATES = [(0.15, 0.3), (-0.23, -0.4), (0.02, 0.2), (0.3, -0.6)]
 """Places of the slide: in a transition, in the other one, in the range, beyond."""
@@ -88,17 +98,28 @@ def test_copies_keep_the_forces() -> None:
     cart = od.ModelBuilder("cart")
     cart.add_body("cart", od.Prismatic("x"), mass=1)
     both = cart.build().attach(MODEL, "cart", prefix="a_")
-    assert [(one.first, one.second) for one in both.bushings] == [("a_base", "a_hand"), ("cart", "a_arm")]
+    assert [one.frames for one in both.bushings] == [
+        ("a_base", "a_hand"), ("cart", "a_arm"), ("cart", "a_base", "a_hand"), (), ("a_hand",)
+    ]  # fmt: skip
+    assert both.bushings[3].coordinates == ("a_elbow", "a_slide")
     close(od.passive_force(both, np.r_[0.0, q], np.r_[0.0, qd])[1:], force)
     held = MODEL.lock_joints({"slide": 0.15})
     close(od.passive_force(held, q[:-1], np.r_[qd[:-1]])[:7], od.passive_force(MODEL, q, np.r_[qd[:-1], 0.0])[:7])
-    assert MODEL.subtree("hand").bushings == ()
+    assert MODEL.subtree("hand").bushings[0].along == (("slide", -3.0),)  # the elbow is held at 0
+    assert MODEL.subtree("hand").bushings[1:] == BUSHINGS[4:]
     large = MODEL.scale(2.0, 1.0)
     bent = [0, 1, 2, 8]
     stretched = q.copy()
     stretched[bent] *= 2
-    for one, other in zip(MODEL.bushings, large.bushings, strict=True):
+    for one, other in zip(MODEL.bushings[:2], large.bushings[:2], strict=True):
         close(np.array(other.first_pose[1]), 2 * np.array(one.first_pose[1]))
+    rope, total, weight = (bare().with_bushings([one]) for one in BUSHINGS[2:])
+    length = np.where(MODEL.lengths[1], 1.0, 2.0)  # torques have one more length than forces
+    wide = rope.with_bushings([replace(BUSHINGS[2], stiffness=9.0, damping=0.0)], replace_all=True)
+    for model, factor in ((wide, 2.0 * length), (weight, length)):
+        close(od.passive_force(model.scale(2.0, 1.0), stretched, 0 * qd), factor * od.passive_force(model, q, 0 * qd))
+    close(od.passive_force(weight.scale(1.0, 3.0), q, qd), 3 * od.passive_force(weight, q, qd))
+    close(od.passive_force(total.scale(2.0, 1.0), stretched, 0 * qd)[6], od.passive_force(total, q, 0 * qd)[6])
     far = large.with_bushings([], replace_all=True)
     assert isinstance(far.passive[0], od.CoordinateLimit)
     assert far.passive[0].upper == 0.2
@@ -108,7 +129,8 @@ def test_copies_keep_the_forces() -> None:
 def test_the_ground_of_bushings_follows_edits() -> None:
     """Bushings to the ground go where their model is attached; a part of a model has the parent as its ground."""
     q, qd = state(0.15, 0.3)
-    back = MODEL.with_bushings([od.Bushing("arm", "world", RNG.uniform(1, 9, 6), RNG.uniform(1, 9, 6))])
+    back = od.Bushing("arm", "world", RNG.uniform(1, 9, 6), RNG.uniform(1, 9, 6))
+    back = MODEL.with_bushings([*BUSHINGS[:4], back], replace_all=True)  # the weight follows the gravity of the whole
     cart = od.ModelBuilder("cart")
     cart.add_body("cart", od.Prismatic("x"), mass=1)
     for to in ("cart", "world"):
@@ -116,7 +138,7 @@ def test_the_ground_of_bushings_follows_edits() -> None:
         both = cart.build().attach(back, to, prefix="a_", origin=origin, rotation=rotation)
         close(od.passive_force(both, np.r_[0.7, q], np.r_[0.0, qd])[1:], od.passive_force(back, q, qd), 1e-12)
     assert MODEL.subtree("base").bushings == BUSHINGS
-    assert MODEL.subtree("arm").bushings == ()
+    assert MODEL.subtree("arm").bushings == BUSHINGS[3:]
 
 
 def test_mirrored_elements() -> None:
@@ -155,6 +177,11 @@ def test_a_bushing_on_one_side_is_not_symmetric() -> None:
     uneven = [
         pair.with_bushings([od.Bushing("trunk", "l", stiff)]),
         pair.with_bushings([od.Bushing("trunk", "l", damping=stiff)]),
+        pair.with_bushings([od.PathSpring([("world", (1, 2, 3)), ("l", (0.1, 0.2, 0.3))], 20.0)]),
+        pair.with_bushings([od.PathSpring(along={legs[0]: 2.0}, stiffness=3.0, damping=1.0)]),
+        pair.with_bushings([od.WeightSupport("l", 0.5, (0.1, 0.2, 0.3))]),
+        pair.with_bushings([od.Bushing("trunk", "l", first_pose=turned(1), laws=FORMULAS_OF_X)]),
+        pair.with_bushings([od.Bushing("l", "trunk", first_pose=turned(2), laws=CURVES_OF_X)]),
         pair.with_bushings([od.Bushing("world", "l", (1, 2, 3, 40, 50, 60), (3, 2, 1, 4, 5, 6), turned(1), turned(2))]),
         pair.with_passive([od.FormulaTorque(leg, f"-{k}*qdot") for k, leg in enumerate(legs, 2)]),
     ]
@@ -205,6 +232,21 @@ FAULTS = {
     "first_pose must be": lambda: od.Bushing("a", "b", first_pose=3),
     "no frame 'hnd' in this model: did you mean 'hand'": lambda: bare().with_bushings([od.Bushing("base", "hnd")]),
     "must be an od.Bushing": lambda: bare().with_bushings([3]),
+    "no frame 'hnd'": lambda: bare().with_bushings([od.PathSpring([("hnd", (0, 0, 0)), ("base", (0, 0, 0))])]),
+    "no coordinate 'elbw' in this model: did you mean 'elbow'": lambda: bare().with_bushings(
+        [od.PathSpring(along={"elbw": 1.0})]
+    ),
+    "no coordinate 'root.wx'": lambda: bare().with_bushings([od.PathSpring(along={"root.wx": 1.0})]),
+    "needs two points or more, or coordinates": lambda: od.PathSpring([("a", (0, 0, 0))]),
+    "rest must be one length, or two that rise": lambda: od.PathSpring(along={"a": 1}, rest=(1, 0)),
+    "stiffness must be one to 3 numbers": lambda: od.PathSpring(along={"a": 1}, stiffness=(1, 2, 3, 4)),
+    "each once": lambda: od.PathSpring(along=[("a", 1), ("a", 2)]),
+    "PathSpring points must be a list": lambda: od.PathSpring([("a", 1, 2)]),
+    "name must be a text": lambda: od.WeightSupport("a", 1.0, name=3),  # type: ignore[arg-type]
+    "laws must be six functions or formulas": lambda: od.Bushing("a", "b", laws=("1",)),
+    "no variable 'theta'": lambda: od.Bushing("a", "b", laws=("theta",) * 6),
+    "got 3 among them": lambda: od.Bushing("a", "b", laws=(3,) * 6),
+    "must not hold NaN": lambda: od.WeightSupport("a", float("nan")),
     "PrescribedMotion knee: function": lambda: od.PrescribedMotion("knee", 3),
 }  # fmt: skip
 

@@ -322,8 +322,8 @@ FAULTS = {
     ("</Coordinate>", "<range>2 1</range></Coordinate>"): "its <range> must rise",
     ("</Coordinate>", "<locked>maybe</locked></Coordinate>"): "must be true or false",
     ("</Coordinate>", "<prescribed>true</prescribed></Coordinate>"): "prescribed without a <prescribed_function>",
-    ("</JointSet>", "</JointSet><ForceSet><objects><PointToPointSpring name='b'/></objects></ForceSet>"):
-        r'forces of the class PointToPointSpring are not read.*drop=\("PointToPointSpring",\)',
+    ("</JointSet>", "</JointSet><ForceSet><objects><ExpressionBasedPointToPointForce name='b'/></objects></ForceSet>"):
+        r'class ExpressionBasedPointToPointForce are not read.*drop=\("ExpressionBasedPointToPointForce",\)',
     ("</JointSet>", "</JointSet><ConstraintSet><objects><RollingConstraint name='b'/></objects></ConstraintSet>"):
         "constraints of this class are not read",
 }  # fmt: skip

@@ -14,13 +14,14 @@
 | `inertia` | inertias of bodies, and their bounds |
 | `compiled` | inertias of meshes, by the package `mujoco` |
 | `build` | from the tree to a `Model` |
-| `actuators` | motors, rotors, fixed tendons |
+| `tendons` | fixed tendons, springs of tendons |
+| `actuators` | motors, rotors |
 | `equality` | constraints |
 """
 
 from .actuators import Actuator as Actuator
-from .actuators import FixedTendon as FixedTendon
 from .reader import MjcfFile as MjcfFile
 from .reader import load_mjcf as load_mjcf
 from .reader import parse_mjcf as parse_mjcf
 from .reader import read_mjcf as read_mjcf
+from .tendons import FixedTendon as FixedTendon

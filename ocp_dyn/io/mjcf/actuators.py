@@ -1,4 +1,4 @@
-"""Motors and tendons of an MJCF file: torque limits of joints, rotors, gears, and fixed tendons as sums of coordinates.
+"""Motors of an MJCF file: torque limits of joints, rotors and gears.
 
 A motor on a joint has torques from gear times its lowest control to gear times its highest; a servo, whose force
 depends on the state, what its force range allows. Motors on a fixed tendon reach all its joints, each by its factor.
@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._base.types import Array, repr_in_message, suggestion
+from ..._base.types import Array, suggestion
 from ..xml import XmlElement
 from .document import sections
 from .elements import JointData, not_negative
 from .settings import ACTUATORS, Classes, Settings
+from .tendons import FixedTendon
 from .tree import BodyData
 from .values import Values
 from .vocabulary import check_attributes
@@ -26,22 +27,6 @@ BY_CONTROL = ("motor",)
 CLAMPED = ("general", "motor", "position", "velocity", "intvelocity", "pid", "damper", "cylinder", "dcmotor")
 """Actuators whose force `forcerange` may limit; what others do to joints has no limit that is known."""
 DRIVEN = ("joint", "jointinparent", "tendon", "site", "slidersite", "cranksite", "body")
-
-
-class FixedTendon(NamedTuple):
-    """A fixed tendon: the length sum_k factors[k] q_joints[k] [m or rad], and its limits, infinite if it has none.
-
-    The lengths enter no equation; actuators on a tendon are in the torque limits of its joints.
-
-    >>> od.io.FixedTendon("hip_knee", ("hip", "knee"), (1.0, -0.5)).upper
-    inf
-    """
-
-    name: str
-    joints: tuple[str, ...]
-    factors: tuple[float, ...]
-    lower: float = -np.inf
-    upper: float = np.inf
 
 
 class Actuator(NamedTuple):
@@ -74,38 +59,6 @@ class Drives:
     torques: dict[str, Array] = field(default_factory=dict)
     elsewhere: tuple[str, ...] = ()
     """Kinds of actuators whose torques on joints depend on the configuration."""
-
-
-def read_tendons(
-    root: XmlElement, joints: dict[str, JointData], classes: Classes, settings: Settings
-) -> tuple[dict[str, FixedTendon], tuple[str, ...]]:
-    """The fixed tendons by their names, and the names of the spatial ones."""
-    fixed: dict[str, FixedTendon] = {}
-    spatial: list[str] = []
-    for number, element in enumerate(sections(root, "tendon")):
-        values = classes.of(element, kind="tendon")
-        name = element.get("name") or f"tendon{number}"
-        if element.tag not in ("fixed", "spatial"):
-            raise element.fault("<tendon> holds <fixed> and <spatial>")
-        check_attributes(element, "tendon")
-        if name in fixed or name in spatial:
-            raise element.fault(f"the name {repr_in_message(name)} is taken; names must be unique, rename it")
-        for key in ("stiffness", "damping", "armature", "frictionloss"):
-            if np.any(values.numbers(key, 1, 3, default=(0.0,))):
-                raise element.fault(
-                    f"{key}={repr_in_message(values.text(key))}: a tendon with a force or an inertia of its own is not "
-                    "read; set it to 0 to load the model without"
-                )
-        limits = values.range_of("range", "limited", settings.autolimits)
-        if element.tag == "spatial":
-            spatial.append(name)
-            continue
-        parts = [(Values(part).reference("joint", joints, "joint"), Values(part).number("coef")) for part in element]
-        if not parts or any(joints[joint].kind not in ("hinge", "slide") for joint, _ in parts):
-            raise element.fault("a fixed tendon is a sum over hinges and slides, at least one")
-        lower, upper = (float(x) for x in (ENDLESS if limits is None else limits))
-        fixed[name] = FixedTendon(name, tuple(j for j, _ in parts), tuple(x for _, x in parts), lower, upper)
-    return fixed, tuple(spatial)
 
 
 def read_actuators(

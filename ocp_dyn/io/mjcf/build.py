@@ -13,7 +13,7 @@ from casadi import DM
 from ..._base.types import Array, ModelError
 from ...dynamics.rnea_crba_aba import mass_matrix
 from ...joints import Fixed, FloatingBase, Joint, Prismatic, Revolute, Spherical
-from ...mechanism import Model
+from ...mechanism import FormulaTorque, Model, WeightSupport
 from ...mechanism.builder import WORLD, ModelBuilder
 from ...mechanism.loads import Loads
 from ...mechanism.parts import DofData
@@ -56,7 +56,18 @@ def built(
             with at(site.element):
                 carrier = body.name if number else WORLD
                 builder.add_frame(frames[site.name], carrier, site.pose.p, site.pose.R)
-    return with_timed_springs(builder.build(), bodies)
+        builder.add_passive(*(FormulaTorque(joint.name, joint.powers) for joint in body.joints if joint.powers))
+    return supported(with_timed_springs(builder.build(), bodies), bodies, inertias)
+
+
+def supported(model: Model, bodies: list[BodyData], inertias: list[InertiaData]) -> Model:
+    """The model with the shares of weights that its file has held up."""
+    found = [
+        WeightSupport(body.name, body.support * inertia.mass, tuple(inertia.com))
+        for body, inertia in zip(bodies, inertias, strict=True)
+        if body.support and inertia.mass
+    ]
+    return model.with_bushings(found) if found else model
 
 
 def add_body(

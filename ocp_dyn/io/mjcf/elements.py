@@ -41,6 +41,8 @@ class JointData:
     armature: float
     spring_damper: tuple[float, float] | None
     element: XmlElement
+    powers: str = ""
+    """Forces of higher powers of stretch and speed, as a formula."""
 
 
 @dataclass
@@ -82,31 +84,47 @@ def read_joint(values: Values, settings: Settings, frame: Pose, name: str) -> Jo
         effort = values.range_of("actuatorfrcrange", "actuatorfrclimited", settings.autolimits)
     if values.number("springyield"):
         raise values.element.fault("springyield: a spring that yields has a state of its own, which is not read")
+    if values.switch("actuatorgravcomp"):
+        raise values.element.fault(
+            'actuatorgravcomp="true": weight that motors hold up is not read: delete it, and give the motors '
+            "od.gravity_force"
+        )
     timing = values.numbers("springdamper", 2, default=(0.0, 0.0))
     scalar = kind in ("hinge", "slide")
+    stiffness, damping = springs_of(values, settings)
+    rest = unit * values.number("springref") if scalar else 0.0
+    if not scalar and (any(stiffness[1:]) or any(damping[1:])):
+        raise values.element.fault(
+            "stiffness and damping of second or third degree are read of hinges and slides: keep the first coefficient"
+        )
     return JointData(
         name=name, kind=kind, p=frame.R @ values.vector("pos") + frame.p, axis=axis,
         reference=unit * values.number("ref") if scalar else 0.0,
-        rest=unit * values.number("springref") if scalar else 0.0,
+        rest=rest,
         limits=None if limits is None else unit * limits, effort=effort,
-        stiffness=0.0 if "spring" in settings.off or "passive" in settings.off else linear(values, "stiffness"),
-        damping=0.0 if "damper" in settings.off or "passive" in settings.off else linear(values, "damping"),
+        stiffness=stiffness[0], damping=damping[0], powers=_powers(stiffness, damping, rest),
         friction=not_negative(values, "frictionloss"), armature=not_negative(values, "armature"),
         spring_damper=(float(timing[0]), float(timing[1])) if min(timing) > 0 else None, element=values.element,
     )  # fmt: skip
 
 
-def linear(values: Values, key: str) -> float:
-    """The first coefficient of a polynomial force; ModelError if it has others, or is negative."""
-    found = values.numbers(key, 1, 3, default=(0.0,))
-    if np.any(found[1:]):
-        raise values.element.fault(
-            f"{key}={repr_in_message(values.text(key))}: a force that is a polynomial of second or third degree is not "
-            f"read; keep its first coefficient, and add the rest by a component of your own"
-        )
-    if found[0] < 0:
-        raise values.element.fault(f"{key} must not be negative, got {found[0]:g}")
-    return float(found[0])
+def springs_of(values: Values, settings: Settings) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Three coefficients each of stiffness and damping, zero where the file switches springs or dampers off."""
+    found = []
+    for key, flag in (("stiffness", "spring"), ("damping", "damper")):
+        given = values.numbers(key, 1, 3, default=(0.0,)).tolist()
+        if given[0] < 0:
+            raise values.element.fault(f"{key} must not be negative, got {given[0]:g}")
+        off = settings.off & {flag, "passive"}
+        found.append((0.0,) * 3 if off else (*given, *(0.0,) * (3 - len(given))))
+    return found[0], found[1]
+
+
+def _powers(stiffness: tuple[float, ...], damping: tuple[float, ...], rest: float) -> str:
+    """-(k2 x^2 + k3 x^3 + d2 v |v| + d3 v^3) as a formula of q and qdot, x = q - rest; empty if all are zero."""
+    terms = {"x^2": stiffness[1], "x^3": stiffness[2], "qdot*abs(qdot)": damping[1], "qdot^3": damping[2]}
+    text = "".join(f"-({factor!r})*{power}" for power, factor in terms.items() if factor)
+    return f"{text}; x=q-({rest!r})" if text else ""
 
 
 def not_negative(values: Values, key: str) -> float:

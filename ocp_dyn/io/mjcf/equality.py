@@ -17,11 +17,11 @@ from ...joints import ConstantFunction, LinearFunction, PolynomialFunction
 from ...mechanism import Model
 from ...mechanism.builder import WORLD
 from ..xml import XmlElement
-from .actuators import FixedTendon
 from .document import sections
 from .elements import JointData
 from .poses import Pose, from_quaternion
 from .settings import Classes, Settings
+from .tendons import FixedTendon
 from .values import Values
 from .vocabulary import check_attributes
 

@@ -18,7 +18,7 @@ from ..constraints import with_mimics
 from ..layouts import Layout
 from ..visuals import Visual
 from ..xml import XmlElement, every_fault
-from .actuators import Actuator, FixedTendon, read_actuators, read_tendons
+from .actuators import Actuator, read_actuators
 from .build import built, frames_of_sites, reference
 from .compiled import MeshInertias
 from .document import read_document, sections
@@ -27,6 +27,7 @@ from .equality import EqualityReader
 from .inertia import of_body
 from .poses import TINY
 from .settings import Settings, read_classes, read_settings
+from .tendons import FixedTendon, Tendons, read_tendons
 from .tree import BodyData, TreeReader
 from .values import Values
 from .vocabulary import check_attributes
@@ -144,22 +145,24 @@ def _file_of(root: XmlElement, source: str, path: Path | None) -> MjcfFile:
     joints = {joint.name: joint for body in tree.bodies for joint in body.joints}
     if not joints:
         raise root.fault("no body has a joint, and a model needs one that moves; add a <joint> or a <freejoint>")
-    tendons, spatial = read_tendons(root, joints, classes, settings)
-    drives = read_actuators(root, tree.bodies, tendons, classes, settings)
+    frames = frames_of_sites(tree.bodies)
+    tendons = read_tendons(root, joints, frames, classes, settings)
+    drives = read_actuators(root, tree.bodies, tendons.fixed, classes, settings)
     inertias = inertias_of(tree.bodies, settings, MeshInertias(path))
     name = root.get("model") or (path.stem if path else "")
     try:
         model = built(name, tree.bodies, inertias, settings.gravity, drives.torques, held_to_world(root))
     except ModelError as error:
         raise ModelError(str(error) if str(error).startswith(source) else f"{source}: {error}") from None
-    q0, frames = reference(tree.bodies), frames_of_sites(tree.bodies)
+    q0 = reference(tree.bodies)
     bodies = {body.name: body.name for body in tree.bodies}
-    equalities = EqualityReader(model, q0, joints, tendons, frames, bodies).read(root, classes, settings)
-    rows = Annotations(configurations=tuple((key, tuple(q)) for key, q in keyframes(root, model, q0).items()))
-    model = replace(with_mimics(model, equalities), constraints=equalities, annotations=rows)
+    equalities = EqualityReader(model, q0, joints, tendons.fixed, frames, bodies).read(root, classes, settings)
+    configurations = tuple((key, tuple(q)) for key, q in keyframes(root, model, q0).items())
+    left = skipped(tree.bodies, tendons, drives.elsewhere)
+    rows = Annotations(configurations=configurations, notes=tuple(f"left out: {one}" for one in left))
+    model = tendons.on(replace(with_mimics(model, equalities), constraints=equalities, annotations=rows))
     return MjcfFile(
-        model, q0, tuple(tendons.values()), drives.actuators, tuple(shapes_of(tree.bodies)),
-        skipped(tree.bodies, spatial, drives.elsewhere),
+        model, q0, tuple(tendons.fixed.values()), drives.actuators, tuple(shapes_of(tree.bodies)), left
     )  # fmt: skip
 
 
@@ -238,11 +241,12 @@ def shapes_of(bodies: list[BodyData]) -> list[Visual]:
     return found
 
 
-def skipped(bodies: list[BodyData], spatial: tuple[str, ...], elsewhere: tuple[str, ...]) -> tuple[str, ...]:
+def skipped(bodies: list[BodyData], tendons: Tendons, elsewhere: tuple[str, ...]) -> tuple[str, ...]:
     """Sentences on parts of the file that the model does not have."""
     found = []
-    if spatial:
-        found.append(f"{len(spatial)} spatial tendons, which have no springs: {names_in_message(spatial, 6)}")
+    idle = tuple(set(tendons.spatial) - {numbers["name"] for *_, numbers in tendons.springs})
+    if idle:
+        found.append(f"{len(idle)} spatial tendons, which have no springs: {names_in_message(sorted(idle), 6)}")
     if elsewhere:
         found.append(f"torque limits by actuators of the kinds {', '.join(elsewhere)}, on tendons, sites or bodies")
     balls = tuple(j.name for body in bodies for j in body.joints if j.kind == "ball" and j.limits is not None)

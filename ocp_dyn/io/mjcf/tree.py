@@ -45,6 +45,8 @@ class BodyData:
     sites: list[SiteData] = field(default_factory=list)
     inertial: InertiaData | None = None
     mocap: bool = False
+    support: float = 0.0
+    """Share of the weight that is held up."""
 
 
 class Place:
@@ -99,15 +101,10 @@ class TreeReader:
 
     def _body(self, element: XmlElement, place: Place) -> None:
         values = Values(element)
-        if values.number("gravcomp"):
-            raise element.fault(
-                "gravcomp holds up a part of the body's weight, which changes the motion and is not read: delete it, "
-                "and give the motors the torque of od.gravity_force"
-            )
         name = self._named("body", element, place)
         number = len(self.bodies)
         body = BodyData(name, place.body, place.frame @ pose_of(values, self.settings.angles), element)
-        body.mocap = values.switch("mocap")
+        body.mocap, body.support = values.switch("mocap"), values.number("gravcomp")
         self.bodies.append(body)
         self._children(element, Place(number, Pose(), self._class_inside(element, place), place.suffix))
         if body.mocap and (place.body or body.joints):

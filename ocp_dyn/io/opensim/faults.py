@@ -6,7 +6,7 @@ from ..._base.collected import Collected
 from ..._base.types import ModelError
 from .constraints import constraint_of, is_enforced
 from .document import Components, opensim_model
-from .forces import ACTUATOR, BUSHING, CONTACT, IDLE, SPRING, applies, bushing_of, coordinate_name, element_of
+from .forces import ACTUATOR, BETWEEN, CONTACT, IDLE, SPRING, applies, coordinate_name, element_of, spring_between
 from .frames import Frames
 from .joints import angles_of, coordinates_of, ends_of, links_of
 from .notes import TURNED
@@ -36,8 +36,8 @@ def osim_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
                 muscle_of(force, frames, angles)
             elif force.tag in (SPRING, ACTUATOR):
                 coordinate_name(force, angles)
-            elif force.tag == BUSHING:
-                bushing_of(force, frames)
+            elif force.tag in BETWEEN:
+                spring_between(force, frames)
             elif force.tag not in IDLE | CONTACT and applies(force):
                 element_of(force, angles)
     for constraint in filter(is_enforced, parts.constraints):

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..._base.types import Array, ModelError, repr_in_message, suggestion
-from ...mechanism import Bushing, CoordinateLimit, FormulaTorque, Model, Muscle
+from ...joints import ConstantFunction
+from ...mechanism import BodySpring, Bushing, CoordinateLimit, FormulaTorque, Model, Muscle, PathSpring
 from ...mechanism.passive import PassiveElement
 from ..xml import XmlElement
-from .document import all_objects, flag_of, name_of, number_of, socket_of, text_of, vector_of
+from .document import all_objects, flag_of, function_of, name_of, number_of, socket_of, text_of, vector_of
 from .frames import Frames, Placed, rotation_xyz
 from .paths import muscle_of, path_of
 
@@ -22,8 +23,13 @@ IDLE = {
 """Actuators and forces that need a control or data from elsewhere: without these they are zero."""
 CONTACT = {"SmoothSphereHalfSpaceForce", "HuntCrossleyForce", "ElasticFoundationForce"}
 SPRING, LIMIT, FORMULA = "SpringGeneralizedForce", "CoordinateLimitForce", "ExpressionBasedCoordinateForce"
-BUSHING, ACTUATOR = "BushingForce", "CoordinateActuator"
-READ = (SPRING, LIMIT, FORMULA, BUSHING, ACTUATOR)
+BUSHING, ACTUATOR, POINTS = "BushingForce", "CoordinateActuator", "PointToPointSpring"
+BY_FUNCTIONS, BY_FORMULAS = "FunctionBasedBushingForce", "ExpressionBasedBushingForce"
+BETWEEN = (BUSHING, BY_FUNCTIONS, BY_FORMULAS, POINTS)
+"""Forces between bodies."""
+READ = (SPRING, LIMIT, FORMULA, ACTUATOR, *BETWEEN)
+LAWS = tuple(f"m_{k}_theta_{k}_function" for k in "xyz") + tuple(f"f_{k}_delta_{k}_function" for k in "xyz")
+FORMULAS = ("Mx_expression", "My_expression", "Mz_expression", "Fx_expression", "Fy_expression", "Fz_expression")
 
 
 class Forces:
@@ -39,7 +45,7 @@ class Forces:
         self.springs: list[XmlElement] = []
         self.actuators: list[XmlElement] = []
         self.elements: list[PassiveElement] = []
-        self.bushings: list[Bushing] = []
+        self.bushings: list[BodySpring] = []
         self.coordinates = coordinates
         for _, element in all_objects([e for e in elements if e.tag not in drop], "force", unnamed=True):
             if path_of(element) is not None:
@@ -53,8 +59,8 @@ class Forces:
         """A force that acts without a control."""
         if element.tag == SPRING:
             self.springs.append(element)
-        elif element.tag == BUSHING:
-            self.bushings.append(bushing_of(element, frames))
+        elif element.tag in BETWEEN:
+            self.bushings.append(spring_between(element, frames))
         else:
             self.elements.append(element_of(element, self.coordinates))
 
@@ -115,18 +121,42 @@ def _limit(element: XmlElement, name: str, unit: float) -> CoordinateLimit:
     return CoordinateLimit(name, upper, lower, above, below, damping, transition)
 
 
-def bushing_of(element: XmlElement, frames: Frames) -> Bushing:
-    """The bushing of an element; its frames are sockets, or bodies with places in them in documents before 40000."""
+def spring_between(element: XmlElement, frames: Frames) -> BodySpring:
+    """The spring of a force between two bodies; its frames are sockets, or bodies with places in them in documents
+    before 40000."""
+    try:
+        return _points(element, frames) if element.tag == POINTS else _bushing(element, frames)
+    except (ValueError, TypeError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise element.fault(str(error)) from None
+
+
+def _bushing(element: XmlElement, frames: Frames) -> Bushing:
     stiffness, damping = (
         [*vector_of(element, f"rotational_{what}"), *vector_of(element, f"translational_{what}")]
         for what in ("stiffness", "damping")
     )
     first, second = (_end(element, frames, k) for k in (1, 2))
     pose, other = ((tuple(end.R.ravel()), tuple(end.p)) for end in (first, second))
-    try:
-        return Bushing(first.body, second.body, stiffness, damping, pose, other, name_of(element))
-    except ValueError as error:
-        raise element.fault(str(error)) from None
+    return Bushing(first.body, second.body, stiffness, damping, pose, other, name_of(element), _laws(element))
+
+
+def _laws(element: XmlElement) -> tuple[Any, ...]:
+    if element.tag == BY_FORMULAS:
+        return tuple("".join(text_of(element, tag, "0").split()) for tag in FORMULAS)
+    if element.tag == BY_FUNCTIONS:
+        return tuple(function_of(element, tag) or ConstantFunction(0.0) for tag in LAWS)
+    return ()
+
+
+def _points(element: XmlElement, frames: Frames) -> PathSpring:
+    points = []
+    for k in (1, 2):
+        place = frames.of(element, socket_of(element, f"body{k}", f"body{k}"), f"body {k}")
+        points.append((place.body, tuple(place.p + place.R @ vector_of(element, f"point{k}"))))
+    rest = number_of(element, "rest_length", 0.0)
+    return PathSpring(points, number_of(element, "stiffness", 1.0), rest, name=name_of(element))
 
 
 def _end(element: XmlElement, frames: Frames, k: int) -> Placed:

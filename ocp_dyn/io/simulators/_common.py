@@ -141,7 +141,7 @@ def passive_loss(model: Model) -> dict[str, str]:
     if not model.passive and not model.bushings:
         return {}
     if not model.passive:
-        return {"passive": f"{len(model.bushings)} bushings between bodies"}
+        return {"passive": f"{len(model.bushings)} springs between bodies"}
     dofs = tuple(dict.fromkeys(element.dof for element in model.passive))
     return {"passive": f"{len(model.passive)} nonlinear passive torques on "
                        f"{names_in_message(dofs, 6)}"}  # fmt: skip

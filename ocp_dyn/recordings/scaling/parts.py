@@ -11,7 +11,7 @@ from casadi import DM
 from ..._base.types import Array, ModelError, repr_in_message
 from ...constraints import CoordinateCoupling, JointCoupling, LockedJoint, Loop, PointDistance
 from ...joints import ConstantFunction, FunctionJoint, Helical, Joint, JointAxis, LinearFunction
-from ...mechanism import Bushing, Frame, Marker, Model, MovingPathPoint, Muscle, WrapObject
+from ...mechanism import BodySpring, Frame, Marker, Model, MovingPathPoint, Muscle, WrapObject
 from ...mechanism.parts import WORLD
 from .stretches import Stretches, rotation
 
@@ -102,13 +102,11 @@ def stretched_constraint(one: Any, model: Model, stretches: Stretches, factors: 
     )
 
 
-def stretched_bushing(bushing: Bushing, stretches: Stretches) -> Bushing:
-    """The bushing between the stretched bodies: its frames move with their origins; the ground stays."""
-    poses: dict[str, Any] = {}
-    for end in ("first", "second"):
-        name, (R, p) = getattr(bushing, end), getattr(bushing, f"{end}_pose")
-        poses[f"{end}_pose"] = (R, p if name == WORLD else stretches.of(name) @ np.array(p))
-    return replace(bushing, **poses)
+def stretched_bushing(spring: BodySpring, stretches: Stretches) -> BodySpring:
+    """The spring between the stretched bodies: its frames move with their origins; the ground stays."""
+    return spring.placed(
+        lambda name, pose: (name, pose if name == WORLD else (pose[0], tuple(stretches.of(name) @ np.array(pose[1]))))
+    )
 
 
 def stretched_marker(marker: Marker, stretches: Stretches) -> Marker:

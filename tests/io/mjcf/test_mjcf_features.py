@@ -37,6 +37,17 @@ def equality(element: str) -> str:
     return text(TWO, tail=f"<equality>{element}</equality>")
 
 
+PATH = '<site site="w"/><site site="s"/><site site="t"/></spatial>'
+SUM = '<joint joint="h" coef="2"/><joint joint="k" coef="-3"/></fixed>'
+TENDONS = {
+    "on a path": f'<spatial stiffness="100 20 30" damping="3 2 1">{PATH}',
+    "slack": f'<spatial name="r" stiffness="50" springlength="0.1 1.4">{PATH}',
+    "with a damper": f'<spatial damping="2">{PATH}',
+    "of a sum": f'<fixed stiffness="5 1 2" damping="1 2 3">{SUM}',
+    "slack of a sum": f'<fixed stiffness="5" springlength="-0.3 0.2">{SUM}<fixed><joint joint="k" coef="2"/></fixed>',
+}
+
+
 def shaped(geom: str, compiler: str = "") -> str:
     return text(body(HINGE, geom=geom), head=f"<compiler {compiler}/>")
 
@@ -56,6 +67,12 @@ MODELS = {
                    head='<compiler angle="radian"/>'),
     "degree": text(body('<joint ref="30" range="-10 20" springref="20" stiffness="3"/>')),
     "losses": text(body('<joint stiffness="3" springref="20" damping="0.4" frictionloss="0.2" armature="0.05"/>')),
+    "polynomial springs": text(body('<joint stiffness="2 3 4" damping="1 2 3" springref="20" ref="10"/>')),
+    "negative powers": text(body('<joint type="slide" stiffness="1 -2 3" damping="0 -0.1"/>')),
+    "weight held up": text(body(HINGE, 'gravcomp="0.7"'), head='<option gravity="1 2 -5"/>'),
+    **{f"tendon {kind}": text(
+        TWO.replace('ref="20"', 'ref="20" springref="5"') + '<site name="w" pos="0.3 0.2 1.5"/>',
+        tail=f"<tendon>{t}</tendon>") for kind, t in TENDONS.items()},
     "springdamper": text(body('<joint type="ball" springdamper="0.2 0.7"/>') + f"<body>{HINGE}{BOX}</body>"),
     "no springs": text(body('<joint stiffness="3" damping="0.4"/>'), head='<option><flag spring="disable"/></option>'),
     "no damping": text(body('<joint stiffness="3" damping="0.4"/>'), head='<option><flag damper="disable"/></option>'),

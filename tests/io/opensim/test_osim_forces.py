@@ -49,6 +49,26 @@ FORCES = f"""<ForceSet><objects>
 </BushingForce></objects></ForceSet>"""
 
 
+ENDS = f"""<socket_frame1>f1</socket_frame1><socket_frame2>f2</socket_frame2><frames>
+{place("f1", "/bodyset/a", ".1 0 .2", ".3 -.2 .1")}{place("f2", "/bodyset/c", "0 .3 .2", "-.1 .4 .1")}</frames>"""
+CURVE = "<{0}><SimmSpline><x>-2 -1 0 1 2</x><y>{1}</y></SimmSpline></{0}>"
+LAWS = "".join(
+    CURVE.format(f"{kind}_{letter}_{what}_{letter}_function", f"-3 {k} 0 2 {k}")
+    for k, (kind, what, letter) in enumerate((*(("m", "theta", x) for x in "xyz"), *(("f", "delta", x) for x in "xyz")))
+)
+KINDS = f"""<ForceSet><objects>
+<ExpressionBasedBushingForce name="formulas">{ENDS}<Mx_expression>3*theta_x+2*delta_y</Mx_expression>
+<My_expression>theta_y^3-0.5*theta_z</My_expression><Mz_expression>2*a;a=theta_z^2</Mz_expression>
+<Fx_expression>10*delta_x^3</Fx_expression><Fy_expression>-1*delta_y*theta_x</Fy_expression>
+<rotational_damping>.1 .2 .3</rotational_damping><translational_damping>4 5 6</translational_damping>
+</ExpressionBasedBushingForce>
+<FunctionBasedBushingForce name="curves">{ENDS}{LAWS}<translational_damping>4 5 6</translational_damping>
+</FunctionBasedBushingForce>
+<PointToPointSpring name="rope"><socket_body1>/ground</socket_body1><socket_body2>/bodyset/c</socket_body2>
+<point1>1 2 .5</point1><point2>.1 .2 .3</point2><stiffness>30</stiffness><rest_length>.4</rest_length>
+</PointToPointSpring></objects></ForceSet>"""
+
+
 def model_of(forces: str) -> str:
     joints = joint("PinJoint", "/ground", "a", "qa")
     joints += joint("GimbalJoint", "pa", "b", "x y z", place("pa", "/bodyset/a", ".1 .2 .3", ".1 .2 .3"))
@@ -70,12 +90,20 @@ OPENSIM = (
 """q, u, and the generalized force of all forces at them."""
 
 
+OF_KINDS = (
+    (15.564241772887113, -27.589003391701276, 20.2479458152972, 34.89707327507735, -28.812942627205636),
+    (-22.237916697862186, 4.375810182292279, -2.2396947429777825, -12.922443662770776, 32.03106178661001),
+)
+"""The generalized force of bushings by formulas and functions, and of a spring between points, there."""
+
+
 @pytest.mark.parametrize("up", ["y", "z"])
 def test_passive_forces_are_those_of_opensim(up: str) -> None:
-    model = parse_osim(model_of(FORCES), up=up)  # type: ignore[arg-type]
+    model, other = (parse_osim(model_of(forces), up=up) for forces in (FORCES, KINDS))  # type: ignore[arg-type]
     assert model.q_names == ("qa", "x", "y", "z", "s")
-    for q, u, force in OPENSIM:
+    for (q, u, force), of_kinds in zip(OPENSIM, OF_KINDS, strict=True):
         close(od.passive_force(model, q, u), np.array(force), 1e-13)
+        close(od.passive_force(other, q, u), np.array(of_kinds), 1e-13)
 
 
 def test_forces_at_held_coordinates_do_nothing(tmp_path: Path) -> None:

@@ -182,12 +182,20 @@ def test_forces_come_back() -> None:
     )
     stiff, soft = (10, 20, 30, 100, 200, 300), (1, 2, 3, 4, 5, 6)
     rubber = od.Bushing("world", "spot", stiff, soft, (TURNED, (0.1, 0.2, -0.3)), (TURNED, (0, 0, 0.1)), "my rubber")
-    model = model.with_bushings([rubber]).with_limits(effort={"a_joint": (-5.0, 7.0)})
+    formulas = replace(rubber, name="formulas", laws=("a*theta_x^2; a = 3", "0", "delta_x", "1", "0", "theta_z"))
+    curve = od.SimmSpline((-2, -1, 0, 1, 2), (1, 0.5, 0, 0.2, 0.9))
+    curves = replace(formulas, name="curves", stiffness=(0,) * 6, laws=[curve.times(k) for k in range(1, 7)])
+    rope = od.PathSpring([("world", (1, 2, 3)), ("spot", (0.1, 0, 0))], 20.0, 0.5, name="rope")
+    springs = [rubber, formulas, curves, rope]
+    model = model.with_bushings(springs).with_limits(effort={"a_joint": (-5.0, 7.0)})
     again = parse_osim(osim_text(model))
+    for one in (replace(curves, stiffness=(1,) * 6), replace(rope, damping=1.0), od.WeightSupport("spot", 1.0)):
+        with pytest.raises(od.ModelError, match="passive"):
+            osim_text(model.with_bushings([one]))
     same_dynamics(again, model, od.Loads(passive=True))
     near(again.passive[:2], model.passive[:2])
     assert again.dofs.effort[again.qd_names.index("a_joint")].tolist() == [-5, 7]
-    assert [one.name for one in again.bushings] == ["myrubber"]
+    assert [one.name for one in again.bushings] == ["myrubber", "formulas", "curves", "rope"]
 
 
 def row(*numbers: float) -> tuple[float, ...]:

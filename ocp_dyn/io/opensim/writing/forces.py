@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
-from ....mechanism import CoordinateLimit, ExponentialTorque, FormulaTorque
-from ....mechanism.passive import PassiveElement
-from ..forces import ACTUATOR, BUSHING, FORMULA, LIMIT, SPRING
+from ....mechanism import BodySpring, Bushing, CoordinateLimit, ExponentialTorque, FormulaTorque, PathSpring
+from ....mechanism.passive import DEFLECTIONS, PassiveElement
+from ..forces import ACTUATOR, BUSHING, BY_FORMULAS, BY_FUNCTIONS, FORMULA, FORMULAS, LAWS, LIMIT, POINTS, SPRING
 from .constraints import put_frames
-from .elements import Coordinate, Element, Target, number, put
+from .elements import Coordinate, Element, Target, number, put, put_function
 
 VARIABLE = re.compile(r"\b(q|qdot)\b")
 
@@ -49,14 +50,59 @@ def _force(parent: Element, tag: str, one: Coordinate, ending: str, target: Targ
 
 
 def _put_bushings(parent: Element, target: Target) -> None:
-    for bushing in target.model.bushings:
-        name = target.free_name("".join(bushing.name.split()) or "bushing")
-        made = ElementTree.SubElement(parent, BUSHING, name=name)
-        for what in ("stiffness", "damping"):
-            values = getattr(bushing, what)
-            put(made, f"rotational_{what}", values[:3])
-            put(made, f"translational_{what}", values[3:])
-        put_frames(made, name, target, (bushing.first, bushing.first_pose), (bushing.second, bushing.second_pose))
+    for one in target.model.bushings:
+        kind = _kind_of(one)
+        if kind is None:
+            target.lost["passive"] = None
+            continue
+        name = target.free_name("".join(one.name.split()) or "bushing")
+        made = ElementTree.SubElement(parent, kind, name=name)
+        if isinstance(one, PathSpring):
+            _put_points(made, one, target)
+        elif isinstance(one, Bushing):
+            _put_numbers(made, one, name)
+            put_frames(made, name, target, (one.first, one.first_pose), (one.second, one.second_pose))
+
+
+def _kind_of(spring: BodySpring) -> str | None:
+    """The class of OpenSim that says the same; None if there is none."""
+    if isinstance(spring, PathSpring):
+        tail = (*spring.stiffness[1:], *spring.damping, spring.rest[0] - spring.rest[1])
+        return POINTS if len(spring.points) == 2 and not any(tail) else None
+    if not isinstance(spring, Bushing):
+        return None
+    if all(isinstance(law, str) for law in spring.laws):
+        return BY_FORMULAS if spring.laws else BUSHING
+    plain = not any(spring.stiffness) and not any(isinstance(law, str) for law in spring.laws)
+    return BY_FUNCTIONS if plain else None
+
+
+def _put_points(made: Element, spring: PathSpring, target: Target) -> None:
+    for k, (frame, point) in enumerate(spring.points, 1):
+        path, R, p = target.place(frame)
+        put(made, f"socket_body{k}", path)
+        put(made, f"point{k}", p + R @ np.array(point))
+    put(made, "stiffness", spring.stiffness[0])
+    put(made, "rest_length", spring.rest[0])
+
+
+def _put_numbers(made: Element, bushing: Bushing, name: str) -> None:
+    if not bushing.laws:
+        _put_halves(made, "stiffness", bushing.stiffness)
+    for law, k, entry, formulas, functions in zip(
+        bushing.laws, bushing.stiffness, DEFLECTIONS, FORMULAS, LAWS, strict=False
+    ):
+        if isinstance(law, str):
+            main, sign, parts = "".join(law.split()).partition(";")
+            put(made, formulas, f"({main})+({number(k)})*{entry}{sign}{parts}" if k else f"{main}{sign}{parts}")
+        else:
+            put_function(ElementTree.SubElement(made, functions), law, name)
+    _put_halves(made, "damping", bushing.damping)
+
+
+def _put_halves(made: Element, what: str, values: Any) -> None:
+    put(made, f"rotational_{what}", values[:3])
+    put(made, f"translational_{what}", values[3:])
 
 
 def _put_passive(parent: Element, element: PassiveElement, target: Target) -> None:
