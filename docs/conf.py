@@ -51,7 +51,8 @@ class KernelOnSockets(jupyter_client.AsyncKernelManager):
         return str(Path(tempfile.mkdtemp(dir=profiles.name), "kernel"))
 
 
-jupyter_client.AsyncKernelManager = KernelOnSockets  # nbclient starts kernels by this name
+if os.name == "posix":  # Windows has no such sockets
+    jupyter_client.AsyncKernelManager = KernelOnSockets  # nbclient starts kernels by this name
 
 project = "ocp_dyn"
 author = copyright = "The ocp_dyn developers"
@@ -65,7 +66,7 @@ extensions = [
     "sphinx_design",
     "docstrings",
 ]
-exclude_patterns = ["_build", "_extensions"]
+exclude_patterns = ["_build", "_extensions", "paper"]
 nitpicky = True
 smartquotes = False  # the transpose of L is L'
 

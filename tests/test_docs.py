@@ -14,7 +14,8 @@ import problems
 from tests.helpers import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
-PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "_extensions"} & set(path.relative_to(DOCS).parts))
+OTHERS = {"_build", "_extensions", "paper"}
+PAGES = sorted(path for path in DOCS.rglob("*.md") if not OTHERS & set(path.relative_to(DOCS).parts))
 TEXTS = {path.relative_to(DOCS).with_suffix("").as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 FRONT_MATTER = """---
 file_format: mystnb
