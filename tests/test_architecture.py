@@ -253,7 +253,9 @@ class Sealed(NamedTuple):
 
 DESCRIPTIONS = {f"functions.{name}" for name in ("checked", "conventions", "description", "quantities")}
 SEALED = {
-    "native": Sealed({f"native.{name}" for name in ("libraries", "library", "toolchain", "processes")}, {"_base"}),
+    "native": Sealed(
+        {f"native.{name}" for name in ("libraries", "library", "processes", "provenance", "toolchain")}, {"_base"}
+    ),
     "codegen": Sealed({"codegen", "codegen.tables", "codegen.c_export.writing"}, {"_base", "native"} | DESCRIPTIONS),
     "io": Sealed(
         {f"io{door}" for door in ("", ".constraints", ".formats", ".json", ".layouts", ".npz", ".opensim.document")}

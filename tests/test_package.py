@@ -8,10 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn._base.types import Retired, only_names
 
 ROOT = Path(od.__file__).parents[1]
 MODULES = {
@@ -76,6 +78,22 @@ def test_unknown_names_get_the_nearest() -> None:
     with pytest.raises(AttributeError, match=r"ocp_dyn\.ocp has no 'TorqueSquare': did you mean 'TorqueSquared'"):
         od.ocp.TorqueSquare  # noqa: B018
     assert not hasattr(od.ocp, "__wrapped__")
+
+
+def test_retired_names_lead_to_their_successors() -> None:
+    """A name that is gone tells the new one; one that still works warns, and is in no list."""
+    with pytest.raises(
+        AttributeError, match=r"ocp_dyn.ocp.Stage is called 'Instant' since version 0.2; the old name is"
+    ):
+        od.ocp.Stage  # noqa: B018
+    room: dict[str, Any] = {"__name__": "room", "new": 3}
+    only_names(room, {"old": Retired("new", since="1.1")})
+    with pytest.warns(DeprecationWarning, match="room.old is called 'new' since version 1.1; the next major") as told:
+        assert room["__getattr__"]("old") == 3
+    assert told[0].filename == __file__
+    assert room["__all__"] == ["new"]
+    with pytest.raises(AttributeError, match="room has no 'odl'"):
+        room["__getattr__"]("odl")
 
 
 def test_names_of_other_libraries_lead_to_ours():

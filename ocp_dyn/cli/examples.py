@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import platform
 import re
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from textwrap import indent
@@ -26,6 +26,7 @@ from .._base.convergence import NotConvergedWarning
 from .._base.display import FAILURES, attempt
 from .._base.files import whole_file
 from .._base.templates import text_of
+from ..native.provenance import plain, provenance, sentences
 from ..ocp import DecidingBounds, LimitCycle, NoGait, Problem, Solution
 from ..simulation import Simulation, System, simulate
 from ..viz import animate_simulation, overview, plot_constraint_errors, plot_energy, stick_figure
@@ -166,6 +167,7 @@ def asked(
     resumes: whether a run goes on with what an earlier one has left there.
     """
     options = argv if isinstance(argv, argparse.Namespace) else arguments.parse_args(argv)
+    options.ready_problem = _name_of(make)
     try:
         made = make(options)
         if options.out is not None and not resumes:
@@ -180,6 +182,14 @@ def asked(
         except OSError as error:
             _refused(arguments, f"--out {options.out}: no file can be written there: {error.strerror}")
     return options, made
+
+
+def _name_of(make: Callable[..., Any]) -> str:
+    """The ready problem in whose module a function stands, as `ocp-dyn problems` names it."""
+    module = make.__module__
+    if module == "__main__":
+        module = getattr(sys.modules[module].__spec__, "name", "")
+    return module.partition("problems.")[2]
 
 
 def finish_cycle(
@@ -253,6 +263,7 @@ def _progress(done: int, steps: int) -> None:
 def _write_numbers(out: Path, head: str, numbers: Mapping[str, Any], digits: int, more: str = "") -> None:
     """report.md in `out`: a head, a table of numbers, and what follows it."""
     rows = "\n".join(f"| {key.replace('_', ' ')} | {_shown(value, digits)} |" for key, value in numbers.items())
+    more += "\n" + " ".join(sentences(provenance())) + "\n"
     with whole_file(out / "report.md") as partial:
         partial.write_text(f"{head}\n\n| quantity | value |\n|---|---|\n{rows}\n{more}", encoding="utf-8")
 
@@ -281,10 +292,20 @@ MOST = 10
 """Largest number of lines of this table."""
 
 
+OF_OUTPUT = ("out", "json", "quiet", "force", "no_pictures", "alone", "ready_problem")
+"""Options of a command that change no solution."""
+
+
 def keep(options: argparse.Namespace, solution: Solution, name: str = "walk.npz") -> None:
-    """Saves a solution to the folder of --out, so that errors in its figures and pictures cannot lose it."""
-    if options.out is not None:
-        solution.save(options.out / name)
+    """Saves a solution to the folder of --out, so that errors in its figures and pictures cannot lose it; with the
+    command and its options, by which `ocp-dyn rerun` makes it again."""
+    if options.out is None:
+        return
+    told = {key: value for key, value in vars(options).items() if key not in OF_OUTPUT}
+    known = solution.stats.get("provenance", {})
+    made = {"command": getattr(options, "ready_problem", ""), "options": plain(told), "file": name}
+    origin = known | {"problem": known.get("problem", {}) | made}
+    replace(solution, stats=solution.stats | {"provenance": origin}).save(options.out / name)
 
 
 def print_numbers(options: argparse.Namespace, numbers: Mapping[str, Any], digits: int = 6) -> None:
@@ -417,8 +438,7 @@ def write(
         decide=decide.split("\n"),
         poses=_pictures(out, "strip.png", "walk.gif"),
         curves=_pictures(out, "motion.png"),
-        machine=platform.machine(),
-        python=platform.python_version(),
+        provenance=sentences(solution.stats.get("provenance", {})),
     )
     with whole_file(out / "report.md") as file:
         file.write_text(text, encoding="utf-8")

@@ -34,8 +34,25 @@ def make_parser() -> argparse.ArgumentParser:
         prog="ocp-dyn", description=TOP, epilog=STATUS, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action=_Version, help="print the version and stop")
+    parser.add_argument(
+        "--versions", action=_Versions, help="print all versions, the system and the compiler, and stop"
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
-    for add in (_info, _check, _show, _export, _convert, _bench, _walk, _sweep, _gait, _plot, _problems, _completion):
+    for add in (
+        _info,
+        _check,
+        _show,
+        _export,
+        _convert,
+        _bench,
+        _walk,
+        _sweep,
+        _gait,
+        _plot,
+        _rerun,
+        _problems,
+        _completion,
+    ):
         add(commands)
     return parser
 
@@ -48,6 +65,14 @@ class _Version(argparse.Action):
         import ocp_dyn
 
         print(f"ocp-dyn {ocp_dyn.__version__}")
+        parser.exit()
+
+
+class _Versions(_Version):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from ..native.provenance import provenance, sentences
+
+        print("\n".join(sentences(provenance())))
         parser.exit()
 
 
@@ -397,6 +422,31 @@ def _plot(commands: Any) -> None:
     command.add_argument("--reference", action="append", metavar="GAIT", help="a measured gait behind the curves of a "
                          "walk: winter, schwartz_free, ..., or a table .csv; several times for several")  # fmt: skip
     command.add_argument("--out", type=_path, metavar="PICTURE", help="default: RESULT.png, .gif for an animation")
+
+
+def _rerun(commands: Any) -> None:
+    command = _command(
+        commands, "rerun", "solve a saved problem again, and say how far the two solutions are apart",
+        "ocp-dyn rerun walk/walk.npz                      what `ocp-dyn walk` or a ready problem saved\n"
+        "ocp-dyn rerun gaits/points/speed_1.2.npz         a point of a sweep, by the function of its file\n"
+        "ocp-dyn rerun my.npz --problem my_walk.py:walk   a Problem, or a function that returns one\n"
+        "ocp-dyn rerun my.npz --problem my_walk.py:build --arguments speed=1.2",
+        "A file names the problem that was solved: a ready problem with its options, or a Python file with the\n"
+        "function or variable that holds it, and the digest of that file, whose code runs only if it is unchanged.\n"
+        "--problem says what to solve where a file does not, or where that file has changed.\n"
+        "exit status 1 if the solutions differ by more than --within, or one of them did not converge.",
+        module="rerunning.command",
+    )  # fmt: skip
+    command.add_argument("result", metavar="FILE", type=_path, help="a file of Solution.save, .npz")
+    command.add_argument("--problem", metavar="FILE.py:NAME", help="a Problem, or a function that returns one")
+    command.add_argument(
+        "--arguments", nargs="+", default=[], metavar="NAME=VALUE", help="of the function of --problem"
+    )
+    command.add_argument("--within", type=float, default=1e-4, metavar="D",
+                         help="largest difference of q [rad, m] that counts as the same (default 1e-4)")  # fmt: skip
+    command.add_argument("--out", type=_path, metavar="FILE", help="save the new solution, .npz")
+    command.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    _json(command)
 
 
 def _problems(commands: Any) -> None:

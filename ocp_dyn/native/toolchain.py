@@ -129,9 +129,14 @@ def _find(named: str, path: str) -> Compiler | None:
 
 
 def _words(command: str) -> tuple[str, ...]:
-    """The words of a command; none if a quotation has no end."""
+    """The words of a command, or the path of a program whose name has blanks; none if a quotation has no end.
+
+    Backslashes are parts of paths on Windows.
+    """
+    if command and shutil.which(command):
+        return (command,)
     try:
-        return tuple(shlex.split(command))
+        return tuple(word.strip('"') for word in shlex.split(command, posix=os.name == "posix"))
     except ValueError:
         return ()
 

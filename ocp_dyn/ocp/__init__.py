@@ -26,6 +26,7 @@ from .._base.checks import name_fields_of as _name_fields_of
 from .._base.convergence import Interrupted as Interrupted
 from .._base.convergence import NotConverged as NotConverged
 from .._base.convergence import NotConvergedWarning as NotConvergedWarning
+from .._base.types import Retired as _Retired
 from .._base.types import only_names as _only_names
 from ..gait.compare import GaitComparison as GaitComparison
 from ..gait.gait import Gait as Gait
@@ -196,4 +197,10 @@ from .workflows.sweeps.sweep import Sweep as Sweep
 
 _name_fields_of(globals())
 _name_terms(globals())
-_only_names(globals())
+_only_names(
+    globals(),
+    {
+        "Stage": _Retired("Instant", since="0.2", works=False),
+        "PhaseSolution": _Retired("PhaseMotion", since="0.2", works=False),
+    },
+)

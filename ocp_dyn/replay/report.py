@@ -16,6 +16,7 @@ from .._base.files import whole_file
 from .._base.templates import text_of
 from .._base.types import Array
 from ..dynamics.kinematics import pose
+from ..native.provenance import provenance, sentences
 from ..ocp import Solution
 from ..viz import stick_figure
 from .forward import Run
@@ -80,6 +81,7 @@ def write_report(run: Run, agreement: Agreement, out: Path) -> Path:
         torque=f"{agreement.torque:.2g}",
         root=f"{agreement.root:.2g}",
         rows=[f"| {key.replace('_', ' ')} | {value} |" for key, value in shown.items()],
+        provenance=sentences(provenance()),
         end="the fall" if run.fallen else "the end",
     )
     with whole_file(out / "report.md") as partial:

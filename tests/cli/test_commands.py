@@ -442,7 +442,7 @@ def test_help_has_examples_and_statuses(capsys):
     assert status("--help") == 0
     top = capsys.readouterr().out
     commands = re.findall(r"^    ([a-z]+)\b", top, re.MULTILINE)
-    assert len(commands) == 12
+    assert len(commands) == 13
     for command in commands:
         assert status(command, "--help") == 0
         text = capsys.readouterr().out

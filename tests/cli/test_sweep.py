@@ -147,7 +147,7 @@ def test_a_grid_is_told_from_a_sample(rng):
 
 
 def test_a_function_of_a_file_goes_to_other_processes_as_text(file):
-    make, _ = command._file(file, "build")
+    make, _ = command._file_function(file, "build")
     copy = pickle.loads(pickle.dumps(make))
     file.unlink()
     assert copy(1.0).phases[0].name == "swing"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import _names as od
+from ...native.provenance import provenance, sentences
 from ..inputs import note
 
 
@@ -60,4 +61,5 @@ def text_of(
     for side, gait in gaits.items():
         lines += ["", f"## {side.capitalize()} side", "", f"![{side} side](gait_{side}.png)", ""]
         lines += ["| figure | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in gait.rows())]
+    lines += ["", *sentences(provenance())]
     return "\n".join(lines) + "\n"

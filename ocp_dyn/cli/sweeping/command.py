@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--jobs must be at least 0, got {options.jobs}")
     if options.jobs and options.scheduler:
         raise UsageError("--jobs counts processes of this machine: leave it out, or --scheduler")
-    make, module = _file(options.file, options.function)
+    make, module = _file_function(options.file, options.function)
     points = _part(_points(options, module), options.part)
     sweep = od.ocp.Sweep(
         make, points, options.out, jobs=options.jobs, scheduler=options.scheduler, again=options.again,
@@ -74,8 +74,8 @@ def run(options: argparse.Namespace) -> int:
     return 1 if missing else 0
 
 
-def _file(path: Path, name: str) -> tuple[FileFunction, types.ModuleType]:
-    """The function of a file that makes the problem, and the file as a module."""
+def python_file(path: Path) -> tuple[str, types.ModuleType]:
+    """The text of a Python file, and the file as a module, which is run unless this process has done so."""
     if path.suffix != ".py" or not path.is_file():
         raise UsageError(
             f"no Python file {str(path)!r}; expected one with a function build(...) that returns a Problem"
@@ -83,11 +83,16 @@ def _file(path: Path, name: str) -> tuple[FileFunction, types.ModuleType]:
     full, source = str(path.resolve()), path.read_text(encoding="utf-8")
     if (folder := str(path.resolve().parent)) not in sys.path:
         sys.path.insert(0, folder)  # files beside it are imported, here and in other processes
-    module = _module(full, source)
+    return source, _module(full, source)
+
+
+def _file_function(path: Path, name: str) -> tuple[FileFunction, types.ModuleType]:
+    """The function of a file that makes the problem, and the file as a module."""
+    source, module = python_file(path)
     if not callable(getattr(module, name, None)):
         functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
         raise UsageError(f"{path} has no function {name!r}{suggestion(name, functions)}; --function names another one")
-    return FileFunction(full, source, name), module
+    return FileFunction(str(path.resolve()), source, name), module
 
 
 def _points(options: argparse.Namespace, module: types.ModuleType) -> Sequence[Any]:

@@ -84,7 +84,8 @@ def _head(rows: list[dict[str, Any]], records: dict[str, dict[str, Any]]) -> str
     seconds = [record["processor_seconds"] for record in records.values() if "processor_seconds" in record]
     if seconds:
         told += f" One point takes {np.median(seconds):.1f} s of a processor (median; build and solve)."
-    return told
+    made = sorted({record["made_with"] for record in records.values() if "made_with" in record})
+    return f"{told} {'Made with ' + '; '.join(made) + '.' if made else ''}".rstrip()
 
 
 def _distributions(rows: list[dict[str, Any]]) -> list[list[str]]:

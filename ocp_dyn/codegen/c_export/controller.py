@@ -16,6 +16,7 @@ from ..._base.files import path_of
 from ..._base.templates import text_of
 from ..._base.types import Array, repr_in_message
 from ...native.libraries import STAGE_QP
+from ...native.provenance import made_with
 from ..text.names import check_prefix, prefix_of, printable, wrap_items
 from . import text, writing
 from .export import More, texts
@@ -183,7 +184,10 @@ def _values(parts: ControllerParts, prefix: str) -> dict[str, Any]:
     joints = wrap_items(f"{k}: {printable(name)}" for k, name in enumerate(parts.joints))
     return s | {
         "mark": text.MARK, "prefix": prefix, "PREFIX": prefix.upper(), "states": nx, "joints": joints,
-        "overview": [f" * Robot: {printable(parts.name)}; {s['N']} intervals over {parts.grid[-1]:g} s."],
+        "overview": [
+            f" * Generator: {made_with()}",
+            f" * Robot: {printable(parts.name)}; {s['N']} intervals over {parts.grid[-1]:g} s.",
+        ],
         "feet": ", ".join(printable(foot) for foot in parts.feet), "numbers": own + numbers_of(qp),
         "megabytes": f"{(own + numbers_of(qp)) * 8e-6:.1f}", "millions": f"{operations / 1e6:.0f}",
         "factorizations": parts.iterations, "first": parts.steps,

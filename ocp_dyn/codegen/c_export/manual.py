@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 
 from ..._base.templates import text_of
+from ...native.provenance import made_with
 from ..text.interface import CONFIGURATIONS, Argument, ExportedFunction
 from ..text.names import printable
 from ..text.writer import Packing
@@ -52,6 +53,14 @@ class Facts:
         return any((self.packing or {}).values())
 
 
+def _options(facts: Facts) -> str:
+    """The options of the export in words: with them and the versions the same text is written again."""
+    packing = "unpacked" if facts.packing is None else "packed" if facts.packed else "nothing packed"
+    matrices, lanes = "dense" if facts.dense else "sparse", f"{facts.lanes} lane{'s' * (facts.lanes != 1)}"
+    derivatives = f"derivatives {', '.join(facts.derivatives)}" if facts.derivatives else "no derivatives"
+    return f"{facts.precision} precision, {lanes}, {matrices} matrices, {derivatives}, {packing}"
+
+
 def readme(mark: str, entries: Sequence[ExportedFunction], facts: Facts) -> str:
     """The whole text of README.md."""
     entry, single = entries[0], facts.precision == "single"
@@ -62,6 +71,8 @@ def readme(mark: str, entries: Sequence[ExportedFunction], facts: Facts) -> str:
         prefix=facts.prefix,
         PREFIX=facts.prefix.upper(),
         models=_models(entries),
+        made=made_with(),
+        options=_options(facts),
         external=facts.external,
         real="float" if single else "double",
         dtype="float32" if single else "float64",

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
-import casadi as ca
-
+from ...native.provenance import generator
 from ..text.interface import ExportedFunction
 from ..text.names import printable
-
-VERSION = sys.modules[__name__.partition(".")[0]].__version__
-"""Version of this library, which the package itself states."""
-
-GENERATOR = f"ocp_dyn {VERSION}, CasADi {ca.CasadiMeta.version()}"
-"""Names and versions of the generators."""
 
 WIDTH = 92
 """Length of the lines of a comment."""
@@ -28,7 +20,7 @@ def lines(entries: Sequence[ExportedFunction]) -> list[str]:
     """Lines of the header's first comment: generator, models, forces of constraints."""
     known = [entry for entry in entries if entry.description]
     models = list(dict.fromkeys(_model(entry) for entry in known))
-    result = [f" * Generator: {GENERATOR}"]
+    result = [f" * Generator: {generator()}"]
     for model in models:
         result += [line for paragraph in model for line in paragraph]
     for entry in known:

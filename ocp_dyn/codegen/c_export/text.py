@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..._base.templates import text_of
+from ...native.provenance import generator
 from ..text import driver, lanes
 from ..text.interface import Argument, ExportedFunction
 from ..text.names import printable, wrap_items
@@ -148,7 +149,7 @@ def conversions(prefix: str, entries: Sequence[ExportedFunction]) -> list[tuple[
 
 def _macros(prefix: str, entries: Sequence[ExportedFunction]) -> list[str]:
     """Macros with the origin of the code, which programs can print."""
-    lines = [f'#define {prefix.upper()}_GENERATOR "{provenance.GENERATOR}"']
+    lines = [f'#define {prefix.upper()}_GENERATOR "{generator()}"']
     digests = provenance.digests(entries)
     return [
         *lines,

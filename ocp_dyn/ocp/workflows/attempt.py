@@ -37,6 +37,7 @@ from ..transcription.stage_order import stage_order
 from ..transcription.transcribe import key_of, transcribe
 from ..transcription.variables import Transcription
 from .diagnosis import faults, gaps_of_files, repetitions
+from .origin import with_origin
 from .parameter_values import by_name
 from .verdict import Judged, findings_or_error, judged, proved_infeasible
 
@@ -109,9 +110,17 @@ class Attempt:
             }
             stats |= {"verdict": verdict, "proof": proof, "evaluation": evaluation}
             solution = collected(t, program, result, stats)
+        solution = with_origin(solution, self.problem, (guess, start), self.options())
         self.found.append(solution)
         _report(solution, self.say)
         return solution
+
+    def options(self) -> dict[str, Any]:
+        """The options of the runs, as `ocp.solve` takes them; `values` alone that are given."""
+        settings = self.settings
+        told = {"solver": self.solver, "tolerance": settings.tolerance, "max_iterations": settings.max_iterations}
+        given = {"values": dict(self.values), "options": dict(settings.options)}
+        return told | {"threads": self.threads, "early_verdict": self.early_verdict} | given
 
     def _run(self, t: Transcription, program: Assembled, start: Start) -> Judged:
         """The result of the solver, and the verdict on it."""

@@ -20,6 +20,7 @@ from ..statement.statement import Statement
 from .attempt import LINEAR_SOLVER_OPTIONS, SUSPICION, Attempt, check_problem, prepare, starting_point
 from .diagnosis import check as findings
 from .findings import Findings
+from .origin import with_origin
 from .parameter_values import by_name
 from .refinement.ladder import check_ladder
 from .refinement.refine import check_aim, refined
@@ -135,17 +136,19 @@ def solution_of(
     attempt = attempt_of(problem, start=start, seed=seed, **arguments)
     ways = check_restarts(restarts, seed), check_ladder(ladder, start)
     aim = check_aim(problem, accuracy, refine)
+    more = {"accuracy": accuracy, "refine": refine, "ladder": ladder, "restarts": restarts, "seed": seed}
+    stopped = False
     try:
         solution = refined(attempt, aim, guess, start, *ways)
     except KeyboardInterrupt:  # between two runs, while the next program is built
         if not attempt.found:
             raise
-        last = attempt.found[-1]
+        last, stopped = attempt.found[-1], True
         solution = replace(last, stats=last.stats | {"status": STOPPED, "converged": False})
-    else:
-        if STOPPED not in (solution.status, *(one.status for one in attempt.found)):
-            return solution
-    raise Interrupted(STOPPED_BY_USER, solution)
+    solution = with_origin(solution, problem, (guess, start), attempt.options() | more)
+    if stopped or STOPPED in (solution.status, *(one.status for one in attempt.found)):
+        raise Interrupted(STOPPED_BY_USER, solution)
+    return solution
 
 
 def attempt_of(

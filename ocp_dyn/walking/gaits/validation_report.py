@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from ..._base.checks import named_arguments
 from ..._base.files import whole_file
+from ...native.provenance import provenance, sentences
 from ...ocp import Gait, GaitComparison, GaitReference
 from .objections import body_rows, objection_rows
 from .validation import ValidatedWalk, preferred_speed
@@ -117,9 +117,9 @@ def write_validation(
     speeds.png (`plot_validation`) and NAME.png of every walk, which have to stand beside it.
     """
     preferred = preferred_speed(found)
-    machine = f"Solved on {platform.machine()}, Python {platform.python_version()}"
+    made = " ".join(sentences(provenance()))
     parts = [
-        f"# Human walking beside measurements\n\nThe walker: {who}. {machine}; seconds of building and solving a walk.",
+        f"# Human walking beside measurements\n\nThe walker: {who}. {made} Seconds of building and solving a walk.",
         _table(("walk", "converged", "iterations", "seconds", "started from"), [_solved(walk) for walk in found]),
     ]
     if preferred is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import pickle
 import tempfile
 import threading
@@ -14,9 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ....native.provenance import made_with
 from ...solution import Solution
 from ...statement.statement import Statement
 from ..attempt import prepare
+from ..origin import name_problem, program_digest
 from ..solve import solution_of
 from .library import figures_of
 
@@ -82,7 +83,8 @@ def find(task: Task) -> Found:
         figures = figures_of(solution) | {
             "all_iterations": iterations,
             "processor_seconds": round(time.process_time() - begin, 3),
-            "problem": problem_digest(problem, options["threads"]),
+            "problem": program_digest(*prepare(problem, options["threads"])),
+            "made_with": made_with(),
         }
         return Found(path.read_bytes(), figures)
 
@@ -126,20 +128,10 @@ def _problem(task: Task) -> Statement:
 
 
 def _made(task: Task) -> Statement:
-    problem = pickle.loads(task.make)(*task.variant, **dict(task.arguments))
+    make = pickle.loads(task.make)
+    problem = make(*task.variant, **dict(task.arguments))
     if not isinstance(problem, Statement):
         told = ", ".join([*map(repr, task.variant), *(f"{key}={value!r}" for key, value in task.arguments)])
         raise TypeError(f"make must return a Problem, got {type(problem).__name__} from make({told})")
+    name_problem(problem, make, task.variant, dict(task.arguments))
     return problem
-
-
-def problem_digest(problem: Statement, threads: int = 1) -> str:
-    """A digest of a problem's program: its functions, bounds, first values and declared parameters. It differs if the
-    function that makes the problem was changed, and does not depend on the values of parameters in a solve."""
-    t, program = prepare(problem, threads)
-    with program.lock:
-        t.program.reset()
-        parts = [block.key.encode() for block in program.blocks]
-        parts += [array.tobytes() for array in (program.constants, program.row_lower, program.row_upper)]
-        parts += [array.tobytes() for array in (t.program.x_lower, t.program.x_upper, t.program.values)]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
