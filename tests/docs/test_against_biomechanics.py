@@ -1,4 +1,4 @@
-"""Tables and examples of docs/coming_from/opensim_bioptim.md against biorbd and OpenSim Moco."""
+"""Tables and examples of docs/coming_from against biorbd and OpenSim Moco."""
 
 import contextlib
 import importlib.util
@@ -11,7 +11,7 @@ import pytest
 
 from tests.docs.pages import cells, namespace, rows
 
-PAGE = "coming_from/opensim_bioptim.md"
+PAGE, OPENSIM = "coming_from/bioptim_muscod.md", "coming_from/opensim.md"
 COMPARED = [row for row in rows(PAGE) if row.relation]
 MOCO = """
 import opensim
@@ -87,8 +87,8 @@ def test_the_first_example_of_moco(tmp_path):
     """In a process of its own, because OpenSim brings its own build of CasADi."""
     run = subprocess.run([sys.executable, "-c", MOCO], cwd=tmp_path, capture_output=True, text=True, check=True)
     theirs = float(next(line for line in run.stdout.splitlines() if line.startswith("duration")).split()[1])
-    space = namespace(PAGE, 1)
-    exec(cells(PAGE)[-1], space)
+    space = namespace(OPENSIM, 1)
+    exec(cells(OPENSIM)[-1], space)
     exact = 2 * (2.0 * 1.0 / 50) ** 0.5
     assert abs(theirs - exact) < 5e-4
     assert abs(space["fastest"].duration - exact) < 1e-4

@@ -13,7 +13,7 @@ from ocp_dyn.mechanism.builder import DofOptions
 from tests.docs.pages import DOCS, namespace, rows
 
 PAGES = sorted(str(path.relative_to(DOCS)) for path in (DOCS / "coming_from").glob("*.md"))
-LEAST = {"pinocchio": 30, "rbdl": 40, "mujoco": 30, "opensim_bioptim": 20, "crocoddyl": 12}
+LEAST = {"pinocchio": 30, "rbdl": 40, "mujoco": 30, "opensim": 20, "bioptim_muscod": 20, "crocoddyl": 12}
 """Least number of rows by page."""
 
 

@@ -3,7 +3,8 @@
     python -m scripts.checks.fuzz [--seconds 300] [--count 100000] [--seed 0] [--repeat KIND NUMBER]
     [--only urdf mjcf osim sdf biomod lua json npz recordings api]
 
-Planted mistakes test this script: --only crash fault hang hog.
+Recordings of one format: --only trc sto mot csv c3d xml. Planted mistakes test this script: --only crash fault hang
+hog.
 
 The library may accept an input, or refuse it by a ModelError, ValueError, TypeError, KeyError or IndexError that a
 `raise` of ocp_dyn raises with a message of several words. Anything else is a finding: another exception or a warning, a
@@ -29,7 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=300.0, help="time limit of the whole run (default 300)")
     parser.add_argument("--count", type=int, default=100_000, help="largest number of inputs (default 100000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of all inputs (default 0)")
-    parser.add_argument("--only", nargs="+", choices=(*inputs.KINDS, *inputs.PLANTED), default=list(inputs.KINDS),
+    kinds = (*inputs.KINDS, *inputs.FORMATS, *inputs.PLANTED)
+    parser.add_argument("--only", nargs="+", choices=kinds, default=list(inputs.KINDS),
                         help="kinds of inputs; default: all but planted mistakes")  # fmt: skip
     parser.add_argument("--workers", type=int, default=2, help="number of processes (default 2)")
     parser.add_argument("--limit", type=float, default=10.0, help="seconds that one input may take")

@@ -7,6 +7,7 @@ import faulthandler
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -25,6 +26,11 @@ KINDS: dict[str, Callable[[Rng], Case]] = {
     "recordings": recordings,
     **{kind: (lambda rng, module=module: arguments.wrong_call(module.calls(), rng)) for kind, module in CALLS.items()},
 }  # fmt: skip
+
+FORMATS: dict[str, Callable[[Rng], Case]] = {
+    ending: partial(recordings, ending=f".{ending}") for ending in ("trc", "sto", "mot", "csv", "c3d", "xml")
+}
+"""Recordings of one format, "xml" the setups of scaling; only --only runs them, as all are among the recordings."""
 
 
 def _hog() -> object:

@@ -77,10 +77,10 @@ def _c3d(points: np.ndarray) -> bytes:
         return Path(folder, "a.c3d").read_bytes()
 
 
-def recordings(rng: Rng) -> Case:
-    """A mutated file of a recording."""
+def recordings(rng: Rng, ending: str = "") -> Case:
+    """A mutated file of a recording; by default of any ending."""
     originals = _originals()
-    ending = pick(list(originals), rng)
+    ending = ending or pick(list(originals), rng)
     raw = pick(originals[ending], rng)
     raw = _damaged(raw, rng) if ending == ".c3d" or rng.random() < 0.4 else _changed(raw, rng)
     up = pick([None, None, "y", "z"], rng)

@@ -24,7 +24,7 @@ STATES = {*QUANTITIES, "wrench", "qd0", "theta", "quat", "twist", "lam"}
 
 def case(seed: int, kind: str, number: int) -> inputs.Case:
     """The input of that kind and number."""
-    kinds = inputs.KINDS | inputs.PLANTED
+    kinds = inputs.KINDS | inputs.FORMATS | inputs.PLANTED
     return kinds[kind](np.random.default_rng([seed, *kind.encode(), number]))
 
 
