@@ -3,7 +3,7 @@
 The robot is torque-controlled within the limits of its file, on MuJoCo's default soft contacts with a time step of
 1 ms. The controller gets the state of base and joints and which feet feel the ground; its torques act one period later.
 
-    python -m ocp_dyn.problems.control go2 | anymal_c | g1 | talos | human | ROBOT
+    python -m ocp_dyn.problems.control g1 | h1 | talos | human | go2 | anymal_c | ROBOT
 
     [--predictive] [--seconds 10] [--command V [SIDE [TURN]] | --changing] [--push DV]
     [--trial mass | friction | delay | steps | slope | noise] [--seed 0] [--json] [--out DIR]
@@ -77,7 +77,7 @@ def arguments() -> argparse.ArgumentParser:
     """The options of the command."""
     found = parser(__doc__)
     add = found.add_argument
-    add("robot", metavar="ROBOT", help="human, or a name of od.robots with two or four feet")
+    add("robot", metavar="ROBOT", help="human, h1, or a name of od.robots with two or four feet")
     add("--predictive", action="store_true", help="predictive control instead of footholds by rule")
     add("--seconds", type=float, help="time of the run [s]; 10, with --quick 4")
     add("--command", type=float, nargs="+", metavar="V", help="forward, sideways [m/s], turn [rad/s]; 0.4 0 0")

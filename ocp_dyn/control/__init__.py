@@ -4,12 +4,12 @@ from .._base.types import only_names as _only_names
 from .bodies import Body as Body
 from .bodies import Foot as Foot
 from .bodies import Seen as Seen
-from .bodies import body as body
 from .controller import Controller as Controller
 from .controller import Gains as Gains
 from .pictures import draw_run as draw_run
 from .predictive import PredictiveController as PredictiveController
 from .predictive import horizon as horizon
+from .ready_bodies import body as body
 from .run import ControlledRun as ControlledRun
 from .simulation import Push as Push
 from .simulation import controller as controller

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._base.checks import choice
 from .._base.types import Array
 from ..constrained_motion import constrained_equations
 from ..constraints import Contact
-from ..dynamics.inverse_kinematics import OrientationTarget, PointTarget, inverse_kinematics
 from ..dynamics.kinematics import point_position, pose
 from ..dynamics.momentum import center_of_mass
 from ..dynamics.passive_torques import passive_force
-from ..io import Ball, Box
+from ..io import Ball, Box, Cylinder
 from ..mechanism import Model
-from ..models import robots
-from ..walking import biped, person, quadruped, standing_posture
+from ..mechanism.loads import Loads
 
 SLIP_SPEED = 0.2
 """Speed over which dry friction of joints changes its sign [rad/s], as of `walking.robots.LOADS`."""
@@ -38,9 +35,10 @@ THIN = 0.01
 
 @dataclass(frozen=True)
 class Foot:
-    """A foot: a ball about the origin of a frame, or a flat sole in the plane z = 0 of a frame, about its origin.
+    """A foot: a ball about the origin of a frame, a flat sole in the plane z = 0 of a frame about its origin, or a sole
+    without width, the lowest line of a capsule along x: legs without a joint that tilts the foot sideways stand on it.
 
-    frame: its name. radius [m] of the ball; half_length, half_width [m] of the sole.
+    frame: its name. radius [m] of the ball or capsule; half_length, half_width [m] of the sole.
 
     >>> od.control.Foot("FL_foot", radius=0.02).corners.shape
     (1, 3)
@@ -58,17 +56,22 @@ class Foot:
 
     @property
     def corners(self) -> Array:
-        """Points at which the ground acts, in the frame (4, 3); of a ball the center, above the point of contact."""
+        """Points at which the ground acts, in the frame (4, 3), of a line (2, 3); of a ball the center, above the point
+        of contact."""
         if not self.flat:
             return np.zeros((1, 3))
-        return np.array([(a * self.half_length, b * self.half_width, 0.0) for a in (-1, 1) for b in (-1, 1)])
+        sides = (-1, 1) if self.half_width else (0,)
+        return np.array([(a * self.half_length, b * self.half_width, 0.0) for a in (-1, 1) for b in sides])
 
     @property
-    def shape(self) -> Ball | Box:
+    def shape(self) -> Ball | Box | Cylinder:
         """The shape that touches the ground in MuJoCo."""
         if not self.flat:
             return Ball(self.frame, self.radius)
-        return Box(self.frame, (self.half_length, self.half_width, THIN), center=(0.0, 0.0, THIN))
+        if self.half_width:
+            return Box(self.frame, (self.half_length, self.half_width, THIN), center=(0.0, 0.0, THIN))
+        along, center = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]), (0.0, 0.0, self.radius)
+        return Cylinder(self.frame, self.radius, self.half_length, center=center, rotation=along, rounded=True)
 
 
 class Seen(NamedTuple):
@@ -141,7 +144,7 @@ class Body:
         return _Sight(self)
 
     @cached_property
-    def shapes(self) -> tuple[Ball | Box, ...]:
+    def shapes(self) -> tuple[Ball | Box | Cylinder, ...]:
         """The shapes of the feet."""
         return tuple(foot.shape for foot in self.feet)
 
@@ -153,9 +156,9 @@ class _Sight:
         model, feet = body.model, body.feet
         q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
         contacts = tuple(Contact(foot.frame) for foot in feet)
-        H, C, G, gamma = constrained_equations(model, contacts, q, qd)
+        H, C, G, gamma = constrained_equations(model, contacts, q, qd, loads=Loads(armature=True))
         poses = [pose(model, foot.frame, q) for foot in feet]
-        rest = passive_force(model, q, qd, slip_speed=SLIP_SPEED) if model.passive else SX(model.nv, 1)
+        rest = passive_force(model, q, qd, slip_speed=SLIP_SPEED)
         R = ca.vertcat(*(ca.vec(R.T) for R, _ in poses))
         outputs = [
             H, C, rest, G.T, gamma, R, ca.vertcat(*(p for _, p in poses)), center_of_mass(model, q),
@@ -177,67 +180,3 @@ class _Sight:
         self.given[0][:], self.given[1][:] = q, qd
         self.evaluate()
         return Seen(*(x.reshape(shape).copy() for x, shape in zip(self.found, self.shapes, strict=True)))
-
-
-NAMES = ("g1", "talos", "human", "go2", "anymal_c")
-"""Bodies that `problems.control` moves; others that `od.robots` has are taken as well."""
-
-
-def _within_limits(model: Model, posture: Array, feet: Sequence[str]) -> Array:
-    """The posture, with knees that bend to the side that the limits of their joints allow."""
-    dofs, q = model.dofs, posture.copy()
-    targets: list[Any] = [PointTarget(model.body_names[0], q[:3]), OrientationTarget(model.body_names[0], np.eye(3))]
-    for foot in feet:
-        targets.append(PointTarget(foot, np.array(point_position(model, foot, DM(posture)).full()).ravel()))
-        hip, knee = (model.q_index[i] for i in model.path(model.frame(foot).body)[-2:])
-        if not dofs.q_lower[knee] <= q[knee] <= dofs.q_upper[knee]:
-            q[hip], q[knee] = -q[hip], -q[knee]
-    found = inverse_kinematics(model, targets, q)
-    if not found.reached:
-        raise ValueError(f"{model.name!r} cannot stand within the limits of its joints on bent legs")
-    return np.asarray(found.q)
-
-
-BENT = math.radians(20.0)
-"""Angle between the thighs of the human who stands and the vertical: straight knees leave no way to lift the body."""
-
-
-def _human() -> Body:
-    """The human of the library on flat feet, from the heel to the ball."""
-    walker = person()
-    posture = standing_posture(walker, bent=BENT)
-    model, feet = walker.model, []
-    sides: list[tuple[Literal["l", "r"], str]] = [("l", "left_sole"), ("r", "right_sole")]
-    for side, name in sides:
-        flat = walker.feet(side).flat
-        assert isinstance(flat.contact, Contact)
-        model = model.with_frame(name, f"heel_{side}", origin=flat.contact.point)
-        feet.append(Foot(name, half_length=float(flat.half_length), half_width=float(flat.half_width)))
-    return Body("human", model, tuple(feet), posture)
-
-
-def body(name: str) -> Body:
-    """The body of a robot's name in `od.robots`, or the human of the library.
-
-    Fingers, eyes and other light joints of two-legged robots are locked. Robots on four points stand on balls about the
-    frames of their feet, those on two legs on the soles that `od.walking.biped` gives them, the human on flat feet.
-
-    `KeyError` for names that `od.robots` does not have; `ValueError` for robots without two or four feet.
-
-    >>> od.control.body("human").model.nv
-    29
-    """
-    if name == "human":
-        return _human()
-    entry = robots.describe(name)
-    if len(entry.feet) == 4:
-        walker = quadruped(name)
-        radius = entry.sole_height or 0.02
-        feet = tuple(Foot(frame, radius=radius) for frame in entry.feet)
-        return Body(name, walker.model, feet, _within_limits(walker.model, walker.posture, entry.feet), entry.limits)
-    two = biped(name, lock_light=True)
-    if two.sole is None:
-        choice(name, NAMES, "robot")
-    length, width = two.sole or (0.0, 0.0)
-    soles = tuple(Foot(f, half_length=length, half_width=width) for f in ("left_sole", "right_sole"))
-    return Body(name, two.model, soles, two.posture, limits=two.limits)

@@ -24,6 +24,10 @@ TRIM, MOST_TRIM = 0.7, 0.25
 """Gain of the integral of the velocity's error [1/s], and its bound [m/s]: it makes up for what the walk of a body
 differs from the simple laws of footholds."""
 
+LAG = 0.4
+"""Time by which the velocity is expected to follow a command that changes, in strides: the part of the error that the
+next footholds take away by themselves is not summed up."""
+
 
 @dataclass(frozen=True)
 class Gains:
@@ -75,7 +79,7 @@ class Controller:
         self.body, self.gains = body, gains or Gains()
         self.program = WholeBody(body, weights or TaskWeights())
         self.swings: list[Swing | None] = [None] * len(body.feet)
-        self.velocity, self.trim = np.zeros(3), np.zeros(2)
+        self.velocity, self.trim, self.expected = np.zeros(3), np.zeros(2), np.zeros(2)
         self.found: Found | None = None
         self.heading: float | None = None
         self.t = 0.0
@@ -105,8 +109,12 @@ class Controller:
         most = HURRY * PERIOD
         wanted = np.array([command.forward, command.sideways, command.turning]) * command.walk
         self.velocity = self.velocity + np.clip(wanted - self.velocity, -most, most)
-        off = self.velocity[:2] - turned(state.heading)[:2, :2].T @ state.velocity[:2]
-        self.trim = np.clip(self.trim + PERIOD * TRIM * off, -MOST_TRIM, MOST_TRIM) if self.stepping else np.zeros(2)
+        if not self.stepping:
+            self.expected, self.trim = np.zeros(2), np.zeros(2)
+            return
+        self.expected += PERIOD / (LAG * self.stride) * (self.velocity[:2] - self.expected)
+        off = self.expected - turned(state.heading)[:2, :2].T @ state.velocity[:2]
+        self.trim = np.clip(self.trim + PERIOD * TRIM * off, -MOST_TRIM, MOST_TRIM)
 
     @property
     def aimed(self) -> Array:

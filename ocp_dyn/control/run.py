@@ -26,10 +26,10 @@ class ControlledRun:
 
     t (N) [s], q (N, nq), qd (N, nv), tau (N, nv); com (N, 3): center of mass [m]; forces (N, feet, 3): of the ground on
     every foot [N]; feet (N, feet, 3): places of the frames of the feet [m]; steepest (N, feet): largest ratio of
-    tangential to vertical force among the contacts of a foot; command (N, 3): forward, sideways [m/s], turn [rad/s], as
-    the controller followed it; strides (N): time of a stride then [s]; phases (N): share of the stride. solve_ms:
-    processor time of every update [ms]. fell, seconds: whether the body fell, and when. spent: processor time of all
-    [s]. pushes: (time, push) of those that were given.
+    tangential to vertical force among the contacts of a foot; command (N, 3): forward, sideways [m/s], turn [rad/s],
+    zero when the controller is asked to stand; strides (N): time of a stride then [s]; phases (N): share of the stride.
+    solve_ms: processor time of every update [ms]. fell, seconds: whether the body fell, and when. spent: processor time
+    of all [s]. pushes: (time, push) of those that were given.
 
     >>> run.figures()["fell"]  # doctest: +SKIP
     False
@@ -74,14 +74,16 @@ class ControlledRun:
         return np.stack([c * v[:, 0] + s * v[:, 1], c * v[:, 1] - s * v[:, 0], np.gradient(self.heading, h)], axis=1)
 
     def means(self) -> tuple[Array, Array]:
-        """Mean velocity and command (segments, 3) over whole strides at the end of every SEGMENT of the run."""
+        """Mean velocity and command (segments, 3) over whole strides at the end of every SEGMENT of the run, of those
+        strides in which the command does not change."""
         velocity, found = self.velocity, []
         for begin in np.arange(START, self.t[-1] - SEGMENT + 1e-9, SEGMENT):
             end = begin + SEGMENT
             stride = float(np.mean(self.strides[(self.t > begin) & (self.t <= end)]))
             span = stride * max(1, math.floor(0.6 * SEGMENT / stride))
             here = (self.t > end - span) & (self.t <= end)
-            found.append((velocity[here].mean(axis=0), self.command[here].mean(axis=0)))
+            if np.ptp(self.command[here], axis=0).max() == 0:
+                found.append((velocity[here].mean(axis=0), self.command[here][-1]))
         if not found:
             return np.zeros((0, 3)), np.zeros((0, 3))
         return np.array([v for v, _ in found]), np.array([c for _, c in found])

@@ -197,11 +197,12 @@ class _Loop:
         steepest = [
             max((math.hypot(f[0], f[1]) / f[2] for _, f in foot if f[2] > 1.0), default=0.0) for foot in contacts
         ]
-        com = scene.data.subtree_com[0].copy()
+        com, asked = scene.data.subtree_com[0].copy(), self.command(scene.t)
+        command = asked.walk * np.array([asked.forward, asked.sideways, asked.turning])
         row = {
             "t": scene.t, "q": scene.q, "qd": scene.qd, "tau": self.held.copy(), "com": com,
             "forces": np.array(total), "feet": scene.places(), "steepest": np.array(steepest),
-            "command": control.velocity.copy(), "strides": control.stride, "phases": control.phase,
+            "command": command, "strides": control.stride, "phases": control.phase,
         }  # fmt: skip
         for name, value in row.items():
             self.records[name].append(value)

@@ -40,8 +40,8 @@ FEEDBACK = 2.5
 FIXED, STILL = 0.1, 0.03
 """Time before touchdown from which on the time, and the place, of the foothold no longer change [s]."""
 
-WAIT, FAR = 0.25, 2.0
-"""Longest time for which both feet go on standing [s], when the divergent component is farther from the new foot than
+WAIT, FAR = 0.25, 1.0
+"""Longest time for which both feet go on standing [s], when the divergent component is too far from the new foot by
 this multiple of the usual distance."""
 
 HASTE = 4.0
@@ -50,6 +50,10 @@ HASTE = 4.0
 SOON, BELOW = 0.01, 0.008
 """Time [s] and depth [m] by which a foot is led to the ground earlier and lower than planned: it lags, and the
 divergent component grows while it is waited for."""
+
+LEAD, LEARN, MOST_LEAD = 0.03, 0.3, 0.06
+"""Time by which swings last longer than planned, as feet touch the ground before their ways end [s]; the share of what
+a touchdown came too early by which it is corrected, and its bound [s]."""
 
 LATE = 0.6
 """Share of a swing after which a foot that feels the ground stands."""
@@ -94,6 +98,7 @@ class StepController(Controller):
         self.width = float(body.hips[0, 1] - body.hips[1, 1])
         self.stance = 0  # the foot that stands, or will first
         self.elapsed: float | None = None  # since the begin of the step; None: standing on both feet
+        self.lead = LEAD  # by how much later a swing must end, for the foot to touch the ground at the time T
         self.rest = self.waited = 0.0
         self.ground = 0.0
         self.pressure, self.target = np.zeros(2), np.zeros(3)
@@ -150,6 +155,8 @@ class StepController(Controller):
         swinging = 1 - self.stance
         landed = bool(state.touching[swinging]) and self.elapsed > self._lift() + LATE * (self.T - self._lift())
         if landed or self.elapsed > self.T + 0.15:
+            self.lead += LEARN * min(max(self.T - self.elapsed, -MOST_LEAD), MOST_LEAD)
+            self.lead = min(max(self.lead, -MOST_LEAD), MOST_LEAD)
             self._next(state, command)
             return
         if self.elapsed < self.T - STILL:
@@ -163,7 +170,8 @@ class StepController(Controller):
         if not self._lift() - 2 * PERIOD < self.elapsed < self._lift() or self.waited > WAIT:
             return False
         inward = 1.0 if self.stance == 1 else -1.0
-        aside = inward * float((turned(state.heading)[:2, :2].T @ (xi - p))[1])
+        off = xi - p - self._offset(state, self.T)
+        aside = inward * float((turned(state.heading)[:2, :2].T @ off)[1])
         return aside > FAR * self.width / (math.exp(self.omega * STEP * self.time) + 1)
 
     def _lift(self) -> float:
@@ -230,7 +238,7 @@ class StepController(Controller):
         if self.swings[k] is None:
             self.swings[k] = Swing(state.seen.p[k], CLEARANCE * self.body.height)
         assert self.heading is not None
-        return False, self._swinging(state, k, self.target, self.T - self._lift() - SOON, self.heading)
+        return False, self._swinging(state, k, self.target, self.T - self._lift() - SOON + self.lead, self.heading)
 
     def _within(self, state: State, pressure: Array) -> Array:
         """The center of pressure within the soles that stand."""

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from .._base.types import Array
-from .bodies import Body, Seen
+from .bodies import Body, Foot, Seen
 
 FRICTION = 0.35
 """Share of the normal force that a tangential force may have along each of two axes; along a diagonal it is 0.49, so
@@ -165,12 +165,12 @@ class WholeBody:
         add(eye[3:6], wanted.angular, np.array([w.tilt, w.tilt, w.turn]))
         for k, foot in enumerate(body.feet):
             weight = w.contact if wanted.standing[k] else w.swing
-            part, G, gamma = slice(0 if foot.flat else 3, 6), seen.G[k].copy(), seen.gamma[k].copy()
+            part, G, gamma = _held(foot, seen.R[k]), seen.G[k].copy(), seen.gamma[k].copy()
             if wanted.standing[k] and not foot.flat:  # a ball that rolls without slip
                 arm = _cross(np.array([0.0, 0.0, -foot.radius]))
                 G[3:] -= arm @ G[:3]
                 gamma[3:] -= arm @ gamma[:3]
-            add(G[part], wanted.feet[k, part] + gamma[part], weight)
+            add(part @ G, part @ (wanted.feet[k] + gamma), weight)
         add(eye[6:], wanted.joints, w.posture)
         if w.momentum:
             arm = seen.com - q[:3]
@@ -236,8 +236,17 @@ def _corner_rows(body: Body, seen: Seen, k: int) -> list[Array]:
     """Jacobians (3, n) of the points of foot k at which the ground acts: the lowest point of a ball."""
     foot = body.feet[k]
     angular, linear = seen.G[k, :3], seen.G[k, 3:]
-    arms = foot.corners @ seen.R[k].T if foot.flat else np.array([[0.0, 0.0, -foot.radius]])
+    up = np.array([0.0, 0.0, foot.radius])  # the lowest points of a ball or a capsule lie below its axis
+    arms = (foot.corners + (foot.flat * up)) @ seen.R[k].T - up
     return [linear - _cross(arm) @ angular for arm in arms]
+
+
+def _held(foot: Foot, R: Array) -> Array:
+    """Rows of [angular; linear] that the ground holds: all of a sole; not the tilt about a line, nor about a point."""
+    if foot.half_width:
+        return np.eye(6)
+    linear = np.hstack([np.zeros((3, 3)), np.eye(3)])
+    return np.vstack([np.hstack([R.T[1:], np.zeros((2, 3))]), linear]) if foot.flat else linear
 
 
 def _cross(r: Array) -> Array:

