@@ -341,7 +341,9 @@ def scalar(value: Any, what: str) -> SX:
 
 
 def divide_by_scale(value: Any, scale: Any, what: str) -> Any:
-    """A column divided by its scale, which is one number or one per entry."""
+    """A column divided by its scale, which is one number or one per entry, or symbols."""
+    if isinstance(scale, SX):
+        return value / scale
     found = numbers(scale, what)
     if found.size not in (1, value.shape[0]):
         raise ValueError(

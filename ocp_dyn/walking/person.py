@@ -51,7 +51,8 @@ class Person:
     with which costs of effort are compared. size: the lengths of a person; the feet have theirs. mirrored: whether left
     and right are mirror images, so that one step is a period. prosthetic: joints with springs in place of muscles.
     loops: constraints of the body that hold in every phase; passive: joints without muscles that follow from them.
-    costs: of effort, by default those of `human_effort`.
+    costs: of effort, by default those of `human_effort`. rounded: whether rigid feet leave over a round front, see
+    `human_feet`, and not over an edge.
 
     >>> model = od.models.human(80.0, root=od.FloatingBase())
     >>> walker = od.walking.Person(od.walking.with_calves(model), model, od.models.human_dimensions())
@@ -67,11 +68,12 @@ class Person:
     loops: tuple[Any, ...] = ()
     passive: tuple[str, ...] = ()
     costs: tuple[Any, ...] = ()
+    rounded: bool = False
 
     def feet(self, side: Side, **place: Any) -> Feet:
         """The footholds of one foot at one place: `x`, `y`, `yaw` and `plane` as in `ocp.Foothold`."""
         choice(side, SIDES, "side")
-        return human_feet(self.model, self.size, side, **place)
+        return human_feet(self.model, self.size, side, self.rounded, **place)
 
     def feet_at(self, side: Side, x: Any, y: Any, heading: float = 0.0, **place: Any) -> Feet:
         """The footholds of a foot that points outwards from a heading [rad], its middle at x, y [m]: numbers or (lower,
@@ -81,18 +83,19 @@ class Person:
 
     @property
     def pivot(self) -> float:
-        """Distance of the edge over which the foot rolls onto its toes, ahead of the rear of the heel [m]."""
-        return PIVOT * self.size.foot_length
+        """Distance of the edge over which the foot rolls onto its toes, or of the ball, where a round front begins,
+        ahead of the rear of the heel [m]."""
+        return self.size.heel + self.size.ball if self.rounded else PIVOT * self.size.foot_length
 
     @property
     def sole_middle(self) -> float:
         """Distance of the middle of the flat sole ahead of the rear of the heel [m]."""
-        return (HEEL + PIVOT) / 2 * self.size.foot_length
+        return (HEEL * self.size.foot_length + self.pivot) / 2
 
     @property
     def spread(self) -> float:
         """Width by which the middles of both soles are wider apart than the heels, because feet point outwards [m]."""
-        return (PIVOT + HEEL) * self.size.foot_length * math.sin(TOE_OUT)
+        return 2 * self.sole_middle * math.sin(TOE_OUT)
 
     def sole_points(self, side: Side) -> list[tuple[str, tuple[float, float, float]]]:
         """The corners of a sole from the point where the round heel begins to the pivot.
@@ -101,7 +104,7 @@ class Person:
         ground before the heel strikes.
         """
         choice(side, SIDES, "side")
-        width, ends = self.size.sole_half_breadth, (HEEL * self.size.foot_length, PIVOT * self.size.foot_length)
+        width, ends = self.size.sole_half_breadth, (HEEL * self.size.foot_length, self.pivot)
         return [(f"heel_{side}", (x, y, 0.0)) for x in ends for y in (-width, width)]
 
     def separation(self, breadths: float = 0.8, facing: str | None = None) -> Separation:
@@ -113,7 +116,7 @@ class Person:
         """
         if facing is not None:
             name_among(facing, self.model.frame_names, "facing", "frame")
-        ends = (0.0, PIVOT * self.size.foot_length)
+        ends = (0.0, self.pivot)
         soles = [(("heel_l", (x, 0, 0)), ("heel_r", (u, 0, 0))) for x in ends for u in ends]
         knees = (("shank_l", (0, 0, 0)), ("shank_r", (0, 0, 0)))
         # not at the ends of a swing: there both feet stand, and their footholds determine the distance
@@ -182,7 +185,7 @@ def person(
     locked: names of joints that do not move, or a dict of their angles [rad]. prosthesis: names of joints with a spring
     and without muscles, or a dict of its stiffness [N m/rad]. load [kg]: a rigid backpack. effort: "usual", the costs
     of `human_effort`, whose weights were chosen by hand, or "fitted", those of `fitted_effort`, whose weights a fit to
-    measured gaits found.
+    measured gaits found, on feet that leave over a round front.
 
     `KeyError` for a model without the frames of `od.models.human`, or for unknown joints; `ValueError` for angles,
     loads and springs that no person has.
@@ -205,7 +208,8 @@ def person(
     costs = fitted_effort(measured, size.leg_length) if fitted else ()
     usual = model is None and not locked and not prosthesis  # saves the search for a mirror image
     springs = alterations.values_by_joint(walker, prosthesis, "prosthesis")
-    return Person(walker, measured, size, usual or alterations.is_symmetric(walker), tuple(springs), costs=costs)
+    mirrored = usual or alterations.is_symmetric(walker)
+    return Person(walker, measured, size, mirrored, tuple(springs), costs=costs, rounded=fitted)
 
 
 def _checked(model: Any) -> Model:

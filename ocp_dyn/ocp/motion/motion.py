@@ -108,7 +108,7 @@ class PhaseMotion:
         """The foothold of a contact of this phase, on its plane."""
         return Foothold(contact, plane=self.planes.get(contact.name, GROUND))
 
-    @property
+    @cached_property
     def wrenches(self) -> dict[str, Array]:
         """Wrenches [moment; force] (N, 6) [N m; N] on the feet of all footholds, about the contact point (of a
         compliant foothold: the origin of its frame, which moves), in world axes, by contact name. Contacts among
@@ -122,7 +122,8 @@ class PhaseMotion:
                 found[contact.name] = rows.copy()
             if isinstance(contact, (Contact, RollingContact)) and contact.name in self.places:
                 foothold, place = self.foothold(contact), DM(self.places[contact.name])
-                found[contact.name] = np.array([np.array(foothold.wrench(DM(r), place).full()).ravel() for r in rows])
+                per_row = [foothold.wrench(DM(unit), place).full().ravel() for unit in np.eye(m)]  # it is linear
+                found[contact.name] = rows @ np.array(per_row).reshape(m, 6)
         return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from casadi import DM
 
 from ..._base.checks import label, name_among, not_negative, numbers, point, positive, truth
-from ..._base.types import Array, Expr, Vector, repr_in_message, suggestion
+from ..._base.types import Expr, Vector, repr_in_message, suggestion
 from ...dynamics.kinematics import point_acceleration_6d
 from ...dynamics.momentum import centroidal_momentum
 from ...mechanism import Model
@@ -40,7 +40,7 @@ class TorqueSquared(LeastSquares):
     which negative torques are divided by the first and positive ones by the second; or "strength", the torque limits of
     the model, `model.dofs.strength(directed=True)`. The square has a continuous gradient, also at tau = 0; there its
     second derivative jumps from 2 / lower^2 to 2 / upper^2, which an interior-point solver with exact Hessians takes
-    well, because both are positive.
+    well, because both are positive. A `Parameter` as scale serves both directions.
 
     >>> round(turn(ocp.TorqueSquared(weight=0.5)).solve(progress=False).cost["TorqueSquared"], 2)  # half of 12
     6.02
@@ -52,23 +52,29 @@ class TorqueSquared(LeastSquares):
     scale: Any = 1.0
     name: str = own_name()
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
+    changing: ClassVar[tuple[str, ...]] = ("scale",)
 
     def _check_scale(self) -> None:
         if isinstance(self.scale, str) and self.scale != STRENGTH:
             raise ValueError(f"TorqueSquared scale must be numbers or {STRENGTH!r}, got {repr_in_message(self.scale)}")
         if not isinstance(self.scale, str):
-            check_magnitudes(self.scale, "TorqueSquared scale")
+            check_magnitudes(self.number_of("scale"), "TorqueSquared scale")
 
-    def _magnitudes(self, model: Model) -> tuple[Array, Array]:
+    def _magnitudes(self, model: Model) -> tuple[Any, Any]:
         value = model.dofs.strength(directed=True) if isinstance(self.scale, str) else self.scale
         return per_direction(value, model.nv, "TorqueSquared scale")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        self._magnitudes(model)
+        if self.parameters:
+            super().check(model, feet)
+        else:
+            self._magnitudes(model)
 
     def residual(self, instant: Instant) -> Expr:
         below, above = self._magnitudes(instant.model)
         whole = instant.tau / above
+        if isinstance(above, ca.SX):
+            return whole
         uneven = np.flatnonzero(below != above)
         if not uneven.size:
             return whole
@@ -99,6 +105,7 @@ class TorqueRateSquared(RateSquared):
     name: str = own_name()
     continues = True
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
+    changing: ClassVar[tuple[str, ...]] = ("scale",)
 
     def quantity(self, instant: Instant) -> Expr:
         return instant.tau
@@ -157,10 +164,11 @@ class JointAngleSquared(LeastSquares):
     stiffness: Any = 1.0
     name: str = own_name()
     of_dofs: ClassVar[tuple[str, ...]] = ("stiffness",)
+    changing: ClassVar[tuple[str, ...]] = ("stiffness",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        stiffness = numbers(self.stiffness, "JointAngleSquared stiffness")
+        stiffness = numbers(self.number_of("stiffness"), "JointAngleSquared stiffness")
         if not np.all((stiffness >= 0) & np.isfinite(stiffness)):
             raise ValueError(
                 f"JointAngleSquared stiffness must be finite and not negative, got {repr_in_message(self.stiffness)}"
@@ -174,7 +182,7 @@ class JointAngleSquared(LeastSquares):
             joint.difference(ca.DM(joint.neutral()), q)
             for joint, q in zip(model.joints[first:], model.split_q(instant.q)[first:], strict=True)
         ]
-        return ca.DM(k) * ca.vertcat(*angles)
+        return (k if isinstance(k, ca.SX) else ca.DM(k)) * ca.vertcat(*angles)
 
 
 @dataclass(frozen=True)
@@ -189,6 +197,7 @@ class ForceSquared(LeastSquares):
     scale: float = 1.0
     name: str = own_name()
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
+    changing: ClassVar[tuple[str, ...]] = ("scale",)
 
     def residual(self, instant: Instant) -> Expr:
         return ca.vertcat(ca.SX(0, 1), *instant.wrenches.values()) / self.scale
@@ -206,6 +215,7 @@ class ForceRateSquared(RateSquared):
     scale: float = 1.0
     name: str = own_name()
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
+    changing: ClassVar[tuple[str, ...]] = ("scale",)
 
     def quantity(self, instant: Instant) -> Expr:
         return instant.lam
@@ -288,6 +298,7 @@ class AngularMomentumSquared(LeastSquares):
     scale: float = 1.0
     name: str = own_name()
     of_one: ClassVar[tuple[str, ...]] = ("scale",)
+    changing: ClassVar[tuple[str, ...]] = ("scale",)
 
     def residual(self, instant: Instant) -> Expr:
         return centroidal_momentum(instant.model, instant.q, instant.qd)[:3] / self.scale

@@ -7,21 +7,22 @@ off; no weight is negative. A term that shall be large returns its negative.
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import casadi as ca
 import numpy as np
 
 from ..._base.checks import all_positive, divide_by_scale, not_negative, number, numbers, positive
 from ..._base.extensible import Extensible, check_members
-from ..._base.types import Array, Expr, repr_in_message
+from ..._base.types import Expr, repr_in_message
 from ...dynamics.momentum import center_of_mass, center_of_mass_velocity, zero_moment_point
 from ...mechanism import Model
 from .instant import Instant
-from .values.parameters import Parameter, number_of_weight
+from .values.parameters import Parameter, number_in, number_of_weight
 
 MAXIMIZED = "; to make a quantity large, return its negative"
 """The remedy for a negative weight."""
@@ -73,6 +74,10 @@ class Term(Extensible):
 
     of_dofs: ClassVar[tuple[str, ...]] = ()
 
+    def number_of(self, key: str) -> Any:
+        """The number, or numbers, of an attribute."""
+        return getattr(self, key)
+
     @property
     def name(self) -> str:
         """The name in reports: that of the class, unless the class or the user gives another one."""
@@ -105,7 +110,7 @@ class Term(Extensible):
         It is called when the problem is made.
         """
         for key in self.of_dofs:
-            per_dof(getattr(self, key), model.nv, f"{type(self).__name__} {key}")
+            per_dof(self.number_of(key), model.nv, f"{type(self).__name__} {key}")
 
     def _check_members(self, here: str) -> None:
         """Raises TypeError or ValueError for members that are misspelled, missing, of a wrong kind, or without
@@ -122,24 +127,53 @@ class Term(Extensible):
 
 class Weighed(Term):
     """A term with a weight, a number or a `Parameter`, which must be finite and not negative. of_one: names of
-    attributes that are one number."""
+    attributes that are one number. changing: names of attributes that may be a `Parameter` too."""
 
     weight: float | Parameter
     of_one: ClassVar[tuple[str, ...]] = ()
+    changing: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         what = type(self).__name__
         weight = number_of_weight(self.weight, f"{what} weight")
         if not 0 <= number(weight, f"{what} weight") < np.inf:
             raise ValueError(f"{what} weight must be finite and not negative, got {repr_in_message(weight)}")
+        for key, parameter in self.parameters.items():
+            if parameter.free:
+                raise ValueError(
+                    f"{what} {key}: Parameter {repr_in_message(parameter.name)} is free between its bounds, and the "
+                    "solver would choose the bound that costs least: give it a value without bounds; ocp.fit finds "
+                    "parameters from measured motions"
+                )
         for key in self.of_one:
-            positive(getattr(self, key), f"{what} {key}")
+            positive(self.number_of(key), f"{what} {key}")
         self._check_scale()
 
     def _check_scale(self) -> None:
         for key in self.of_dofs:
             if key == "scale":
-                all_positive(getattr(self, key), f"{type(self).__name__} {key}")
+                all_positive(self.number_of(key), f"{type(self).__name__} {key}")
+
+    def number_of(self, key: str) -> Any:
+        """The number, or numbers, of an attribute: of a parameter, its value."""
+        value = getattr(self, key)
+        return number_in(value) if key in self.changing else value
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The attributes other than the weight that are parameters, by their names."""
+        found = {key: getattr(self, key) for key in self.changing}
+        return {key: value for key, value in found.items() if isinstance(value, Parameter)}
+
+    def with_values(self, values: Mapping[str, Any]) -> Self:
+        """The term with values, by the names of the parameters, in the place of its parameters."""
+        parameters = self.parameters
+        if not parameters:
+            return self
+        found = copy.copy(self)
+        for key, parameter in parameters.items():
+            object.__setattr__(found, key, values[parameter.name])
+        return found
 
     def _check_members(self, here: str) -> None:
         super()._check_members(here)
@@ -280,20 +314,24 @@ def base_size(model: Model) -> int:
     return model.joints[1].nv if model.joint_names[0] in model.floating_joints else 0
 
 
-def per_dof(value: Any, size: int, what: str) -> Array:
-    """One number, or one per degree of freedom, as an array of `size` numbers."""
+def per_dof(value: Any, size: int, what: str) -> Any:
+    """One number, or one per degree of freedom, as an array of `size` numbers; a column of symbols for symbols."""
+    if isinstance(value, ca.SX):
+        return value if value.numel() == size else ca.repmat(value, size)
     found = numbers(value, what)
     if found.size not in (1, size):
         raise ValueError(f"{what}: give one number, or nv = {size} (one per dof), got {found.size}")
     return np.array(np.broadcast_to(found, (size,)))
 
 
-def per_direction(value: Any, size: int, what: str) -> tuple[Array, Array]:
+def per_direction(value: Any, size: int, what: str) -> tuple[Any, Any]:
     """Magnitudes (size each) for negative and for positive torques.
 
     value: one number, or one per dof, for both directions; or pairs (lower, upper) with lower < 0 < upper, one per dof
-    (size x 2); the pair of a single dof may stand alone.
+    (size x 2); the pair of a single dof may stand alone. Symbols serve both directions.
     """
+    if isinstance(value, ca.SX):
+        return (per_dof(value, size, what),) * 2
     found = numbers(value, what)
     shape = np.shape(value.full() if isinstance(value, ca.DM) else value)
     if found.size == 2 * size and (size == 1 or shape == (size, 2)):

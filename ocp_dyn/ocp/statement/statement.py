@@ -22,7 +22,7 @@ from .custom_costs import Peak, TerminalCost
 from .footholds import Foothold, rigid
 from .ground.wrench_footholds import LoadedFoothold, WrenchFoothold
 from .guesses import FootPlan, Postures
-from .objectives import MAXIMIZED, Cost, RateCost
+from .objectives import MAXIMIZED, Cost, RateCost, Weighed
 from .path_constraints import PathConstraint
 from .periodic import ENTRIES, Periodic
 from .phases import TERMS, TRANSITIONS, BoundaryCondition, Continuous, Phase, Transition, members
@@ -67,7 +67,7 @@ class Resolved(NamedTuple):
     transitions: tuple[Transition, ...]
     """The transitions between phases, or `Continuous` ones."""
     parameters: tuple[Parameter, ...]
-    """The parameters, and those that are durations of phases."""
+    """The parameters, those that are durations of phases, and those of costs."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,7 +181,9 @@ class Statement:
                 f"got {len(transitions)}; the transition that closes a period goes to Periodic(transition=...)"
             )
         durations = [phase.shared_duration for phase in self.phases if phase.shared_duration is not None]
-        parameters = tuple(dict.fromkeys((*self.parameters, *durations)))
+        costs = (term for phase in self.phases for term in phase.objective if isinstance(term, Weighed))
+        of_costs = (parameter for cost in costs for parameter in cost.parameters.values())
+        parameters = tuple(dict.fromkeys((*self.parameters, *durations, *of_costs)))
         resolved = Resolved(
             integrator if isinstance(self.integrator, str) and not self.integrator else self.integrator,
             contact_level if isinstance(self.contact_level, str) and not self.contact_level else self.contact_level,

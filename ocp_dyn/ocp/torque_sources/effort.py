@@ -13,7 +13,7 @@ from ..._base.checks import is_pair, not_negative, number, positive
 from ..._base.types import Expr, repr_in_message
 from ...mechanism import Model
 from ..statement.instant import Instant
-from ..statement.objectives import Cost, LeastSquares, SlackCost, base_size, own_name
+from ..statement.objectives import Cost, LeastSquares, SlackCost, base_size, own_name, per_dof
 from ..statement.values.parameters import Parameter
 from .strengths import check_strength, fraction, limited, strengths, varies
 from .tendons import Tendon, check_tendons, muscle_power
@@ -28,43 +28,53 @@ class TorquePower(LeastSquares):
 
     power >= 2. With the power 2 it is activation squared; with 3 it stands for the endurance of muscles [Crowninshield
     and Brand, A physiologically based criterion of muscle force prediction in locomotion, J. Biomech. 14 (1981)]; high
-    powers spare the most loaded joint. Powers that are not even are rounded below activations of 0.001.
+    powers spare the most loaded joint. Powers that are not even, or that are a `Parameter`, are rounded below
+    activations of 0.001.
 
     strength [N m, N]: a number, one per entry of tau, or pairs (lower, upper) with lower < 0 < upper, one per entry of
-    tau; None: the torque limits of the model. A `TorqueCapacity`, or a function of the instant that returns both
-    magnitudes (nv), makes it depend on angle and speed. The change from one direction to the other is rounded over 1 %
-    of the strength.
+    tau; None: the torque limits of the model. A `Parameter` serves both directions. A `TorqueCapacity`, or a function
+    of the instant that returns both magnitudes (nv), makes it depend on angle and speed. The change from one direction
+    to the other is rounded over 1 % of the strength.
 
     >>> ocp.TorquePower(3, strength=[(-10.0, 6.0)]).integrand(instant)  # 3 N m of at most 6 N m: 0.5^3
     DM(0.124977)
     """
 
-    power: float = 3.0
+    power: Any = 3.0
     weight: float | Parameter = 1.0
     strength: Any = None
     name: str = own_name()
+    changing = ("power", "strength")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 2 <= number(self.power, "TorquePower power") < np.inf:
-            raise ValueError(f"TorquePower power must be at least 2 and finite, so that it is smooth, got {self.power}")
-        check_strength(self.strength, "TorquePower strength")
+        power = number(self.number_of("power"), "TorquePower power")
+        if not 2 <= power < np.inf:
+            raise ValueError(f"TorquePower power must be at least 2 and finite, so that it is smooth, got {power}")
+        check_strength(self.number_of("strength"), "TorquePower strength")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        if not varies(self.strength):
+        if "strength" in self.parameters:
+            per_dof(self.number_of("strength"), model.nv, "TorquePower strength")
+        elif not varies(self.strength):
             strengths(model, self.strength, "TorquePower strength")
 
     def residual(self, instant: Instant) -> Expr:
         dofs, lower, upper = limited(instant, self.strength, "TorquePower strength")
         a = fraction(instant.tau[dofs], lower, upper)
-        if self.power % 2 == 0:
+        if self._even:
             return a ** int(self.power / 2)
         return (a**2 + CORNER**2) ** (self.power / 4)
 
     def integrand(self, instant: Instant) -> Expr:
-        offset = 0.0 if self.power % 2 == 0 else CORNER**self.power
+        offset = 0.0 if self._even else CORNER**self.power
         residual = self.residual(instant)
         return ca.sumsqr(residual) - offset * residual.numel()
+
+    @property
+    def _even(self) -> bool:
+        """Whether the power is an even number, which needs no rounding; that of a parameter may become any."""
+        return not isinstance(self.power, ca.SX) and self.power % 2 == 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,7 +104,7 @@ def magnitude(x: Expr, width: Expr) -> Expr:
 
 def varies(value: Any) -> bool:
     """Whether a strength is a function of the instant, or an object with such a method `strengths`."""
-    return callable(value) or callable(getattr(value, "strengths", None))
+    return not isinstance(value, ca.SX) and (callable(value) or callable(getattr(value, "strengths", None)))
 
 
 def is_number(x: Any, value: float) -> bool:

@@ -8,13 +8,14 @@ from typing import Any
 
 import casadi as ca
 
+from ..._base.checks import divide_by_scale
 from ..._base.types import Expr
 from ...dynamics.passive_torques import passive_force
 from ...functions.function import function
 from ...mechanism import Model
 from ...mechanism.loads import SLIP_SPEED
 from ..statement.instant import Instant
-from ..statement.objectives import LeastSquares, base_size, own_name, per_dof
+from ..statement.objectives import LeastSquares, base_size, own_name
 from ..statement.values.parameters import Parameter
 
 
@@ -39,6 +40,7 @@ class PassiveTorqueSquared(LeastSquares):
     scale: Any = 1.0
     name: str = own_name()
     of_dofs = ("scale",)
+    changing = ("scale",)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
         super().check(model, feet)
@@ -56,5 +58,5 @@ class PassiveTorqueSquared(LeastSquares):
         else:  # made once for all stages, and for the equations of motion
             made = function(passive_force, model, signature="q qd -> tau_p", slip_speed=SLIP_SPEED)
             force = made(instant.q, rest)
-        scaled = force / ca.DM(per_dof(self.scale, model.nv, "PassiveTorqueSquared scale"))
+        scaled = divide_by_scale(force, self.scale, "PassiveTorqueSquared scale")
         return scaled[base_size(model) :]

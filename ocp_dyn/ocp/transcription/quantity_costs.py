@@ -93,13 +93,13 @@ def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list
         return
     following = (p + 1) % len(problem.phases)
     y, other = transcription.phases[following], problem.phases[following]
-    slots = {"x": x["tau"][-1], "x1": y["tau"][0], "T": x.duration} | _per_distance(transcription)
+    slots = {"tau": x["tau"][-1], "tau1": y["tau"][0], "T": x.duration} | _per_distance(transcription)
     slots |= {"T1": y.duration} if y is not x else {}
     slots |= weight_slots(transcription, terms) if problem.torque == "constant" else {}
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
         h = (z["T"] / per_phase(phase, z) + z.get("T1", z["T"]) / per_phase(other, z, NEXT)) / 2
-        before, after = (full_tau(problem, z[key]) for key in ("x", "x1"))
+        before, after = (full_tau(problem, z[key]) for key in ("tau", "tau1"))
         turned = transcription.mirror.qd(before) if last and transcription.mirror is not None else before
         if problem.torque == "linear":  # a jump would have no rate
             rows.constrain("continuous torque", (after - turned)[problem.actuated], scale=FORCE_SCALE)
@@ -118,9 +118,9 @@ def _cost(
 ) -> None:
     per = 1 / ca.fabs(distance_of(z)) if transcription.problem.per_distance else 1.0
     for term in terms:
-        name = term.name
-        integrand = scalar(call_user(name, term.rate_integrand, rate), f"cost {name!r}")
-        residual, factor = term.rate_residual(rate), weight_of(transcription, term, z) * h * per
+        name, factor, found = term.name, weight_of(transcription, term, z) * h * per, term.with_values(z)
+        integrand = scalar(call_user(name, found.rate_integrand, rate), f"cost {name!r}")
+        residual = found.rate_residual(rate)
         rows.cost(name, factor * integrand, [(factor, residual)] if residual is not None else [])
 
 

@@ -116,7 +116,8 @@ def _same(one: tuple[SX, Array, Array], other: tuple[SX, Array, Array]) -> bool:
 def integrand(phase: Phase, objective: Cost, instant: Instant) -> SX:
     """Integrand of an objective, checked because users write objectives."""
     here = f"phase {phase.name!r}: {type(objective).__name__} {objective.name!r}"
-    return scalar(call_user(here, objective.integrand, instant, values=instant.values), f"{here}: cost")
+    found = objective.with_values(instant.values)
+    return scalar(call_user(here, found.integrand, instant, values=instant.values), f"{here}: cost")
 
 
 def add_path(transcription: Transcription, p: int, phase: Phase) -> None:

@@ -120,7 +120,9 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
         for objective in costs:
             mean = sum((p.weight * integrand(phase, objective, p.instant) for p in points), start=SX(0))
             factor = weight_of(transcription, objective, z) * z["T"] / per_phase(phase, z) * per
-            residuals = [(factor * p.weight, objective.residual(p.instant)) for p in points]
+            residuals = [
+                (factor * p.weight, objective.with_values(p.instant.values).residual(p.instant)) for p in points
+            ]
             rows.cost(objective.name, factor * mean, [pair for pair in residuals if pair[1] is not None])
 
     block = transcription.program.block(phase.name, slots, body, **sizes(phase), **terms.sizes)

@@ -22,6 +22,7 @@ from ..nlp.program import Program, Slot, Variable
 from ..statement.footholds import Foothold, Held, PhaseConstraint, rigid, yaw_rotation
 from ..statement.ground.planes import SAME_PLANE
 from ..statement.ground.wrench_footholds import WrenchFoothold
+from ..statement.objectives import Weighed
 from ..statement.periodic import ENTRIES, height_range
 from ..statement.phases import Impact, Phase
 from ..statement.statement import Statement
@@ -157,9 +158,13 @@ def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
 
 
 def weight_slots(transcription: Transcription, terms: Iterable[Any]) -> dict[str, Slot]:
-    """The slots that the blocks of these costs have for their weights."""
+    """The slots that the blocks of these costs have for their weights and their own parameters."""
+    terms = list(terms)
     names = (transcription.problem.weights.parameter_of(term) for term in terms)
-    return {name: transcription.weights[name] for name in names if name}
+    own = (p.name for term in terms if isinstance(term, Weighed) for p in term.parameters.values())
+    return {name: transcription.weights[name] for name in names if name} | {
+        name: transcription.slots[name] for name in own
+    }
 
 
 def weight_of(transcription: Transcription, term: Any, z: Mapping[str, Expr]) -> Any:

@@ -31,7 +31,14 @@ REGULARIZATION, PENALTY = 1e-10, 1e-3
 solution; otherwise it is regular even if rows of J repeat others, as rows of walkers do. Refinement with the true
 matrix removes the difference."""
 
-REFINEMENTS, EXACT = 12, 1e-10
+WEAK = 1e-4
+"""Distance of a scaled bound, and its multiplier over the largest one, both below which it is weak: any change of p may
+make it active or inactive."""
+
+FLIPS = 50
+"""Largest number of weak bounds that are held or released, one after the other, for a one-sided derivative."""
+
+REFINEMENTS, EXACT = 40, 1e-10
 """Largest number of steps of iterative refinement, and the relative residual at which it ends."""
 UNDETERMINED = 1e-6
 """The residual above which the active constraints leave a derivative undetermined."""
@@ -65,20 +72,21 @@ class OptimumSystem:
     factors: ca.Linsol
 
     @staticmethod
-    def at(transcription: Transcription, program: Assembled, solution: Solution) -> OptimumSystem:
-        x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
+    def at(
+        transcription: Transcription, program: Assembled, solution: Solution, active: Bounds | None = None
+    ) -> OptimumSystem:
+        """The system of a solution; active: the bounds that hold, by default those whose multipliers tell so."""
+        x, lam_g = (solution.iterate[key] for key in ("x", "lam_g"))
         p, e = values_of(transcription, table_of(solution)), program.evaluator
         lower, upper = transcription.program.x_lower, transcription.program.x_upper
-        g = e.constraints(x, p).copy()
-        rows = np.flatnonzero(
-            (program.row_lower == program.row_upper) | _active(g, program.row_lower, program.row_upper, lam_g)
-        )
+        of_x, of_rows = active or active_bounds(transcription, program, solution, p)[0]
+        rows = np.flatnonzero((program.row_lower == program.row_upper) | of_rows)
         pattern, order = symmetric_nonzeros(e.hessian_pattern)
         W = DM(pattern, e.hessian(x, p, 1.0, lam_g)[order])
         J = DM(e.jacobian_pattern, e.jacobian(x, p).copy())
         appears = np.zeros(x.size, dtype=bool)  # a free place of a foot across the plane of a model is in no row
         appears[[*pattern.get_col(), *e.jacobian_pattern.get_col()]] = True
-        free = np.flatnonzero((lower < upper) & appears & ~_active(x, lower, upper, lam_x))
+        free = np.flatnonzero((lower < upper) & appears & ~of_x)
         inner, part = W[free.tolist(), free.tolist()], J[rows.tolist(), free.tolist()]
         top = inner + PENALTY * (part.T @ part)
         matrix = ca.sparsify(ca.blockcat([[top, part.T], [part, -REGULARIZATION * DM.eye(len(rows))]]))
@@ -100,6 +108,10 @@ class OptimumSystem:
         dlam_x[self.free] = 0.0
         columns = zip(dx.T, dlam_x.T, dlam_g.T, (side[2] for side in sides), residuals, strict=True)
         return [ParameterDerivatives(*column) for column in columns]
+
+    def rates(self, k: int, d: ParameterDerivatives) -> Array:
+        """Derivatives of all rows by p_k, along these derivatives of x."""
+        return np.asarray(self._by_parameter(k)[1] + _product(self.J, d.x[:, None])[:, 0])
 
     def _solved(self, top: Array, bottom: Array) -> tuple[Array, Array]:
         """The solutions for these right-hand sides, one per column, and their relative residuals: the best of the
@@ -132,6 +144,58 @@ class OptimumSystem:
             sides.append((gradient, g, e.objective(self.x, p) + float(self.lam_g @ g)))
         (a, b, c), (a_, b_, c_) = sides
         return (a - a_) / (2 * h), (b - b_) / (2 * h), (c - c_) / (2 * h)
+
+
+Bounds = tuple[Array, Array]
+"""Masks of bounds: of the entries of x, and of the rows."""
+
+
+def active_bounds(
+    transcription: Transcription, program: Assembled, solution: Solution, p: Array
+) -> tuple[Bounds, Bounds, Bounds]:
+    """The active bounds of a solution; the weak ones, which have neither a distance nor a multiplier; and which of all
+    bounds are nearer to their lower than to their upper end."""
+    x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
+    g = program.evaluator.constraints(x, p).copy()
+    parts = (
+        (x, transcription.program.x_lower, transcription.program.x_upper, lam_x),
+        (g, program.row_lower, program.row_upper, lam_g),
+    )
+    weak, low, size = [], [], max(1.0, float(np.abs(lam_g).max(initial=0.0)))
+    for value, lower, upper, lam in parts:
+        gap = np.minimum(value - lower, upper - value)
+        weak.append((lower < upper) & (gap < WEAK) & (np.abs(lam) < WEAK * size))
+        low.append(value - lower < upper - value)
+    return (_active(*parts[0]), _active(*parts[1])), (weak[0], weak[1]), (low[0], low[1])
+
+
+def one_sided(
+    transcription: Transcription, program: Assembled, solution: Solution, k: int, sign: float
+) -> ParameterDerivatives:
+    """The derivatives by p_k towards larger (sign 1) or smaller (-1) values.
+
+    Every weak bound is either held, with a multiplier that grows from zero to its side, or left, to the inside: the
+    conditions of the quadratic program that the direction solves [Fiacco 1983, ch. 2]. Bounds that break their
+    condition change sides one by one, the worst first. The residual is infinite if they do not come to rest.
+    """
+    p = values_of(transcription, table_of(solution))
+    active, weak, low = active_bounds(transcription, program, solution, p)
+    held = (active[0].copy(), active[1].copy())
+    for _ in range(FLIPS):
+        system = OptimumSystem.at(transcription, program, solution, held)
+        d = system.slopes([k])[0]
+        moves = (sign * d.x, sign * system.rates(k, d)), (sign * d.lam_x, sign * d.lam_g)
+        worst, place = 1e-6 * max(1.0, float(np.abs(d.x).max(initial=0.0))), None
+        for part in (0, 1):
+            inward = np.where(low[part], 1.0, -1.0)
+            broken = np.where(held[part], moves[1][part] * inward, -moves[0][part] * inward)
+            broken = np.where(weak[part], broken, 0.0)
+            if broken.size and broken.max() > worst:
+                worst, place = float(broken.max()), (part, int(broken.argmax()))
+        if place is None:
+            return d
+        held[place[0]][place[1]] ^= True
+    return d._replace(residual=np.inf)
 
 
 def _product(matrix: DM, columns: Array) -> Array:

@@ -12,7 +12,7 @@ give by differentiation [A. Fiacco, Introduction to Sensitivity and Stability An
 
 with W the Hessian of the Lagrangian. Derivatives by x are exact, as in the solver; derivatives by p are central
 differences of exact gradients. A bound that is active with a multiplier of zero has two one-sided derivatives: it is
-treated as free. A variable that is in no row and in no cost keeps its value.
+treated as free, unless a side is asked for. A variable that is in no row and in no cost keeps its value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments
+from ..._base.checks import choice, named_arguments
 from ..._base.types import Array, Indices, is_one_of, repr_in_message, suggestion
 from ..analysis.active_set import table_of
 from ..nlp.blocks import numbers_of
@@ -35,8 +35,19 @@ from ..statement.statement import Statement
 from ..transcription.collect import collect
 from ..transcription.variables import Transcription
 from .attempt import prepare
-from .optimum_system import DIFFERENCE_STEP, UNDETERMINED, OptimumSystem, ParameterDerivatives, at_values, values_of
+from .optimum_system import (
+    DIFFERENCE_STEP,
+    UNDETERMINED,
+    OptimumSystem,
+    ParameterDerivatives,
+    at_values,
+    one_sided,
+    values_of,
+)
 from .parameter_values import by_name
+
+SIDES = {"up": 1.0, "down": -1.0}
+"""Signs of the change of a parameter, by the side of a derivative."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +148,16 @@ class Sensitivities(Mapping[str, Any]):
 
 
 @named_arguments
-def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> Sensitivities:
+def sensitivities(problem: Statement, solution: Solution, *parameters: str, side: str = "both") -> Sensitivities:
     """Derivatives of a converged solution of this problem by its parameters, or by the parameters that are named.
 
     Parameters are the declared parameters that are not free, and `speed` and the entries of the step, such as
     `step_length`, if they are numbers; if they are named also weights of costs, "weight of TorqueSquared". ValueError
     for a solution that has not converged, or of another problem; KeyError for an unknown name. Costs one factorization.
+
+    side: where a bound is about to become active or inactive the motion has a kink, with two derivatives: "up", towards
+    larger values of each parameter, "down", towards smaller ones; they cost some factorizations for every parameter.
+    "both" takes bounds without a multiplier as free.
 
     >>> def ends(start, end):
     ...     return ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0
@@ -153,6 +168,7 @@ def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> S
     >>> round(slope.objective, 1)  # the cost is 12 angle^2
     24.1
     """
+    choice(side, ("both", *SIDES), "side")
     if not isinstance(solution, Solution):
         raise TypeError(
             f"sensitivities belong to a Solution, such as problem.solve() gives, got {repr_in_message(solution)}"
@@ -171,13 +187,16 @@ def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> S
         if not is_one_of(name, known):
             names = ", ".join(known) or "none"
             raise KeyError(f"no parameter {repr_in_message(name)}; there are {names}{suggestion(name, known)}")
-    system = OptimumSystem.at(t, program, solution)
+    p = values_of(t, table)
     chosen = {
         name: known[name] for name in parameters or (name for name in known if name in t.slots or name not in t.weights)
     }
     places = [int(k) for index in chosen.values() for k in index]
-    derivatives = system.slopes(places)
-    found = iter(_slope(t, program, solution, system.p, k, d) for k, d in zip(places, derivatives, strict=True))
+    if side == "both":
+        derivatives = OptimumSystem.at(t, program, solution).slopes(places)
+    else:
+        derivatives = [one_sided(t, program, solution, k, SIDES[side]) for k in places]
+    found = iter(_slope(t, program, solution, p, k, d) for k, d in zip(places, derivatives, strict=True))
     slopes = {name: [next(found) for _ in index] for name, index in chosen.items()}
     return Sensitivities(problem, solution, slopes, max([0.0, *(d.residual for d in derivatives)]))
 

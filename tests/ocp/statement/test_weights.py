@@ -123,6 +123,17 @@ def test_costs_of_one_name():
     assert cost == pytest.approx(direct.cost["TorqueSquared"], rel=1e-6)
 
 
+def test_equal_numbers_of_two_costs_of_one_class_are_two_weights():
+    both = [ocp.TorqueSquared(0.3), ocp.TorqueSquared(0.3, scale=[(-2.0, 6.0)])]
+    parts = [ocp.Phase(f"{k}", 4, 0.4, objective=both) for k in range(2)]
+    problem = ocp.Problem(wheel, parts, boundary=[rest], terminal=[near])
+    assert dict(problem.weights) == {"TorqueSquared": 0.3, "TorqueSquared#2": 0.3, "near": 40.0}
+    alone = [replace(part, objective=both[:1]) for part in parts]
+    alone = ocp.Problem(wheel, alone, boundary=[rest], terminal=[near]).solve(progress=False)
+    without = problem.solve(values={"weight of TorqueSquared#2": 0.0}, progress=False)
+    assert without.objective == pytest.approx(alone.objective, rel=1e-6)
+
+
 def test_a_parameter_is_the_weight_of_several_costs():
     effort = ocp.Parameter("weight of effort", 0.5)
     problem = turn(ocp.TorqueSquared(effort), ocp.JerkSquared(effort))

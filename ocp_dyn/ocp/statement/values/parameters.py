@@ -109,6 +109,11 @@ class Parameter:
         return self.bounds is not None
 
 
+def number_in(value: Any) -> Any:
+    """The number, or numbers, of an attribute that may be a Parameter."""
+    return value.value if isinstance(value, Parameter) else value
+
+
 def number_of_weight(weight: Any, what: str) -> Any:
     """The number of a weight that may be a Parameter, as it was given; what: its name in messages.
 

@@ -7,7 +7,7 @@ zero switches its cost off: the program is built without the cost.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -39,10 +39,10 @@ class CostWeight(NamedTuple):
 class Weights(Mapping[str, float]):
     """The weights of a problem's costs by name; `problem.weights`.
 
-    Costs of one name and one number, such as those that stand in several phases, have one weight. Another number under
-    the same name makes a second one, `TorqueSquared#2`. A weight that is given as a `Parameter` has the name of the
-    parameter, without "weight of " at its beginning. Values of "weight of NAME" in `problem.solve(values=...)` and
-    `problem.with_weights` change them.
+    Costs of one name and one number that stand in several phases have one weight. Another number under the same name,
+    or a second cost in the same phase, makes a second one, `TorqueSquared#2`. A weight that is given as a `Parameter`
+    has the name of the parameter, without "weight of " at its beginning. Values of "weight of NAME" in
+    `problem.solve(values=...)` and `problem.with_weights` change them.
 
     >>> problem = turn(ocp.TorqueSquared(2.0), ocp.AccelerationSquared(0.5))
     >>> dict(problem.weights)
@@ -124,10 +124,13 @@ def weights_of(statement: Any) -> Weights:
     """
     declared = {parameter.name: parameter for parameter in statement.resolved.parameters}
     groups: dict[Any, list[Any]] = {}
-    for term in _weighed(statement):
-        key = id(term.weight) if isinstance(term.weight, Parameter) else (_name_of(term), float(term.weight))
-        found = groups.setdefault(key, [])
-        found += [] if any(term is other for other in found) else [term]
+    for terms in _weighed(statement):
+        before: list[Any] = []
+        for term in terms:
+            key = id(term.weight) if isinstance(term.weight, Parameter) else (_name_of(term), float(term.weight))
+            found = groups.setdefault((key, before.count(key)), [])
+            found += [] if any(term is other for other in found) else [term]
+            before += [] if isinstance(term.weight, Parameter) else [key]
     entries: list[CostWeight] = []
     taken: dict[str, int] = {}
     for terms in groups.values():
@@ -207,15 +210,15 @@ def is_switched_off(statement: Any, name: str) -> bool:
     return is_one_of(name, off)
 
 
-def _weighed(statement: Any) -> Iterator[Any]:
-    """All costs of a statement; impacts without a cost are left out."""
+def _weighed(statement: Any) -> Iterator[Sequence[Any]]:
+    """The costs of a statement: those of every phase, every transition with a cost, and of the end."""
     for phase in statement.phases:
-        yield from (term for term in phase.objective if isinstance(term, OBJECTIVES))
+        yield [term for term in phase.objective if isinstance(term, OBJECTIVES)]
     closing = [] if statement.periodic is None else [statement.periodic.transition]
     for transition in (*statement.resolved.transitions, *closing):
         if isinstance(transition, Impact) and transition.weight:
-            yield transition
-    yield from statement.terminal
+            yield [transition]
+    yield statement.terminal
 
 
 def _name_of(term: Any) -> str:
