@@ -373,7 +373,7 @@ def test_missing_limits_are_told():
     with pytest.raises(ValueError, match="no largest speed of joint1, joint2: give speed="):
         ocp.MetabolicRate(strength=3.0).integrand(x)
     solution = turn(ocp.TorqueSquared(), intervals=3).solve(progress=False)
-    with pytest.raises(TypeError, match="rate must be a JointWork or a MetabolicRate"):
+    with pytest.raises(TypeError, match="rate must be a JointWork, a MetabolicRate"):
         solution.metabolic_rate(ocp.TorqueSquared())
     with pytest.raises(TypeError, match="rest must be a RestingRate"):
         solution.metabolic_rate(rest=1.2)
