@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 from casadi import DM
+from numpy.typing import NDArray
 
 from ..._base.types import Array, Indices
 from ..analysis.active_set import table_of
@@ -146,7 +147,7 @@ class OptimumSystem:
         return (a - a_) / (2 * h), (b - b_) / (2 * h), (c - c_) / (2 * h)
 
 
-Bounds = tuple[Array, Array]
+Bounds = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Masks of bounds: of the entries of x, and of the rows."""
 
 
