@@ -14,6 +14,7 @@ from . import replay as replay
 from . import simulation as simulation
 from . import viz as viz
 from . import walking as walking
+from ._base.checks import name_arguments_of as _name_arguments_of
 from ._base.files import csv_rows as _csv_rows
 from ._base.types import ModelError as ModelError
 from ._base.types import ModelWarning as ModelWarning
@@ -201,6 +202,8 @@ from .spatial_algebra.rotations import quaternion_matrix as quaternion_matrix
 from .spatial_algebra.rotations import rpy_matrix as rpy_matrix
 from .spatial_algebra.spatial import Inertia as Inertia
 from .spatial_algebra.spatial import Transform as Transform
+
+_name_arguments_of({"Model": Model, "ModelBuilder": ModelBuilder})
 
 _ELSEWHERE = {row["theirs"]: row["ours"] for row in _csv_rows(_Path(__file__).with_name("names_elsewhere.csv"))}
 """Names of Pinocchio, spatial_v2, RBDL and MuJoCo, and ours, for the message about a name that is not here."""

@@ -13,15 +13,15 @@ J. Biomech. Eng. 120, 1998].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import SX
 
 from ._base.checks import call_user, expression, function, named_arguments, numbers, positive, whole
+from ._base.display import Tabular
 from ._base.types import Array, repr_in_message
 from .integrators import flow_step, scheme
 
@@ -43,6 +43,23 @@ class NoGait(ValueError):
     """
 
 
+class Multipliers(np.ndarray, Tabular):
+    """Floquet multipliers: an array of complex numbers, largest first, that `print` and notebooks show as a table."""
+
+    @classmethod
+    def of(cls, derivative: Array) -> Multipliers:
+        """The eigenvalues of the derivative of a map."""
+        values = np.linalg.eigvals(derivative) if derivative.size else np.zeros(0)
+        return values[np.argsort(-np.abs(values), kind="stable")].view(cls)
+
+    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        head = "multiplier", "magnitude", "angle [deg]"
+        return head, [(f"{x:.4g}", f"{abs(x):.4g}", f"{np.degrees(np.angle(x)):.4g}") for x in np.asarray(self).ravel()]
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+
 @dataclass(frozen=True, eq=False)
 class LimitCycle:
     """A periodic gait: state x (n) at the start of a step, period T [s], dP/dx (n x n), its eigenvalues, the path.
@@ -60,7 +77,7 @@ class LimitCycle:
     x: Array
     period: float
     derivative: Array
-    multipliers: Any
+    multipliers: Multipliers
     t: Array
     states: Array
     residual: float
@@ -169,10 +186,8 @@ class StepMap:
                 "no gait; start from another guess"
             )
         P = turn @ (by_x - rate @ (slope @ by_x) / closing)
-        values: Any = np.linalg.eigvals(P)
-        values = values[np.argsort(-np.abs(values), kind="stable")]
         t = np.linspace(0.0, z[-1], self.steps + 1)
-        return LimitCycle(z[:-1], float(z[-1]), P, values, t, states, residual)
+        return LimitCycle(z[:-1], float(z[-1]), P, Multipliers.of(P), t, states, residual)
 
 
 @named_arguments

@@ -9,6 +9,7 @@ import math
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import threading
 import time
@@ -26,6 +27,9 @@ SIZE_MB = 512
 
 Beyond it the least recently used files are removed, when another is built.
 """
+
+LIBRARY = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+"""Ending of the names of shared libraries on this system."""
 
 RECENT = 600.0
 """Time after its last use during which a file is never removed, much longer than a process needs to load it [s]."""
@@ -134,7 +138,7 @@ def _remove_own(process: int, path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def find(cache: Path, key: str, suffix: str = ".so") -> Path | None:
+def find(cache: Path, key: str, suffix: str = LIBRARY) -> Path | None:
     """The complete file of `key`, or None. Removes what has its name and is no regular file that this user can read, or
     has a content that does not fit the digest in its name.
 

@@ -6,7 +6,6 @@ check that succeeds returns the value, numbers as plain Python floats and ints: 
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import math
 import sys
@@ -31,6 +30,8 @@ CONVERSION_ERRORS = (TypeError, ValueError, ArithmeticError, AttributeError, Run
 """Exceptions that CasADi and numpy raise if an object cannot be converted to a matrix."""
 
 truth = _types.truth
+
+ROOT = __name__.partition(".")[0]
 
 NAMES_LISTED = 12
 """Largest number of names that a message lists."""
@@ -199,15 +200,20 @@ def all_known(names: Iterable[Any], valid: Iterable[str], what: str, kind: str) 
         raise KeyError(*faults)
 
 
+def refuse_unknown(given: Iterable[str], names: Iterable[str], called: str) -> None:
+    """Raises TypeError, with the nearest name, for an argument that is not among the names."""
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{called} has no argument {name!r}{suggestion(name, names)}")
+
+
 def named_fields(made: type[C]) -> type[C]:
-    """A decorator of dataclasses, above `@dataclass`: an argument of a wrong name suggests the nearest field."""
+    """A decorator of classes, above `@dataclass`: an argument of a wrong name suggests the nearest field."""
     init = made.__init__
 
     @wraps(init)
     def checked(self: Any, *args: Any, **given: Any) -> None:
-        for name in given:
-            if name not in fields:
-                raise TypeError(f"{made.__name__} has no argument {name!r}{suggestion(name, fields)}")
+        refuse_unknown(given, fields, made.__name__)
         init(self, *args, **given)
 
     fields = tuple(inspect.signature(init).parameters)[1:]
@@ -216,25 +222,49 @@ def named_fields(made: type[C]) -> type[C]:
 
 
 def named_arguments(called: F) -> F:
-    """A decorator of functions: an argument of a wrong name suggests the nearest one."""
-    names = tuple(inspect.signature(called).parameters)
+    """A decorator of functions and methods: an argument of a wrong name suggests the nearest one."""
+    code = called.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @wraps(called)
     def checked(*args: Any, **given: Any) -> Any:
-        for name in given:
-            if name not in names:
-                raise TypeError(f"{called.__name__} has no argument {name!r}{suggestion(name, names)}")
+        if given:
+            refuse_unknown(given, names, called.__qualname__)
         return called(*args, **given)
 
     return cast(F, checked)
 
 
-def name_fields_of(package: dict[str, Any]) -> None:
-    """`named_fields` for all dataclasses of a package. package: `globals()` of it, at the end of its `__init__.py`."""
+def name_arguments_of(package: dict[str, Any]) -> None:
+    """`named_fields` for all classes of a package, and `named_arguments` for their public methods, unless they hand
+    further arguments on.
+
+    package: `globals()` of it, at the end of its `__init__.py`.
+    """
     for made in package.values():
-        init = vars(made).get("__init__") if isinstance(made, type) and dataclasses.is_dataclass(made) else None
-        if init is not None and not hasattr(init, "__wrapped__"):
-            named_fields(made)
+        if isinstance(made, type) and not issubclass(made, BaseException):
+            if _takes_names(vars(made).get("__init__")):
+                named_fields(made)
+            for owner in made.__mro__:
+                if owner.__module__.startswith(ROOT):
+                    _name_arguments_of_methods(owner)
+
+
+def _name_arguments_of_methods(made: type) -> None:
+    for name, member in [*vars(made).items()]:
+        bound = isinstance(member, (classmethod, staticmethod))
+        method = member.__func__ if bound else member
+        if _takes_names(method) and not name.startswith("_"):
+            named = named_arguments(method)
+            setattr(made, name, type(member)(named) if bound else named)
+
+
+def _takes_names(method: Any) -> bool:
+    """Whether a method has arguments with names, and none that it hands on; False for one that was checked before."""
+    if not inspect.isfunction(method) or hasattr(method, "__wrapped__"):
+        return False
+    code = method.__code__
+    return not code.co_flags & inspect.CO_VARKEYWORDS and code.co_argcount + code.co_kwonlyargcount > 1
 
 
 def listed_names(value: Any, what: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ from html import escape
 from importlib import import_module
 from typing import Any, ClassVar, TypeVar, overload
 
-from .types import ModelError
+import numpy as np
+
+from .types import Array, ModelError, repr_in_message
 
 CELL = "text-align: left; padding: 1px 10px 1px 0; vertical-align: top"
 """Style of a cell of a table; notebooks would align it to the right."""
@@ -132,11 +135,87 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
+class Tabular:
+    """An object that `print` and notebooks show as a table, with a head and lines of texts."""
+
+    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        """Head of the table, and the lines below it."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        head, lines = self.head_and_lines()
+        return aligned([head, *lines])
+
+    def _repr_html_(self) -> str:
+        return table(*self.head_and_lines())
+
+
+@dataclass(frozen=True)
+class Table(Tabular):
+    """A table of texts that was made for display."""
+
+    head: Sequence[str]
+    lines: list[tuple[str, ...]]
+
+    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        return self.head, self.lines
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+MOST_ROWS, MOST_COLUMNS, MOST_NAMES = 10, 7, 40
+"""Largest numbers of rows, of columns and of arrays that a table shows; the middle of larger ones is left out."""
+
+
+class Columns(dict[str, Array], Tabular):
+    """Columns of numbers by name, a dict that `print` and notebooks show as a table; the middle of a long or wide one
+    is left out."""
+
+    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        rows = max((len(column) for column in self.values()), default=0)
+        names = _ends([*self], MOST_COLUMNS)
+        shown = [_ends([f"{x:.4g}" for x in self[name]], MOST_ROWS) if name in self else [] for name in names]
+        longest = max(map(len, shown), default=0)
+        lines = [tuple(column[k] if column else LEFT_OUT for column in shown) for k in range(longest)]
+        size = f"{rows} rows, {len(self)} columns"
+        return names, [*lines, (size, *[""] * (len(names) - 1))]
+
+    __str__ = __repr__ = Tabular.__str__
+
+
+class Listing(dict[str, Any], Tabular):
+    """Values by name, a dict that `print` and notebooks show with a line for each; arrays by their shape and range."""
+
+    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        names = _ends([*self], MOST_NAMES)
+        return ("name", "value"), [(name, _short(self[name]) if name in self else "") for name in names]
+
+    __str__ = __repr__ = Tabular.__str__
+
+
+def _short(value: Any) -> str:
+    """A value as a text of one line."""
+    if isinstance(value, np.ndarray) and value.size > 1:
+        return f"{' x '.join(map(str, value.shape))} numbers from {value.min():.4g} to {value.max():.4g}"
+    text = f"{value:.6g}" if isinstance(value, float) else repr_in_message(value)
+    return text.strip("'") if isinstance(value, str) else text
+
+
+LEFT_OUT = "..."
+
+
+def _ends(texts: list[str], most: int) -> list[str]:
+    """The texts, or the first and last ones of more than `most`."""
+    half = most // 2
+    return texts if len(texts) <= most else [*texts[: most - half], LEFT_OUT, *texts[-half:]]
+
+
 E = TypeVar("E")
 
 
 @dataclass(frozen=True, eq=False)
-class Entries(Sequence[E]):
+class Entries(Sequence[E], Tabular):
     """A sequence of entries that `print` and notebooks show as a table, with a line for one or several of them."""
 
     entries: tuple[E, ...]
@@ -147,6 +226,9 @@ class Entries(Sequence[E]):
         """Lines of the table, below its head; all texts."""
         raise NotImplementedError
 
+    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        return self.head, self.lines()
+
     @overload
     def __getitem__(self, k: int) -> E: ...
     @overload
@@ -156,12 +238,6 @@ class Entries(Sequence[E]):
 
     def __len__(self) -> int:
         return len(self.entries)
-
-    def __str__(self) -> str:
-        return aligned([self.head, *self.lines()])
-
-    def _repr_html_(self) -> str:
-        return table(self.head, self.lines())
 
 
 def folded(summary: str, content: str, opened: bool = False) -> str:
@@ -192,6 +268,31 @@ class Progress:
                 self._publish({"text/plain": text}, {}, transient={"display_id": self._id}, update=again)
         except (OSError, ValueError):
             self.on = False
+
+
+REPORT_INTERVAL = 2.0
+"""Time after which a `Count` reports, and between two of its reports [s]."""
+
+
+class Count:
+    """Progress of a work of equal parts that may take long: "writing ID; 3 of 12 functions, 4 s".
+
+    Nothing is said before REPORT_INTERVAL has passed. total: number of the parts, once known; done: those that are
+    finished.
+    """
+
+    def __init__(self, say: Callable[[str], None], total: int = 0, parts: str = "functions") -> None:
+        self.total, self.done = total, 0
+        self._say, self._parts = say, parts
+        self._begin = self._said = time.monotonic()
+
+    def tell(self, what: str, ahead: float = 0.0) -> None:
+        """Says what comes next, if it is time. ahead: time that it will take [s]; what takes long is said at once."""
+        now = time.monotonic()
+        if now - self._said > REPORT_INTERVAL or ahead > REPORT_INTERVAL:
+            self._said = now
+            so_far = f"; {self.done} of {self.total} {self._parts}, {now - self._begin:.0f} s" if self.total else ""
+            self._say(f"{what}{so_far}")
 
 
 def notebook_publisher() -> Any:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from .._base.display import Displayed, table
+from .._base.display import Displayed, Tabular, aligned, table
 from .data import PERCENT, UNITS, GaitData
 from .reference import FIGURES, FOLDER, ON_GROUND, GaitReference
 
@@ -72,6 +72,20 @@ class Expected(NamedTuple):
         return f"{self.figure.replace('_', ' ')} {self.value:.3g} (people {self.mean:.3g}{spread})"
 
 
+class ExpectedFigures(list[Expected], Tabular):
+    """Figures of a walk beside measured ones; a list that `print` and notebooks show as a table."""
+
+    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        return FIGURE_HEAD, [
+            (e.figure.replace("_", " "), f"{e.value:.3g}",
+             f"{e.mean:.3g}" + (f" ± {e.sd:.2g}" if np.isfinite(e.sd) else ""),
+             f"{e.deviation:+.0f} %", e.source)
+            for e in self
+        ]  # fmt: skip
+
+    __str__ = __repr__ = Tabular.__str__
+
+
 @dataclass(frozen=True, eq=False)
 class GaitComparison(Displayed):
     """A walk beside measurements, from `Gait.compare`; `print` shows it as a table.
@@ -91,7 +105,7 @@ class GaitComparison(Displayed):
     caption: str
     source: str
     curves: tuple[CurveAgreement, ...]
-    figures: tuple[Expected, ...]
+    figures: ExpectedFigures
 
     def __getitem__(self, curve: str) -> CurveAgreement:
         found = {agreement.curve: agreement for agreement in self.curves}
@@ -122,19 +136,10 @@ class GaitComparison(Displayed):
             for a in self.curves
         ]
 
-    def figure_rows(self) -> list[tuple[str, ...]]:
-        """A line for every figure: name, value, measured mean and standard deviation, deviation, source."""
-        return [
-            (e.figure.replace("_", " "), f"{e.value:.3g}",
-             f"{e.mean:.3g}" + (f" ± {e.sd:.2g}" if np.isfinite(e.sd) else ""),
-             f"{e.deviation:+.0f} %", e.source)
-            for e in self.figures
-        ]  # fmt: skip
-
     def __str__(self) -> str:
-        parts = [f"{self.title}, beside {self.caption}", _text([HEAD, *self.rows()])]
+        parts = [f"{self.title}, beside {self.caption}", aligned([HEAD, *self.rows()])]
         if self.figures:
-            parts.append(_text([FIGURE_HEAD, *self.figure_rows()]))
+            parts.append(str(self.figures))
         return "\n\n".join(parts)
 
     def __repr__(self) -> str:
@@ -142,7 +147,7 @@ class GaitComparison(Displayed):
 
     def _card_html(self) -> str:
         curves = table(HEAD, self.rows())
-        return curves + table(FIGURE_HEAD, self.figure_rows()) if self.figures else curves
+        return curves + self.figures._repr_html_() if self.figures else curves
 
     def _repr_png_(self) -> None:
         """No picture: `Gait.plot` draws one."""
@@ -150,11 +155,6 @@ class GaitComparison(Displayed):
 
 def _shown(value: float, form: str) -> str:
     return format(value, form) if np.isfinite(value) else "-"
-
-
-def _text(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
 def compare(gait: GaitData, reference: GaitReference) -> GaitComparison:
@@ -166,7 +166,8 @@ def compare(gait: GaitData, reference: GaitReference) -> GaitComparison:
         Expected(figure, gait.figures[figure], reference.numbers[key], np.nan, reference.name)
         for key, figure in FIGURES.items() if key in reference.numbers and figure in gait.figures
     ]  # fmt: skip
-    return GaitComparison(gait.title, reference.caption, reference.source, agreements, (*own, *expected(gait.figures)))
+    figures = ExpectedFigures([*own, *expected(gait.figures)])
+    return GaitComparison(gait.title, reference.caption, reference.source, agreements, figures)
 
 
 def _agreement(gait: GaitData, reference: GaitReference, name: str) -> CurveAgreement:
@@ -222,7 +223,7 @@ def measured_figures() -> tuple[Measured, ...]:
     return tuple(Measured(r["quantity"], r["source"], *[float(r[k] or "nan") for k in keys]) for r in lines)
 
 
-def expected(figures: Mapping[str, float]) -> list[Expected]:
+def expected(figures: Mapping[str, float]) -> ExpectedFigures:
     """Measured figures for a walk with these figures: interpolated between the speeds of each source.
 
     Sources on another slope (by more than 0.01) are left out, and those whose speeds end more than `REACH` away. All
@@ -230,7 +231,7 @@ def expected(figures: Mapping[str, float]) -> list[Expected]:
     the ground together, and nothing at speeds in m/s of legs shorter than `ADULT_LEG`.
     """
     if figures.get("double_support_percent", 1.0) <= 0:
-        return []
+        return ExpectedFigures()
     adult = figures.get("leg_length_m", ADULT_LEG) >= ADULT_LEG
     groups: dict[tuple[str, str], list[Measured]] = {}
     for line in measured_figures():
@@ -242,10 +243,10 @@ def expected(figures: Mapping[str, float]) -> list[Expected]:
         by_size = not np.isfinite(lines[0].speed)
         if at is not None and (adult or by_size):
             found.append(Expected(quantity, figures[quantity], *at, source))
-    return found
+    return ExpectedFigures(found)
 
 
-def outside(figures: Mapping[str, float]) -> list[Expected]:
+def outside(figures: Mapping[str, float]) -> ExpectedFigures:
     """Figures that lie outside the measured bands, two standard deviations to both sides of the mean, of all sources
     that tell one at this speed and slope; each beside the source that comes nearest. Moments per mass are not judged:
     they grow with the length of the legs, and those that are known by speed are of children."""
@@ -253,11 +254,11 @@ def outside(figures: Mapping[str, float]) -> list[Expected]:
     for e in expected(figures):
         if np.isfinite(e.sd) and e.sd > 0 and not e.figure.endswith(GROWING):
             known.setdefault(e.figure, []).append(e)
-    return [
+    return ExpectedFigures(
         min(beside, key=lambda e: abs(e.value - e.mean) / e.sd)
         for beside in known.values()
         if all(e.outside for e in beside)
-    ]
+    )
 
 
 def _at(lines: list[Measured], figures: Mapping[str, float]) -> tuple[float, float] | None:

@@ -10,7 +10,7 @@ from typing import Any
 from .._base.checks import name_among
 from .._base.display import Displayed, plot, table
 from .._base.types import Array
-from .compare import Expected, GaitComparison, compare, expected, outside
+from .compare import ExpectedFigures, GaitComparison, compare, expected, outside
 from .data import PERCENT, UNITS
 from .reference import gait_reference, write_table
 
@@ -90,14 +90,14 @@ class Gait(Displayed):
         """
         return compare(self, gait_reference(reference))
 
-    def expected(self) -> list[Expected]:
+    def expected(self) -> ExpectedFigures:
         """Figures of this walk beside those of people at this speed and slope, from several publications.
 
         A list of (figure, value, mean, sd, source); sd is nan where it was not published.
         """
         return expected(self.numbers())
 
-    def outside(self) -> list[Expected]:
+    def outside(self) -> ExpectedFigures:
         """Figures of this walk that lie outside the measured bands: more than two standard deviations from the mean of
         every source that tells them at this speed and slope. `print` names them.
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from casadi import DM, MX, SX
 
+from .._base.checks import refuse_unknown
 from .._base.types import Expr, check_kind, matrix, names_in_message, numbers, repr_in_message, truth
 from . import Model
 from .loads import check_loads, refuse_parts
@@ -54,13 +55,16 @@ def checks_arguments(
         optional = {name for name, parameter in parameters.items() if parameter.default is None}
         matrices = [name for name in (*ROW_COUNTS, "f_ext") if name in parameters and name not in own]
         flags = [name for name in FLAG_NAMES if name in parameters]
+        further = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
         timed = "t" in parameters and "constraints" in parameters
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             if kwargs and "loads" in parameters:
                 refuse_parts(kwargs, parameters, function.__name__)
-            # missing, surplus and misspelled arguments are reported by the call itself
+            if kwargs and not further:
+                refuse_unknown(kwargs, names, function.__name__)
+            # missing and surplus arguments are reported by the call itself
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             given = {name: value for name, value in given.items() if value is not None or name not in optional}
             made: dict[str, Expr] = {}

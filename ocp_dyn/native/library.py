@@ -32,11 +32,9 @@ from .._base.files import alone_in
 from .._base.identity import digest
 from . import variants
 from .processes import Group
-from .toolchain import WRITTEN, Compiler, find_compiler
+from .toolchain import REMEDY, WRITTEN, Compiler, find_compiler
 
-NO_COMPILER = (
-    "is missing: this installation came without it, and there is no C compiler to make it (install gcc or clang)"
-)
+NO_COMPILER = "is missing: this installation came without it, and there is no C compiler to make it: " + REMEDY
 MAKING = "is still being made beside this run; later runs use it"
 
 LONGEST_REASON = 600
@@ -200,7 +198,7 @@ class LibrarySearch(threading.Thread):
             try:
                 if self._ended:
                     raise RuntimeError("the compilation was ended")
-                made = stage / f"{self.library.name}.so"
+                made = stage / f"{self.library.name}{cache.LIBRARY}"
                 compiler.make_library(group, variants.sources(self.library.folder), stage, made)
             finally:
                 group.end()

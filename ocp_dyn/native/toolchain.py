@@ -11,6 +11,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,14 @@ compile time."""
 
 WRITTEN = ("-O3", "-pthread")
 """Flags for C that was written by hand, in place of those for generated code: all optimizations, and threads."""
+
+REMEDY = "install gcc or clang, or name one in the environment variable CC" + (
+    "; on Windows that is one of MinGW-w64, because MSVC's cl does not compile GNU C" if sys.platform == "win32" else ""
+)
+"""What to do where no compiler is found."""
+
+STANDING_ALONE = ("-static",) if sys.platform == "win32" else ()
+"""Flags for a shared library that needs no other: Python on Windows does not look for MinGW's on the PATH."""
 
 _NATIVE = (("-march=native",), ("-mcpu=native",), ())
 _HEADERS = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -95,7 +104,7 @@ class Compiler:
 
     def link(self, group: Group, objects: Sequence[Path], made: Path) -> None:
         """Links object files to a shared library."""
-        self._run(group, "-shared", *map(str, objects), "-o", str(made), "-lm")
+        self._run(group, "-shared", *STANDING_ALONE, *map(str, objects), "-o", str(made), "-lm")
 
     def _run(self, group: Group, *arguments: str) -> None:
         status, words = group.run([*self.command, *self.flags, *arguments])

@@ -9,7 +9,7 @@
 Each body is data: its model, and methods that give footholds, path constraints and costs for problems of your own.
 """
 
-from .._base.checks import name_fields_of as _name_fields_of
+from .._base.checks import name_arguments_of as _name_arguments_of
 from .._base.types import only_names as _only_names
 from .biped import Biped as Biped
 from .biped import biped as biped
@@ -105,5 +105,5 @@ from .steps import step_forward as step_forward
 from .steps import step_phases as step_phases
 from .subjects.loaded_person import loaded_person as loaded_person
 
-_name_fields_of(globals())
+_name_arguments_of(globals())
 _only_names(globals())

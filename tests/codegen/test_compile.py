@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn._base import cache
+from ocp_dyn._base import cache, display
 from ocp_dyn.codegen import compile as compile_functions
 from ocp_dyn.codegen import emit
-from ocp_dyn.codegen.compiled import batch, build
+from ocp_dyn.codegen.compiled import batch
 from ocp_dyn.codegen.text import driver
 from ocp_dyn.native.toolchain import Compiler, find_compiler
 from tests.helpers import JOINTS, add_random, tree
@@ -493,7 +493,7 @@ print(fast.backend, float(fast.H(np.ones((9, 2)))[8].sum()))
 def test_long_functions_are_compiled_in_parts(rng, monkeypatch, capsys):
     """Parts share values, and the forms for one state and for lanes do not mix up theirs."""
     monkeypatch.setattr(driver, "CHUNKS_PER_FILE", 1)
-    monkeypatch.setattr(build, "REPORT_INTERVAL", -1.0)
+    monkeypatch.setattr(display, "REPORT_INTERVAL", -1.0)
     model = tree("floating")
     f = od.function(od.forward_dynamics, model)
     assert len(driver.batch_files(emit(f, "k"), 4, "double")) > 3

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn._base import display
 from ocp_dyn.codegen.c_export import estimates, export, writing
 from ocp_dyn.codegen.text.differentiated import differentiated
 from ocp_dyn.functions.description import describe
@@ -193,7 +194,7 @@ def test_progress_of_long_exports(capsys, monkeypatch):
     f = od.function(od.mass_matrix, MODEL)
     od.codegen.generate([f], "robot")
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(estimates, "REPORT_INTERVAL", -1.0)
+    monkeypatch.setattr(display, "REPORT_INTERVAL", -1.0)
     od.codegen.generate([f], "robot", derivatives=("jac",))
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "ocp_dyn: differentiating H: jac"

@@ -95,6 +95,13 @@ def test_a_gait_is_a_reference_and_is_not_called_measured(tmp_path):
 # Use of strength
 
 
+def pair() -> od.Model:
+    builder = od.ModelBuilder("pair")
+    for name in ("left", "right"):
+        builder.add_body(f"{name}_body", od.Revolute("z"), joint_name=name, mass=1, inertia=(0.5, 0.5, 1))
+    return builder.build()
+
+
 def test_the_largest_use_of_strength():
     builder = od.ModelBuilder("two")
     for name in ("knee_l", "knee_r", "free"):
@@ -119,6 +126,22 @@ def test_the_largest_use_of_strength():
         od.viz.plot_strength(replace(found, model=model.with_limits(effort=np.inf)))
     with pytest.raises(TypeError, match="plot_strength needs a solved motion"):
         od.viz.plot_strength([1])
+
+
+def test_use_of_strength_that_depends_on_angle_and_speed(tmp_path):
+    """A hard and a soft `TorqueCapacity`, and the limits of the model, whichever is smallest; also from a file."""
+    model = pair().with_limits(effort={"left": 8.0, "right": 50.0})
+    falling = ocp.TorqueCapacity({"right": (None, lambda q, qd: 9.0 - 4 * q - 2 * qd)})
+    weak = ocp.TorqueCapacity({"left": (lambda q, qd: 6.0 + q, None)})
+    phase = ocp.Phase("turn", 10, 1.0, objective=[ocp.TorqueSquared(), ocp.Soft(weak)], path=[falling])
+    ends = [ocp.Rest([0.0] * 2), ocp.Rest([0.8, 0.5], where="end")]
+    found = ocp.Problem(model, [phase], boundary=ends).solve(progress=False, check=True)
+    (q, qd), tau = (((x[1:] + x[:-1]) / 2).T for x in (found.q, found.qd)), found.tau.T
+    right = np.where(tau[1] > 0, tau[1] / (9.0 - 4 * q[1] - 2 * qd[1]), -tau[1] / 50.0).max()
+    left = np.where(tau[0] > 0, tau[0] / 8.0, -tau[0] / np.minimum(8.0, 6.0 + q[0])).max()
+    again = ocp.Solution.load(found.save(tmp_path / "turn.npz"))
+    for used in (found.strength_use(), again.strength_use(), found.summary(defects=False).strength):
+        assert {one.dof: one.share for one in used} == pytest.approx({"left": left, "right": right})
 
 
 # Pages

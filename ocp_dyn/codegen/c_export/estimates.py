@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 
 import casadi as ca
 
 from ..._base.checks import warn_user
-from ..._base.display import Progress
 from ..._base.types import names_in_message
 from ...functions.description import describe
 
@@ -18,9 +16,6 @@ SECONDS_PER_INSTRUCTION = {False: 25e-6, True: 75e-6}
 
 LARGE = 1_000_000
 """Number of instructions of derivatives beyond which an export warns: 50 MB of C code, which compile for minutes."""
-
-REPORT_INTERVAL = 2.0
-"""Time after which an export reports its progress, and between two reports [s]."""
 
 
 class EffortWarning(RuntimeWarning):
@@ -94,25 +89,3 @@ def warn_of_derivatives(functions: Iterable[ca.Function], kinds: Sequence[str], 
             f"{total * SECONDS_PER_INSTRUCTION[packs]:.0f} s and compiled in many times that. Without them: {remedy}",
             EffortWarning,
         )
-
-
-class Reports:
-    """Progress of an export that takes longer than REPORT_INTERVAL.
-
-    count: number of its functions, once known; packs: whether their code is packed.
-    """
-
-    def __init__(self, on: bool, packs: bool = True) -> None:
-        self.count = self.done = 0
-        self._packs = packs
-        self._begin = self._said = time.monotonic()
-        self._say = Progress(on)
-
-    def tell(self, what: str, size: int = 0) -> None:
-        """Says what comes next, if it is time, or if the next part of `size` instructions takes longer."""
-        now = time.monotonic()
-        if now - self._said > REPORT_INTERVAL or size * SECONDS_PER_INSTRUCTION[self._packs] > REPORT_INTERVAL:
-            self._said = now
-            so_far = f"; {self.done} of {self.count} functions, {now - self._begin:.0f} s" if self.count else ""
-            length = f" ({size} instructions)" if size else ""
-            self._say(f"ocp_dyn: {what}{length}{so_far}")

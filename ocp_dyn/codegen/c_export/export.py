@@ -11,6 +11,7 @@ from pathlib import Path
 import casadi as ca
 
 from ..._base.checks import named_arguments
+from ..._base.display import Count, Progress
 from ..._base.files import path_of
 from ..._base.types import repr_in_message, truth
 from ...native import toolchain
@@ -153,10 +154,11 @@ def texts(
     sought, packs = _kinds(derivatives, precision), truth(pack, "pack")
     real = "double" if precision == "double" else "float"
     check_prefix(prefix)
-    originals, reports = distinct(functions), estimates.Reports(truth(progress, "progress"), packs)
+    originals, say = distinct(functions), Progress(truth(progress, "progress"))
+    count = Count(lambda what: say(f"ocp_dyn: {what}"))
     estimates.warn_of_derivatives(originals, sought, packs)
-    interface = entries(originals, prefix, dense=dense, real=real, derivatives=sought, tell=reports.tell)
-    codes = _codes(interface, packs, precision, reports, selections)
+    interface = entries(originals, prefix, dense=dense, real=real, derivatives=sought, tell=count.tell)
+    codes = _codes(interface, packs, precision, count, selections)
     foreign = [entry for entry in interface if codes[entry.name] is None]
     _check_foreign(foreign, lanes, precision)
     code = _casadi_code(foreign, prefix) if foreign else ""
@@ -235,16 +237,18 @@ def _rest(
 
 
 def _codes(
-    interface: Sequence[ExportedFunction], packs: bool, precision: str, reports: estimates.Reports, selections: bool
+    interface: Sequence[ExportedFunction], packs: bool, precision: str, count: Count, selections: bool
 ) -> dict[str, text.Code | None]:
     """The emitter's code of all functions, by name."""
     codes = {}
-    reports.count = len(interface)
+    count.total = len(interface)
     for entry in interface:
         counts = entry.source.is_a("SXFunction") or entry.source.is_a("MXFunction")
-        reports.tell(f"writing {entry.name}", entry.source.n_instructions() if counts else 0)
+        size = entry.source.n_instructions() if counts else 0
+        length = f" ({size} instructions)" if size else ""
+        count.tell(f"writing {entry.name}{length}", size * estimates.SECONDS_PER_INSTRUCTION[packs])
         codes[entry.name] = _code(entry, packs, precision, selections)
-        reports.done += 1
+        count.done += 1
     return codes
 
 

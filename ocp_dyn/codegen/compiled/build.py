@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -10,16 +9,13 @@ from typing import NamedTuple
 import casadi as ca
 
 from ..._base import cache
-from ..._base.display import Progress
+from ..._base.display import Count, Progress
 from ...native import processes
 from ...native.toolchain import Compiler
 from ..text import driver
 from ..text.emit import emit
 from ..text.values import instructions
 from ..text.writer import Kernel
-
-REPORT_INTERVAL = 2.0
-"""Time after which a build reports its progress, and between two reports [s]."""
 
 
 class Kind(NamedTuple):
@@ -49,21 +45,21 @@ def build(
     # the group of compilers must end before the pool, which waits for them
     with cache.stage(place) as stage, ThreadPoolExecutor(workers) as pool, processes.group() as group:
         running: dict[int, list[Future[Path]]] = {}
-        progress = _Progress(len(functions))
+        progress = Count(Progress(), len(functions))
         try:
             for k in order:
-                progress.tell(f"writing {functions[k].name()}")
+                progress.tell(f"ocp_dyn: writing {functions[k].name()}")
                 running[k] = [
                     pool.submit(_object, compiler, group, stage / f"{k}_{part}.c", text, sizes[k])
                     for part, text in enumerate(_sources(functions[k], kind))
                 ]
             for k in order:
                 objects = [future.result() for future in running[k]]
-                library = stage / f"{k}.so"
+                library = stage / f"{k}{cache.LIBRARY}"
                 compiler.link(group, objects, library)
                 made[k] = cache.store(place, keys[k], library)
                 progress.done = len(made)
-                progress.tell(f"{functions[k].name()} is compiled")
+                progress.tell(f"ocp_dyn: {functions[k].name()} is compiled")
         finally:
             for future in (future for futures in running.values() for future in futures):
                 future.cancel()
@@ -88,18 +84,3 @@ def _object(compiler: Compiler, group: processes.Group, source: Path, text: str,
     made = source.with_suffix(".o")
     compiler.compile(group, source, made, instructions)
     return made
-
-
-class _Progress:
-    """Reports about a build that takes longer than REPORT_INTERVAL."""
-
-    def __init__(self, functions: int) -> None:
-        self.functions, self.done = functions, 0
-        self._begin = self._said = time.monotonic()
-        self._say = Progress()
-
-    def tell(self, what: str) -> None:
-        now = time.monotonic()
-        if now - self._said > REPORT_INTERVAL:
-            self._said = now
-            self._say(f"ocp_dyn: {what}; {self.done} of {self.functions} functions, {now - self._begin:.0f} s")

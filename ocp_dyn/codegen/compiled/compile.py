@@ -15,7 +15,7 @@ from ..._base.checks import choice, named_arguments, warn_user, whole
 from ..._base.display import heading, table
 from ..._base.identity import digest, source_digest
 from ..._base.types import is_one_of, is_whole, repr_in_message, sequence, suggestion, truth
-from ...native.toolchain import Compiler, find_compiler
+from ...native.toolchain import REMEDY, Compiler, find_compiler
 from .backends import Backend, CompiledLibrary, VirtualMachine
 from .batch import HEAD, LAYOUTS, CompiledFunction, Form, Recipe
 from .build import Kind, build
@@ -24,8 +24,7 @@ MAKERS = (build.__module__,)
 """Modules that write the C code and call the compiler; keys of the cache cover them and all modules they import."""
 
 NO_COMPILER = (
-    "compile found no C compiler: the functions run in CasADi's virtual machine, several times slower; install gcc or "
-    "clang, or name a compiler in the environment variable CC"
+    "compile found no C compiler: the functions run in CasADi's virtual machine, several times slower: " + REMEDY
 )
 
 MOST_THREADS = 4096
@@ -121,7 +120,8 @@ def compile(
     sparse: True: results hold the structural nonzeros only, column by column, (nnz,) or (N, nnz); "distinct": equal
         entries once, as of the symmetric H, (n,) or (N, n). `fast.H.patterns` tells their places.
 
-    The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
+    The compiler is the one that the environment variable CC names, or cc, gcc or clang, on Windows of MinGW-w64; MSVC's
+    cl does not compile GNU C. Libraries are stored in the
     directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB,
     the least recently used ones are removed. Builds of more than two seconds report their progress on stderr. Without a
     compiler a RuntimeWarning says so, and CasADi's virtual machine gives the same results (see `Compiled.backend`).

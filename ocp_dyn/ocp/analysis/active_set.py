@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._base.checks import choice, name_among, not_negative, truth
-from ..._base.display import Entries
+from ..._base.display import Entries, Listing
 from ..._base.rounding import largest, ordinal
 from ..._base.types import Array, Indices, repr_in_message
 from ..motion.motion import Motion
@@ -167,7 +167,7 @@ def _entry(
     return Active(kind, name, entry, where, float(time[k]), float(value), float(bound), side, float(press))
 
 
-def _grouped(names: Sequence[str], owner: Indices, part: Callable[[Indices], Array]) -> dict[str, Array]:
+def _grouped(names: Sequence[str], owner: Indices, part: Callable[[Indices], Array]) -> Listing:
     order = np.argsort(owner, kind="stable")
     ends = np.searchsorted(owner[order], np.arange(len(names) + 1))
-    return {name: part(order[ends[k] : ends[k + 1]]) for k, name in enumerate(names)}
+    return Listing({name: part(order[ends[k] : ends[k + 1]]) for k, name in enumerate(names)})

@@ -20,7 +20,7 @@ listed separately. `jumps` linearizes the rows of a `Jump`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +28,12 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._base.checks import positive
+from ..._base.checks import named_arguments, positive
+from ..._base.display import Tabular
 from ..._base.types import Array, Indices
 from ...constraints import constraint_jacobian
 from ...dynamics.kinematics import point_jacobian_6d, point_position
+from ...limit_cycles import Multipliers
 from ...mechanism import Model
 from ...symmetry.advance import Advance
 from ..equations import Contacts, Equations, constraints_of
@@ -52,8 +54,8 @@ ZERO_VALUE = 1e-8
 """Singular values and errors below it count as zero."""
 
 
-@dataclass(frozen=True, eq=False)
-class Floquet:
+@dataclass(frozen=True, eq=False, repr=False)
+class Floquet(Tabular):
     """Derivative of the map of one period and its eigenvalues.
 
     multipliers (k): the eigenvalues, complex numbers, largest first; zero for directions that touch-down and contacts
@@ -69,7 +71,7 @@ class Floquet:
     -0.7684
     """
 
-    multipliers: Any
+    multipliers: Multipliers
     neutral: dict[str, Any]
     derivative: Array
     basis: Array
@@ -80,7 +82,18 @@ class Floquet:
         """Whether every multiplier lies inside the unit circle."""
         return bool(np.all(np.abs(self.multipliers) < 1.0))
 
+    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        head, lines = self.multipliers.head_and_lines()
+        known = [(f"{x:.4g}", f"{abs(x):.4g}", f"along {name}") for name, x in self.neutral.items()]
+        return head, [*lines, *known]
 
+    def __repr__(self) -> str:
+        told = f"largest {abs(self.multipliers[0]):.4g}, " if len(self.multipliers) else ""
+        stable = "stable" if self.stable else "not stable"
+        return f"Floquet: {len(self.multipliers)} multipliers, {told}{stable}; print shows them"
+
+
+@named_arguments
 def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = None) -> Floquet:
     """The multipliers of a periodic solution; see `ocp_dyn.ocp.analysis.floquet` for the map and `Floquet` for the
     result.
@@ -320,9 +333,7 @@ def _split(DP: Array, basis: Array, neutral: dict[str, Array], *, turns: bool) -
     image = DP @ rest
     leak = np.linalg.norm(image - basis @ (basis.T @ image)) / max(1e-300, float(np.linalg.norm(image)))
     derivative = rest.T @ image
-    values: Any = np.linalg.eigvals(derivative) if derivative.size else np.zeros(0)
-    values = values[np.argsort(-np.abs(values), kind="stable")]
     found: dict[str, Any] = {name: float(along[k, k]) for k, name in enumerate(neutral)}
     if turns and {"x", "y"} <= found.keys():
         found["x"], found["y"] = np.linalg.eigvals(along[:2, :2]).astype(complex)
-    return Floquet(values, found, derivative, rest, float(leak))
+    return Floquet(Multipliers.of(derivative), found, derivative, rest, float(leak))

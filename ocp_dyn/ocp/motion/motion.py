@@ -12,6 +12,7 @@ from casadi import DM
 
 from ..._base.checks import name_among, whole
 from ..._base.convergence import mark_of
+from ..._base.display import Listing
 from ..._base.types import LARGEST_MAGNITUDE, Array, numbers, repr_in_message
 from ...constraints import Contact, RollingContact
 from ...mechanism import Model
@@ -171,6 +172,8 @@ class Motion:
 
     def __post_init__(self) -> None:
         check_motion(self, PhaseMotion)
+        for name in ("stats", "iterate", "central"):
+            object.__setattr__(self, name, Listing(getattr(self, name)))
 
     def __repr__(self) -> str:
         status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)

@@ -222,6 +222,18 @@ def _ladder(value: Any) -> list[Any]:
     return value
 
 
+def _strength(value: Any) -> list[Any]:
+    """The use of strength of every dof: name, share, torque, limit, phase, time."""
+    if not isinstance(value, list):
+        raise wrong("a list of entries", value)
+    for one in value:
+        if not isinstance(one, list) or len(one) != 6:
+            raise wrong("entries of a name, three numbers, a phase and a time", one)
+        texts(one[::4])
+        numbers([*one[1:4], one[5]], 4)
+    return value
+
+
 NEEDED = {"converged": boolean, "status": text}
 """Figures that every solved motion has."""
 
@@ -233,6 +245,7 @@ FIGURES: dict[str, Callable[[Any], Any]] = NEEDED | {
     "integrator": _integrator,
     "ladder": _ladder,
     "refinement": _refinement,
+    "strength": _strength,
 }
 """Checks of the figures of a run that the library reads; others are kept as they are."""
 

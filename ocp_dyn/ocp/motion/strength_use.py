@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..._base.display import Displayed, Entries
+from ..._base.display import Displayed, Entries, Tabular
+from ..._base.types import Array
 from .motion import Motion, PhaseMotion
 
 NAMED = 3
@@ -57,24 +59,36 @@ class StrengthUse(Entries[JointStrength], Displayed):
         return named + (f" and {rest} more" if rest > 0 else "")
 
     def _card_html(self) -> str:
-        return Entries._repr_html_(self)
+        return Tabular._repr_html_(self)
 
     def _repr_html_(self) -> str:
         return Displayed._repr_html_(self)
 
 
-def strength_use(solution: Motion) -> StrengthUse:
-    """The largest |tau| over the torque limit of the model in its direction, by dof, over all intervals.
+Limits = Callable[[PhaseMotion], Array]
+"""Largest torques (2, N, nv) [N m] at the middle of every interval, in negative and in positive direction."""
 
-    Torques that change linearly along an interval count with their larger end. Dofs without a limit, and those with no
-    torque at any time, are left out. Limits that depend on angle and speed, as `TorqueCapacity`, are not counted.
+KEPT = "strength"
+"""Entry of `stats` with the use of strength of a motion whose limits depend on angle and speed."""
+
+
+def strength_use(solution: Motion, limits: Limits | None = None) -> StrengthUse:
+    """The largest |tau| over its limit in its direction, by dof, over all intervals.
+
+    Limits are those of the model, and where the problem has a `TorqueCapacity` those of its curves at the angle and the
+    speed at the middle of the interval, whichever is smaller. Torques that change linearly along an interval count with
+    their larger end. Dofs without a limit, and those with no torque at any time, are left out. limits: in place of
+    those with which the motion was solved.
     """
+    if limits is None and KEPT in solution.stats:
+        return StrengthUse(tuple(JointStrength(*entry) for entry in solution.stats[KEPT]))
     dofs = solution.model.dofs
-    limits = np.stack([-dofs.tau_min, dofs.tau_max])  # (2, nv), magnitudes
+    of_model = np.stack([-dofs.tau_min, dofs.tau_max])[:, None, :]  # (2, 1, nv), magnitudes
     found: dict[int, JointStrength] = {}
     for phase in solution.phases:
         tau, at = _extremes(phase)
-        limit = np.where(tau < 0, limits[0], limits[1])
+        both = of_model if limits is None else np.minimum(of_model, np.tile(limits(phase), (1, 2, 1)))
+        limit = np.where(tau < 0, both[0], both[1])
         with np.errstate(divide="ignore", invalid="ignore"):
             use = np.where(np.isfinite(limit) & (limit > 0), np.abs(tau) / limit, 0.0)
         for k in range(solution.model.nv):

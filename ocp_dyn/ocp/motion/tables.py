@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
+from ..._base.checks import named_arguments
 from ..._base.convergence import mark_of
+from ..._base.display import Columns
 from ..._base.files import path_of, whole_file
 from ..._base.types import Array, is_one_of, repr_in_message, suggestion, truth
 from ...io.layouts import Layout
@@ -19,7 +21,8 @@ HEADS = {"mujoco": ("qpos", "qvel", "qfrc"), "pinocchio": ("q", "v", "tau"), "rb
 """Column names of other libraries for position, velocity and generalized force."""
 
 
-def table(solution: Motion, layout: str = "", *, stride: bool = False, samples: int | None = None) -> dict[str, Array]:
+@named_arguments
+def table(solution: Motion, layout: str = "", *, stride: bool = False, samples: int | None = None) -> Columns:
     """Columns by name, with a line per node: time [s], number of the phase, q, qd, tau [SI units], contact forces lam,
     channels of components, such as "heat knee". A solution that did not converge ends
     with a column "NOT CONVERGED (status)".
@@ -52,12 +55,13 @@ def table(solution: Motion, layout: str = "", *, stride: bool = False, samples: 
     return _marked(solution, found)
 
 
-def _marked(solution: Motion, found: dict[str, Array]) -> dict[str, Array]:
+def _marked(solution: Motion, found: dict[str, Array]) -> Columns:
     """The columns, with one more for a solution that did not converge."""
     mark = mark_of(solution)
-    return found | ({mark: np.ones(len(found["time"]))} if mark else {})
+    return Columns(found | ({mark: np.ones(len(found["time"]))} if mark else {}))
 
 
+@named_arguments
 def to_csv(
     solution: Motion,
     path: str | Path,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._base import cache
+from ..._base.display import Count
 from ..._base.identity import digest, source_digest
 from ...codegen.tables import Tape, tape_of
 from ...native.libraries import TABLES
@@ -77,7 +78,7 @@ def use_tables(
         return f"{MACHINE}; {reason}"
     known = {} if program.tapes is None else dict(program.tapes.of)
     missing, begin = [key for key in wanted if key not in known], time.perf_counter()
-    more = _tapes(library.functions, program, missing, complete)
+    more = _tapes(library.functions, program, missing, complete, tell)
     if more:
         program.use(Tapes(library.functions, known | more))
         tell(f"{len(more)} functions as tables in {time.perf_counter() - begin:.1f} s")
@@ -107,7 +108,9 @@ def keep_small_tapes(tapes: Mapping[str, NDArray[np.uint8]]) -> None:
         _keep(name, Tape(memory))
 
 
-def _tapes(found: ctypes.CDLL, program: Assembled, wanted: list[Key], all_of_them: bool) -> dict[Key, Tape]:
+def _tapes(
+    found: ctypes.CDLL, program: Assembled, wanted: list[Key], all_of_them: bool, tell: Callable[[str], None]
+) -> dict[Key, Tape]:
     """Tapes of these functions: those that are kept, and those that are worth making now."""
     tapes: dict[Key, Tape] = {}
     blocks = program.blocks
@@ -116,12 +119,16 @@ def _tapes(found: ctypes.CDLL, program: Assembled, wanted: list[Key], all_of_the
         tapes |= {} if tape is None else {(k, level): tape}
     large = _instructions(program, wanted) > MANY_INSTRUCTIONS
     again = any(blocks[k].derivatives.size(level) >= KEPT_ON_DISK for k, level in tapes)
-    for k, level in (key for key in wanted if key not in tapes):
+    missing = [key for key in wanted if key not in tapes]
+    progress = Count(tell, len(missing))
+    for k, level in missing:
+        progress.tell(f"making a table of {blocks[k].name!r}")
         small = blocks[k].derivatives.size(level) < KEPT_ON_DISK
         pays = large and (again or len(blocks[k].instances) >= MANY_INSTANCES)
         if all_of_them or small or pays:
             tape = _made_tape(found, blocks[k], level)
             tapes |= {} if tape is None else {(k, level): tape}
+        progress.done += 1
     return tapes
 
 

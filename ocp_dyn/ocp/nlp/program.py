@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.display import Count
 from ..._base.types import Array, repr_in_message, suggestion
 from .assembled import GAPS, Assembled
 from .block_rows import BlockRows
@@ -126,21 +127,26 @@ class Program:
         if self._joined is not None:
             self._joined[variable.index] = self._start[k]
 
-    def assemble(self, key: str = "", tell: Callable[[int, bool], None] = lambda count, kept: None) -> Assembled:
+    def assemble(self, key: str = "", say: Callable[[str], None] = lambda text: None) -> Assembled:
         """Builds the blocks and the functions of the whole program.
 
         key: of all that the bodies of blocks depend on, for the program on disk (`kept_programs`); "": there is none.
-        tell: is told the number of kinds of blocks, and whether they are on disk, before they are built.
+        say: is told the number of kinds of blocks, whether they are on disk, and from time to time how many are done.
         """
         self.blocks = [block for block in self.blocks if block.instances]
         kinds: dict[str, BlockDerivatives] = {}
         key = key and program_key(key, [block.inputs for block in self.blocks])
         known = kept_program(key)
-        tell(len(self.blocks), known is not None and len(known) == len(self.blocks))
-        if known is None or len(known) != len(self.blocks):
+        parts, count = "kinds of blocks", len(self.blocks)
+        if known is None or len(known) != count:
+            say(f"building {count} {parts} ...")
+            progress = Count(say, count, parts)
             for block in self.blocks:
+                progress.tell(f"building {block.name!r}")
                 block.build(kinds)
+                progress.done += 1
         else:
+            say(f"reading {count} {parts} that an earlier build has kept ...")
             key = ""  # it need not be stored again
             for block, outline in zip(self.blocks, known, strict=True):
                 block.take(outline, kinds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ..._base.checks import call_user, scalar
-from ..._base.types import Expr, names_in_message, repr_in_message, suggestion
+from ..._base.types import Array, Expr, names_in_message, repr_in_message, suggestion
 from ...mechanism import Model
 from ..statement.instant import Instant
 from ..statement.objectives import own_name
@@ -97,6 +98,16 @@ class TorqueCapacity(PathConstraint):
                     what = f"TorqueCapacity curve of {name!r}"
                     torque = scalar(call_user(what, curve, instant.q[at], instant.qd[k]), what)
                     yield k, torque, sign, float(getattr(curve, "peak", TYPICAL_TORQUE))
+
+
+def strengths_along(model: Model, capacities: Sequence[TorqueCapacity], q: Array, qd: Array) -> Array:
+    """Largest torques (2, N, nv) [N m] at N states, q (N, nq) and qd (N, nv), in negative and in positive direction:
+    the least that the curves of all capacities and the limits of the model allow."""
+    at, speed = ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv)
+    instant = Instant(model, at, speed)
+    both = [ca.horzcat(*capacity.strengths(instant)) for capacity in capacities]
+    least = ca.Function("least", [at, speed], [functools.reduce(ca.fmin, both)])
+    return np.stack([least(*state).full().T for state in zip(q, qd, strict=True)], axis=1)
 
 
 def _place(model: Model, name: Any) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from ...mechanism import Model
 from ...symmetry.advance import Advance
 from ..equations import Contacts, equations_of
 from ..motion.motion import PhaseMotion
+from ..motion.strength_use import KEPT, strength_use
 from ..nlp.program import Assembled, Slot
 from ..solution import Solution
 from ..statement.footholds import Foothold
@@ -26,6 +27,7 @@ from ..statement.instant import Instant
 from ..statement.path_constraints import Clearance
 from ..statement.phases import JumpCondition, Transition
 from ..statement.statement import Statement
+from ..torque_sources.capacity import TorqueCapacity, strengths_along
 from .grid_numbers import numbers, symbols
 from .instant_quantities import PhaseQuantity, needed
 from .tabulate import node_times, tabulate
@@ -78,7 +80,7 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):
         cost[name] = cost.get(name, 0.0) + float(term)
-    return Solution(
+    found = Solution(
         model=point.model,
         phases=tuple(phases),
         cost=cost,
@@ -92,6 +94,25 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         components=problem.parts.components,
         **point.step,
     )
+    return replace(found, stats=found.stats | _use_of_strength(problem, found))
+
+
+def _use_of_strength(problem: Statement, found: Solution) -> dict[str, Any]:
+    """The use of strength by limits that depend on angle and speed, as an entry of `stats`; none without these."""
+    capacities = {
+        phase.name: [t for t in (getattr(term, "constraint", term) for term in (*phase.path, *phase.objective))
+                     if isinstance(t, TorqueCapacity)]
+        for phase in problem.phases
+    }  # fmt: skip
+    if not any(capacities.values()) or not np.all(np.isfinite(found.tau)):
+        return {}
+
+    def limits(phase: PhaseMotion) -> Array:
+        q, qd = ((x[1:] + x[:-1]) / 2 for x in (phase.q, phase.qd))
+        held = capacities[phase.name]
+        return strengths_along(found.model, held, q, qd) if held else np.full((2, *phase.tau.shape), np.inf)
+
+    return {KEPT: [list(astuple(entry)) for entry in strength_use(found, limits)]}
 
 
 def _phase(point: _Point, p: int, times: Array) -> PhaseMotion:

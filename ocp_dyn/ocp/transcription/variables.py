@@ -32,7 +32,7 @@ ROUNDED_DISTANCE = 1e-6
 """Distance [m] within which the horizontal distance of a step is rounded: the root has no slope at zero."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Transcription:
     """The program of a problem, and the program's variables and parameters by their meaning."""
 
@@ -62,6 +62,11 @@ class Transcription:
     """The weights of costs, of all but those that are zero by a number, by the names of their parameters."""
     means: dict[int, Any] = field(default_factory=dict)
     """With dependent joints: functions for accelerations and forces of a solution, by phase, made when first needed."""
+
+    def __repr__(self) -> str:
+        return (
+            f"Transcription of a problem with {self.program.size} variables, {len(self.program.blocks)} kinds of blocks"
+        )
 
     @property
     def step_length(self) -> Slot | None:

@@ -145,19 +145,12 @@ def prepare(problem: Statement, threads: int = 2, say: Progress | None = None) -
         for gap in gaps_of_files(problem) if say is not None else ():
             assert say is not None
             say(f"note: {gap}")
-        known[threads] = t, t.program.assemble(key_of(problem), partial(_tell_building, say))
+        known[threads] = t, t.program.assemble(key_of(problem), say or Progress(on=False))
     elif say is not None:
         say("the program is kept from an earlier call: nothing is built")
     t, program = known[threads]
     object.__setattr__(problem, "_kept", (threads, t, program, known))  # a cache, no part of the problem's data
     return t, program
-
-
-def _tell_building(say: Progress | None, count: int, kept: bool) -> None:
-    """Shows what is built, and what is kept on disk."""
-    if say is not None:
-        kinds = f"{count} kinds of blocks"
-        say(f"reading {kinds} that an earlier build has kept ..." if kept else f"building {kinds} ...")
 
 
 def share_program(problem: Statement, other: Statement) -> None:

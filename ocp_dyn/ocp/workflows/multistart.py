@@ -6,6 +6,7 @@ tell whether the ones that can be thought of lead to the same.
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 from ..._base.checks import positive, truth, whole
 from ..._base.convergence import Interrupted
 from ..._base.display import Displayed, Progress, aligned, table
-from ..._base.types import Array
+from ..._base.types import Array, suggestion
 from ...mechanism import Model
 from ..analysis.defects import distance
 from ..guess.from_solution import carry_over
@@ -39,6 +40,9 @@ costs by less, relatively."""
 
 MOMENTS = 21
 """Moments of each phase at which motions are compared."""
+
+OWN = ("starts", "noise", "seed", "progress")
+"""Arguments that `multistart` does not hand on."""
 
 MOST = 1000
 """Largest number of starts."""
@@ -63,7 +67,7 @@ class Optimum:
     length: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Multistart(Displayed):
     """Optima of a problem, the best first, as `multistart` finds them. failed: status by number of the starts that did
     not converge; seconds: time of all solves.
@@ -108,6 +112,9 @@ class Multistart(Displayed):
         ]  # fmt: skip
         return [head, *rows]
 
+    def __repr__(self) -> str:
+        return f"Multistart: {self._head()}; print shows the optima"
+
     def _card_html(self) -> str:
         rows = self._rows()
         return f"<p>{self._head()}</p>" + (table(rows[0], rows[1:]) if self.optima else "")
@@ -147,6 +154,10 @@ def multistart(
                 "found.best.refined(problem, accuracy)"
             )
     guess = options.pop("guess", None)
+    of_solve = inspect.signature(attempt_of).parameters
+    for key in options:
+        if key not in of_solve and (near := suggestion(key, OWN)):
+            raise TypeError(f"multistart has no option {key}{near}")
     attempt = attempt_of(problem, progress=False, **options)
     found: dict[int, Solution] = {}
     for k in range(count):

@@ -62,6 +62,9 @@ ROWS_NAMED = 3
 BARRIER_OPTIONS = ("barrier", "relaxation")
 """Options that only "riccati" takes."""
 
+OPTIONS = ("qp", "hessian", "threads", "values", *BARRIER_OPTIONS)
+"""Options of real-time iterations: suggestions for misspelled ones."""
+
 BARRIER_SHARE, LEAST_COST = 1e-2, 1e-6
 """Default weight of the barrier, summed over all inequalities: BARRIER_SHARE times the cost of the start, or times
 LEAST_COST if that is larger."""
@@ -152,6 +155,10 @@ class RealTimeIteration:
             )
         order = stage_order(self.transcription, program)
         return RiccatiModel(program, order, bounds, Barrier(barrier, relaxation))
+
+    def __repr__(self) -> str:
+        told = "the last QP was solved" if self.solved else "NOT SOLVED: print(verdict)"
+        return f"RealTimeIteration by {self._qp!r}: {self.samples} samples, {self.failures} failures, {told}"
 
     def prepare(self) -> None:
         """Linearizes at the plan, with the current values of the parameters; "riccati" factors too."""
@@ -259,11 +266,17 @@ def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
     else:
         wrong, remedy = sorted(set(options) & set(BARRIER_OPTIONS)), f"they belong to qp={RICCATI!r}"
     if wrong:
-        raise ValueError(f"qp={repr_in_message(qp)} has no option {', '.join(wrong)}: {remedy}")
+        raise ValueError(
+            f"qp={repr_in_message(qp)} has no option {', '.join(wrong)}: {remedy}{suggestion(wrong[0], OPTIONS)}"
+        )
     if qp != RICCATI:
         if qp not in QPS and (near := suggestion(qp, [RICCATI])):
             raise ValueError(f"rti: there is no QP solver {repr_in_message(qp)}{near}")
-        check_qp(qp, hessian, **options)
+        try:
+            check_qp(qp, hessian, **options)
+        except ValueError as error:
+            near = [suggestion(name, OPTIONS) for name in options if name in str(error)]
+            raise ValueError(f"{error}{''.join(near[:1])}") from error
 
 
 def rti(problem: Statement, start: Solution, **options: Any) -> RealTimeIteration:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._base.checks import named_arguments
 from ..._base.convergence import NotConvergedWarning
+from ...gait.compare import ExpectedFigures
 from ...ocp import Gait, GaitComparison, GaitReference, Problem, Solution, gait_reference
 from ..report_figures import metabolism
 
@@ -96,7 +97,9 @@ class ValidatedWalk:
     def __str__(self) -> str:
         told = [f"{self.case.title}: {'' if self.solution.converged else 'not '}converged"]
         for k, comparison in enumerate(self.comparisons):
-            shown = replace(comparison, figures=()) if k else comparison  # the figures of the tables only once
+            shown = (
+                replace(comparison, figures=ExpectedFigures()) if k else comparison
+            )  # the figures of the tables only once
             told += [*(f"  {line}".rstrip() for line in str(shown).splitlines()), ""]
         return "\n".join(told)
 

@@ -106,7 +106,7 @@ def test_names_and_shares(every):
     shares = problem.weights.shares(solution)
     assert sum(shares.values()) == pytest.approx(1.0)
     assert shares["near"] == pytest.approx(solution.cost["near"] / solution.objective)
-    line = problem.weights.table(solution).splitlines()[1]
+    line = str(problem.weights.table(solution)).splitlines()[1]
     assert line.split() == ["TorqueSquared", "0.3", f"{100 * shares['TorqueSquared']:.1f}", "%"]
     assert "share" not in repr(problem.weights)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ...._base.checks import not_negative
+from ...._base.display import Table, Tabular
 from ...._base.types import is_one_of, repr_in_message, suggestion
 from ..phases import OBJECTIVES, Impact, Phase
 from .parameters import Parameter, number_of_weight
@@ -36,7 +37,7 @@ class CostWeight(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Weights(Mapping[str, float]):
+class Weights(Tabular, Mapping[str, float]):
     """The weights of a problem's costs by name; `problem.weights`.
 
     Costs of one name and one number that stand in several phases have one weight. Another number under the same name,
@@ -48,9 +49,9 @@ class Weights(Mapping[str, float]):
     >>> dict(problem.weights)
     {'TorqueSquared': 2.0, 'AccelerationSquared': 0.5}
     >>> problem.weights
-    weight                number
-    TorqueSquared              2
-    AccelerationSquared      0.5
+    weight               number
+    TorqueSquared        2
+    AccelerationSquared  0.5
     """
 
     entries: tuple[CostWeight, ...]
@@ -97,24 +98,22 @@ class Weights(Mapping[str, float]):
         }
         return {name: round(part / whole, 12) for name, part in parts.items()}
 
-    def table(self, solution: Any = None) -> str:
-        """The weights as text, one line each; with a solution also their shares in its objective.
+    def table(self, solution: Any) -> Table:
+        """The weights with their shares in the objective of a solution, one line each.
 
         >>> print(turn(ocp.TorqueSquared()).weights.table(solution))
-        weight          number    share
-        TorqueSquared        1  100.0 %
+        weight         number  share
+        TorqueSquared  1       100.0 %
         """
-        shares = None if solution is None else self.shares(solution)
-        rows = [["weight", "number", *([] if shares is None else ["share"])]]
-        for name, value in self.items():
-            rows.append([name, f"{value:.6g}", *([] if shares is None else [f"{100 * shares[name]:.1f} %"])])
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        widths = [widths[0], *(max(width, 8) for width in widths[1:])]
-        lines = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows)
-        return "\n".join("  ".join(cells).rstrip() for cells in lines)
+        shares = self.shares(solution)
+        head, lines = self.head_and_lines()
+        return Table((*head, "share"), [(*line, f"{100 * shares[line[0]]:.1f} %") for line in lines])
+
+    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        return ("weight", "number"), [(name, f"{value:.6g}") for name, value in self.items()]
 
     def __repr__(self) -> str:
-        return self.table() if self.entries else "no costs"
+        return str(self) if self.entries else "no costs"
 
 
 def weights_of(statement: Any) -> Weights:
