@@ -129,6 +129,22 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], indent: Sequence[i
     return f"<table>{line(head, 'th') if head else ''}{body}</table>"
 
 
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<style>body {{ font: 15px system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #30363d }}
+img {{ max-width: 100% }} table {{ border-collapse: collapse; margin: 1em 0 }}
+tr:nth-child(even) {{ background: #eceef1 }}</style></head>
+<body>
+{body}
+</body></html>
+"""
+
+
+def page(title: str, body: str) -> str:
+    """A page for a browser, in HTML."""
+    return PAGE.format(title=escape(title), body=body)
+
+
 def aligned(rows: Sequence[Sequence[str]]) -> str:
     """Rows of texts as lines, every column as wide as its widest text."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import Any, NoReturn, TypeVar
@@ -25,13 +24,15 @@ from .._base.checks import choice, within
 from .._base.convergence import NotConvergedWarning
 from .._base.display import FAILURES, attempt
 from .._base.files import whole_file
-from .._base.templates import text_of
+from ..gait.compare import ExpectedFigures
 from ..native.provenance import plain, provenance, sentences
 from ..ocp import DecidingBounds, LimitCycle, NoGait, Problem, Solution
 from ..simulation import Simulation, System, simulate
-from ..viz import animate_simulation, overview, plot_constraint_errors, plot_energy, stick_figure
+from ..viz import animate_simulation, overview, plot_constraint_errors, plot_energy
 from ..walking import passive_figures, plot_passive_gait
+from . import report
 from .options import add_walker
+from .report import further, shown, write
 from .streams import Parser, as_json, claim, run_command
 
 __all__ = [
@@ -43,17 +44,6 @@ __all__ = [
 """Names that the problems use."""
 
 BEGIN = time.perf_counter()
-
-TEMPLATE = Path(__file__).parent / "templates" / "report.md.in"
-
-
-PICTURES = {
-    "strip.png": "the motion in pictures",
-    "walk.gif": "animation",
-    "motion.png": "joint angles, torques and forces",
-}
-"""Pictures of every report, and what they show."""
-
 
 PROGRAM: ContextVar[str] = ContextVar("PROGRAM", default="")
 """The command that runs a problem, if it is not `python -m` with the problem's module."""
@@ -71,7 +61,9 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     p.add_argument("--json", action="store_true", help="print the numbers as one JSON object, the last line")
     p.add_argument("--quiet", action="store_true", help="no progress on standard error")
     p.add_argument("--quick", action="store_true", help="a coarse grid, for a first look and for tests")
-    p.add_argument("--no-pictures", action="store_true", help="only the solution and the report, without pictures")
+    pictures = p.add_mutually_exclusive_group()
+    pictures.add_argument("--no-pictures", action="store_true", help="only the solution and the report")
+    pictures.add_argument("--pictures", action="store_true", help="with --quick too: all pictures and the animation")
     p.add_argument("--force", action="store_true", help="replace the results of an earlier run in DIR")
     return p
 
@@ -215,7 +207,8 @@ def finish_cycle(
     print(title)
     if options.out is not None:
         plot_passive_gait(cycle, 1.0, slope, options.out / "gait.png", title)
-        _write_numbers(options.out, f"# {title}\n\n![one step, limit cycle, multipliers](gait.png)", numbers, 12)
+        gait = report.Section("", pictures={"gait.png": "one step, limit cycle, multipliers"})
+        _write_numbers(options.out, title, numbers, 12, gait)
     print_numbers(options, numbers, digits=12)
     return 0
 
@@ -238,7 +231,7 @@ def finish_simulation(
         attempt("motion.gif", lambda: animate_simulation(run, options.out / "motion.gif"))
         attempt("energy.png", lambda: plot_energy(run, options.out / "energy.png", title))
         attempt("constraints.png", lambda: plot_constraint_errors(run, options.out / "constraints.png", title))
-        _write_numbers(options.out, f"# {title}\n\n![animation](motion.gif)", numbers, 6, SIMULATED)
+        _write_numbers(options.out, title, numbers, 6, MOVES, ERRORS)
     print(title)
     if failure:
         print(failure, file=sys.stderr)
@@ -246,26 +239,23 @@ def finish_simulation(
     return 1 if failure else 0
 
 
-SIMULATED = """
-Times are in seconds, energies in joules. The energy error is the largest change of the total energy that no torque
-explains, relative to the largest change of the kinetic energy.
-
-![energies](energy.png)
-
-![errors of the constraints](constraints.png)
-"""
+MOVES = report.Section("", pictures={"motion.gif": "animation"})
+ERRORS = report.Section(
+    "Errors",
+    text="Times are in seconds, energies in joules. The energy error is the largest change of the total energy that no "
+    "torque explains, relative to the largest change of the kinetic energy.",
+    pictures={"energy.png": "energies", "constraints.png": "errors of the constraints"},
+)
 
 
 def _progress(done: int, steps: int) -> None:
     print(f"\r{done} of {steps} steps", end="\n" if done == steps else "", file=sys.stderr, flush=True)
 
 
-def _write_numbers(out: Path, head: str, numbers: Mapping[str, Any], digits: int, more: str = "") -> None:
-    """report.md in `out`: a head, a table of numbers, and what follows it."""
-    rows = "\n".join(f"| {key.replace('_', ' ')} | {_shown(value, digits)} |" for key, value in numbers.items())
-    more += "\n" + " ".join(sentences(provenance())) + "\n"
-    with whole_file(out / "report.md") as partial:
-        partial.write_text(f"{head}\n\n| quantity | value |\n|---|---|\n{rows}\n{more}", encoding="utf-8")
+def _write_numbers(out: Path, title: str, numbers: Mapping[str, Any], digits: int, *pictures: report.Section) -> None:
+    """The report of a motion that no solver found: its first picture, the numbers, further pictures."""
+    sections = report.sections_of(numbers, ExpectedFigures(), digits)
+    report.save_report(out, title, [pictures[0], *sections, *pictures[1:]])
 
 
 def show(solution: Solution, file: str, **options: Any) -> None:
@@ -285,14 +275,7 @@ def show(solution: Solution, file: str, **options: Any) -> None:
     print(f"picture: {path}")
 
 
-BOUNDS = ("bound that decides", "side", "value", "phases", "% of the motion", "times", "cost per unit")
-"""Head of the report's table of bounds; the last column is the decrease of the cost per unit of a wider bound."""
-
-MOST = 10
-"""Largest number of lines of this table."""
-
-
-OF_OUTPUT = ("out", "json", "quiet", "force", "no_pictures", "alone", "ready_problem")
+OF_OUTPUT = ("out", "json", "quiet", "force", "no_pictures", "pictures", "alone", "ready_problem")
 """Options of a command that change no solution."""
 
 
@@ -311,7 +294,7 @@ def keep(options: argparse.Namespace, solution: Solution, name: str = "walk.npz"
 def print_numbers(options: argparse.Namespace, numbers: Mapping[str, Any], digits: int = 6) -> None:
     """Prints numbers, one a line, and with --json as one JSON object, the last line."""
     for key, value in numbers.items():
-        print(f"  {key:28s} {_shown(value, digits)}")
+        print(f"  {key:28s} {shown(value, digits)}")
     if options.json:
         print(as_json(numbers))
 
@@ -335,9 +318,7 @@ def add_picture(options: argparse.Namespace, name: str, draw: Callable[[Path], A
         and not getattr(options, "no_pictures", False)
         and attempt(name, lambda: draw(options.out / name))
     ):
-        report = (options.out / "report.md").read_text(encoding="utf-8")
-        with whole_file(options.out / "report.md") as partial:
-            partial.write_text(f"{report}\n![{Path(name).stem}]({name})\n", encoding="utf-8")
+        report.append_picture(options.out, name)
 
 
 def save_figure(figure: Any, path: Path) -> None:
@@ -390,7 +371,7 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
             bounds,
             title,
             quiet=options.quiet,
-            pictures=not getattr(options, "no_pictures", False),
+            pictures=_pictures(options),
         )
     numbers["seconds"] = round(time.perf_counter() - BEGIN, 3)
     alone = getattr(options, "alone", False)  # `ocp-dyn walk --json` prints one object, which names the files
@@ -408,58 +389,15 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
 def _print_table(title: str, numbers: Mapping[str, Any], bounds: DecidingBounds) -> None:
     print(title)
     for key, value in numbers.items():
-        print(f"  {key:28s} {_shown(value)}")
+        print(f"  {key:28s} {shown(value, 6)}")
     if bounds:
         print("\nbounds that decide")
-        print(indent(str(DecidingBounds(bounds.entries[:MOST])), "  "))
-        print(_further(bounds), end="")
+        print(indent(str(DecidingBounds(bounds.entries[: report.MOST])), "  "))
+        print(f"  {further(bounds)}".rstrip(), end="\n" if further(bounds) else "")
 
 
-def write(
-    out: Path, solution: Solution, numbers: dict[str, Any], bounds: DecidingBounds, title: str, *,
-    quiet: bool = False, pictures: bool = True,
-) -> None:  # fmt: skip
-    """walk.gif, strip.png, motion.png and report.md in `out`, beside walk.npz; without pictures the report alone."""
-    drawn: dict[str, Callable[[Path], Any]] = {
-        "motion.png": solution.plot,
-        "strip.png": lambda path: stick_figure(solution, path),
-        "walk.gif": solution.animate,
-    }
-    for name, draw in drawn.items() if pictures else ():
-        if not quiet:
-            print(f"drawing {out / name} ...", file=sys.stderr, flush=True)
-        attempt(name, partial(draw, out / name))
-    decide = _table(bounds) if bounds else "No bound of a duration, joint, place or parameter decides this motion."
-    text = text_of(
-        TEMPLATE,
-        title=title,
-        rows=[f"| {key.replace('_', ' ')} | {_shown(value)} |" for key, value in numbers.items()],
-        cost=[f"| {name} | {value:.6g} |" for name, value in solution.cost.items()],
-        decide=decide.split("\n"),
-        poses=_pictures(out, "strip.png", "walk.gif"),
-        curves=_pictures(out, "motion.png"),
-        provenance=sentences(solution.stats.get("provenance", {})),
-    )
-    with whole_file(out / "report.md") as file:
-        file.write_text(text, encoding="utf-8")
-
-
-def _pictures(out: Path, *names: str) -> list[str]:
-    """Lines of the report with those of these pictures that there are."""
-    return [line for name in names if (out / name).is_file() for line in (f"![{PICTURES[name]}]({name})", "")]
-
-
-def _table(bounds: DecidingBounds) -> str:
-    """The bounds as a table in Markdown."""
-    rows = [BOUNDS, ("---",) * len(BOUNDS), *bounds.lines()[:MOST]]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + f"\n\n{_further(bounds)}".rstrip()
-
-
-def _further(bounds: DecidingBounds) -> str:
-    """A line that counts the bounds that the table leaves out."""
-    rest = len(bounds) - MOST
-    return f"  and {rest} more that are worth less: solution.deciding() has all\n" if rest > 0 else ""
-
-
-def _shown(value: Any, digits: int = 6) -> str:
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+def _pictures(options: argparse.Namespace) -> Mapping[str, str]:
+    """Pictures of the report: all, with --quick the figures in motion alone, unless --pictures asks for all."""
+    if getattr(options, "no_pictures", False):
+        return {}
+    return report.FEW if getattr(options, "quick", False) and not getattr(options, "pictures", False) else report.ALL

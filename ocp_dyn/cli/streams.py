@@ -115,7 +115,7 @@ def _finite(value: Any) -> Any:
 RESULTS = ("report.md", "walk.npz")
 """Files by which the results of an earlier run are known."""
 
-MADE = (*RESULTS, "walk.gif", "motion.png", "strip.png")
+MADE = (*RESULTS, "report.html", "walk.gif", "motion.png", "strip.png")
 """Files that every run of a walk makes; its report names all others."""
 
 

@@ -31,15 +31,15 @@ def run(options: argparse.Namespace) -> int:
     asked = importlib.import_module(f"ocp_dyn.problems.{problem}").arguments().parse_args([])
     asked.alone = options.json
     options.out = options.out or folder_of(options.file)
-    for option in ("--out", "--quick", "--quiet", "--json", "--no-pictures", "--force", *own):
+    for option in ("--out", "--quick", "--quiet", "--json", "--no-pictures", "--pictures", "--force", *own):
         if option not in ROBOT and _is_given(option, options):
             setattr(asked, attribute(option), getattr(options, attribute(option)))
     for name, value in robot.items():
         setattr(asked, name, value)
     status = run_problem(problem, asked, options.parser.prog)
     if status != INTERRUPTED and not options.json:
-        pictures = ("", "") if options.no_pictures else (" with pictures", f"; animation: {options.out / 'walk.gif'}")
-        print(f"report{pictures[0]}: {options.out / 'report.md'}{pictures[1]}")
+        made = (f"{options.out / name}" for name in ("report.html", "walk.gif") if (options.out / name).is_file())
+        print(", ".join((f"report: {options.out / 'report.md'}", *made)))
     return status
 
 

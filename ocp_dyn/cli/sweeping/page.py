@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.display import page as page_of
 from ..._base.display import table
 from ...ocp import Library
 from ...ocp.workflows.sweeps.data_set import csv_of
@@ -20,15 +21,6 @@ SPREAD = ("", "least", "5 %", "median", "95 %", "largest")
 MOST_LISTED, MOST_ROWS = 20, 2000
 """Most points that were not found in report.md, and most points in a table of report.html."""
 AGAIN = "A second run tries points with errors again, and with --again those that did not converge."
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Sweep of {title}</title>
-<style>body {{ font: 15px system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #30363d }}
-img {{ max-width: 100% }} table {{ border-collapse: collapse; margin: 1em 0 }}
-tr:nth-child(even) {{ background: #eceef1 }}</style></head>
-<body>
-{body}
-</body></html>
-"""
 
 
 def write_page(library: Library, points: Sequence[Any], title: str) -> None:
@@ -73,7 +65,7 @@ def html_page(rows: list[dict[str, Any]], records: dict[str, dict[str, Any]], ti
     parts += ["<h2>All points</h2>", table(names, listed)]
     if len(rows) > MOST_ROWS:
         parts.append(f"<p>{len(rows) - MOST_ROWS} more points are in table.csv.</p>")
-    return PAGE.format(title=escape(title), body="\n".join(parts))
+    return page_of(f"Sweep of {title}", "\n".join(parts))
 
 
 def _head(rows: list[dict[str, Any]], records: dict[str, dict[str, Any]]) -> str:
