@@ -43,7 +43,7 @@ class NoGait(ValueError):
     """
 
 
-class Multipliers(np.ndarray, Tabular):
+class Multipliers(Tabular, np.ndarray):
     """Floquet multipliers: an array of complex numbers, largest first, that `print` and notebooks show as a table."""
 
     @classmethod

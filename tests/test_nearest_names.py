@@ -84,7 +84,28 @@ WORDS = {
     "angle": lambda: problem(parameters=[ocp.Parameter("angle", 1.0)]).solve(values={"angel": 1}, progress=False),
 }  # fmt: skip
 
-OF_A_SOLUTION = {
+OF_CALLS = {
+    "reference": lambda motion: ocp.Gait("right", "a walk", {}, {}, {}).plot(refrence="winter"),
+    "effort": lambda motion: ROD.with_limits(efort=1),
+    "rng": lambda motion: ROD.random_q(rgn=1),
+    "gait": lambda motion: ocp.Horizon(HUMAN, [], gati="trot"),
+    "targets": lambda motion: od.inverse_kinematics(ROD, tarets=[]),
+    "qdd": lambda motion: od.inverse_dynamics(ROD, 0.0, 0.0, qddd=0.0),
+    "samples": lambda motion: motion.table(sampels=5),
+    "stride": lambda motion: motion.to_dataframe(strde=True),
+    "delimiter": lambda motion: motion.to_csv("a.csv", delimeter=";"),
+    "step": lambda motion: motion.floquet_multipliers(stpe=0.1),
+    "side": lambda motion: motion.gait(sied="left"),
+    "path": lambda motion: motion.save(pth="a.npz"),
+    "defects": lambda motion: motion.summary(defect=False),
+    "view": lambda motion: od.viz.plot_model(ROD, veiw="side"),
+    "values": lambda motion: problem().check(value={}),
+    "noise": lambda motion: ocp.multistart(problem(), 2, nois=1.0),
+    "hessian": lambda motion: problem().rti(motion, hesian="exact"),
+    "barrier": lambda motion: problem().rti(motion, qp="riccati", barier=1.0),
+}
+
+OF_A_SOLUTION = OF_CALLS | {
     "side": lambda motion: od.viz.animate(motion, "walk.gif", view="sid"),
     ".gif": lambda motion: od.viz.animate(motion, "walk.gf"),
     ".png": lambda motion: od.viz.plot(motion, "walk.pgn"),

@@ -195,7 +195,7 @@ class Columns(dict[str, Array], Tabular):
         longest = max(map(len, shown), default=0)
         lines = [tuple(column[k] if column else LEFT_OUT for column in shown) for k in range(longest)]
         size = f"{rows} rows, {len(self)} columns"
-        return names, [*lines, (size, *[""] * (len(names) - 1))]
+        return (names, [*lines, (size, *[""] * (len(names) - 1))]) if names else ((size,), [])
 
     __str__ = __repr__ = Tabular.__str__
 

@@ -24,8 +24,9 @@ from ..viz import stick_figure
 UNITS = {
     "_steps_per_min": "1/min", "_Nm_per_kg": "N m/kg", "_W_per_kg": "W/kg", "_J_per_kg_m": "J/(kg m)",
     "_per_body_weight": "1/body weight", "_body_weights": "body weights", "_leg_lengths": "leg lengths",
-    "_percent_of_stride": "% of the stride", "_percent": "%", "_seconds": "s", "_m_per_s": "m/s", "_rad_per_s": "rad/s", "_deg": "deg",
-    "_rad": "rad", "_Nm": "N m", "_Hz": "Hz", "_N": "N", "_J": "J", "_W": "W", "_kg": "kg", "_m": "m", "_s": "s",
+    "_percent_of_stride": "% of the stride", "_percent": "%", "_seconds": "s", "_m_per_s": "m/s",
+    "_rad_per_s": "rad/s", "_deg": "deg", "_rad": "rad", "_Nm": "N m", "_Hz": "Hz", "_N": "N", "_J": "J",
+    "_W": "W", "_kg": "kg", "_m": "m", "_s": "s",
 }  # fmt: skip
 """Units by the ends of the names of figures; the first that fits."""
 

@@ -8,6 +8,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli import main
 from ocp_dyn.cli.examples import asked, finish, parser
+from ocp_dyn.cli.report import Section, append_picture, save_report, sections_of
 from ocp_dyn.cli.streams import claim
 from ocp_dyn.cli.walk import folder_of
 from ocp_dyn.gait.bodies import excessive_efforts
@@ -24,7 +25,7 @@ def test_a_second_run_is_refused_and_force_replaces_the_first(tmp_path, capsys):
     out = tmp_path / "walk"
     assert run(out) == 0
     made = {path.name for path in out.iterdir()}
-    assert made == {"walk.npz", "report.md", "motion.png", "strip.png", "walk.gif"}
+    assert made == {"walk.npz", "report.md", "report.html", "motion.png", "strip.png", "walk.gif"}
     before = (out / "report.md").stat().st_mtime_ns
     with pytest.raises(SystemExit) as stop:
         run(out)
@@ -35,8 +36,58 @@ def test_a_second_run_is_refused_and_force_replaces_the_first(tmp_path, capsys):
     assert (out / "report.md").stat().st_mtime_ns == before
     (out / "own.txt").write_text("mine")
     assert run(out, "--force", "--no-pictures") == 0
-    assert {path.name for path in out.iterdir()} == {"walk.npz", "report.md", "own.txt"}
+    assert {path.name for path in out.iterdir()} == {"walk.npz", "report.md", "report.html", "own.txt"}
     assert "![" not in (out / "report.md").read_text()
+
+
+def test_quick_is_quick_unless_all_pictures_are_asked_for(tmp_path, capsys):
+    pictures = {}
+    for words in ((), ("--pictures",), ("--no-pictures",)):
+        out = tmp_path / f"walk{words}"
+        run(out, "--quick", *words)
+        pictures[words] = {path.name for path in out.iterdir()} - {"walk.npz", "report.md", "report.html"}
+    assert pictures[()] == {"strip.png"}
+    assert pictures["--pictures",] == {"strip.png", "motion.png", "walk.gif"}
+    assert pictures["--no-pictures",] == set()
+    with pytest.raises(SystemExit):
+        run(tmp_path, "--pictures", "--no-pictures")
+
+
+def people_of(**values: float) -> od.ocp.Gait:
+    return od.ocp.Gait("right", "a walk", {}, {}, {"speed_m_per_s": 1.3, "leg_length_m": 0.9, **values})
+
+
+def test_the_report_has_sections_with_units_and_the_values_of_people():
+    people = people_of(center_of_mass_rise_m=0.01, stance_percent=60.0, push_off_moment_Nm_per_kg=9.0).expected()
+    numbers = {
+        "speed_m_per_s": 1.2999999, "stance_s": 0.61, "heel_off_percent_of_stride": 38.2, "center_of_mass_rise_m": 0.01,
+        "iterations": 12, "gross_cost_J_per_kg_m": 3.36054, "status": "Solve_Succeeded", "hops": 3,
+        "outside_measured_bands": "told by the column",
+    }  # fmt: skip
+    rows = {(s.title, row[0]): (s.head, row[1:]) for s in sections_of(numbers, people) for row in s.rows}
+    assert rows["Steps", "speed"][1] == ("1.3", "m/s")
+    assert rows["Times", "stance"][1][:2] in {("0.61", "s"), ("60", "%")}
+    assert rows["Torques, work and energy", "gross cost"][1][:2] == ("3.3605", "J/(kg m)")
+    assert rows["Solver", "iterations"] == (("figure", "value", "unit"), ("12", ""))
+    assert rows["Result", "hops"][1] == ("3", "")
+    rise = rows["Joints and body", "center of mass rise"][1]
+    assert rise == ("**0.01**", "m", "0.0413 ± 0.0079", "Orendurff et al.")
+    assert {name for _, name in rows}.isdisjoint({"outside measured bands"})
+    moment = [row for (_, name), (_, row) in rows.items() if name == "push off moment"]
+    assert not moment or "**" not in moment[0][0]  # it grows with the legs: not judged
+
+
+def test_the_report_of_a_browser_has_the_same_tables(tmp_path):
+    sections = [Section("A < B", ("figure", "value"), [("x", "**2**")], "text & more", {"strip.png": "poses"})]
+    save_report(tmp_path, "A title", sections)
+    append_picture(tmp_path, "more.png")
+    html, text = ((tmp_path / f"report.{kind}").read_text(encoding="utf-8") for kind in ("html", "md"))
+    assert "<h2>A &lt; B</h2>" in html
+    assert "<b>2</b>" in html
+    assert "text &amp; more" in html
+    assert html.index('src="strip.png"') < html.index('src="more.png"') < html.index("</body>")
+    assert text.startswith("# A title\n\n## A < B\n\n| figure | value |\n| --- | --- |\n| x | **2** |\n\ntext & more\n")
+    assert text.endswith("\n![more](more.png)\n")
 
 
 def test_what_is_replaced_goes_first_so_that_a_run_that_is_cut_off_leaves_no_mixture(tmp_path):

@@ -107,7 +107,13 @@ def test_command_lines(system, capsys, tmp_path):
     numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert numbers["status"] == "done"
     assert numbers["energy_error"] < 0.01
-    assert {path.name for path in tmp_path.iterdir()} == {"motion.gif", "energy.png", "constraints.png", "report.md"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "motion.gif",
+        "energy.png",
+        "constraints.png",
+        "report.md",
+        "report.html",
+    }
 
 
 def test_wrong_options(capsys):

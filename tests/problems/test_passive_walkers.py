@@ -110,7 +110,7 @@ def test_command_lines(problem, capsys, tmp_path):
     assert problem.main(["--quick", "--json", "--out", str(tmp_path)]) == 0
     numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert abs(numbers["period"] - numbers["published_period"]) < 1e-5
-    assert {path.name for path in tmp_path.iterdir()} == {"gait.png", "report.md"}
+    assert {path.name for path in tmp_path.iterdir()} == {"gait.png", "report.md", "report.html"}
 
 
 @mostly_slow("slope", ("0", "-0.01", "1.2", "nan"), ("0", "-0.01", "nan"))
