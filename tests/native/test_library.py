@@ -21,7 +21,7 @@ from ocp_dyn.native import library as loader
 from ocp_dyn.native import processes, variants
 from ocp_dyn.native.library import MAKING, NO_COMPILER, NativeLibrary
 from ocp_dyn.native.processes import NICENESS
-from ocp_dyn.native.toolchain import find_compiler
+from ocp_dyn.native.toolchain import _words, find_compiler
 from tests.helpers import REPOSITORY
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -258,3 +258,33 @@ def test_no_process_is_forked_while_a_program_starts(monkeypatch):
     with processes.group() as programs:
         assert programs.run(["true"]) == (0, "")
     assert held == [True, True]
+
+
+# Other systems, by what their names would be
+
+
+def test_names_of_other_systems():
+    """Endings of libraries, and the compiler that is named: read from the tables, since the tests run on one system."""
+    code = """
+import sys
+sys.platform = {platform!r}
+from ocp_dyn.native import toolchain
+from ocp_dyn._base import cache
+print(cache.LIBRARY, toolchain.STANDING_ALONE, "MinGW" in toolchain.REMEDY)
+"""
+    for platform, told in (
+        ("win32", ".dll ('-static',) True"),
+        ("darwin", ".dylib () False"),
+        ("linux", ".so () False"),
+    ):
+        run = [sys.executable, "-c", f"import casadi, numpy, subprocess, asyncio\n{code.format(platform=platform)}"]
+        assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == told
+
+
+def test_paths_of_windows_keep_their_backslashes(monkeypatch):
+    assert _words("gcc -m32 'a b'") == ("gcc", "-m32", "a b")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "name", "nt")
+        words = _words(r'"C:\Program Files\mingw\gcc.exe" -m64')
+    assert words == (r"C:\Program Files\mingw\gcc.exe", "-m64")
+    assert _words("gcc 'open") == ()
