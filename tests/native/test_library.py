@@ -272,12 +272,9 @@ from ocp_dyn.native import toolchain
 from ocp_dyn._base import cache
 print(cache.LIBRARY, toolchain.STANDING_ALONE, "MinGW" in toolchain.REMEDY)
 """
-    for platform, told in (
-        ("win32", ".dll ('-static',) True"),
-        ("darwin", ".dylib () False"),
-        ("linux", ".so () False"),
-    ):
-        run = [sys.executable, "-c", f"import casadi, numpy, subprocess, asyncio\n{code.format(platform=platform)}"]
+    systems = {"win32": ".dll ('-static',) True", "darwin": ".dylib () False", "linux": ".so () False"}
+    for system, told in systems.items():
+        run = [sys.executable, "-c", f"import casadi, numpy, subprocess, asyncio\n{code.format(platform=system)}"]
         assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == told
 
 
