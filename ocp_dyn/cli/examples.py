@@ -30,9 +30,9 @@ from ..ocp import DecidingBounds, LimitCycle, NoGait, Problem, Solution
 from ..simulation import Simulation, System, simulate
 from ..viz import animate_simulation, overview, plot_constraint_errors, plot_energy
 from ..walking import passive_figures, plot_passive_gait
-from . import report
+from . import reporting
 from .options import add_walker
-from .report import further, shown, write
+from .reporting import further, shown, write
 from .streams import Parser, as_json, claim, run_command
 
 __all__ = [
@@ -207,7 +207,7 @@ def finish_cycle(
     print(title)
     if options.out is not None:
         plot_passive_gait(cycle, 1.0, slope, options.out / "gait.png", title)
-        gait = report.Section("", pictures={"gait.png": "one step, limit cycle, multipliers"})
+        gait = reporting.Section("", pictures={"gait.png": "one step, limit cycle, multipliers"})
         _write_numbers(options.out, title, numbers, 12, gait)
     print_numbers(options, numbers, digits=12)
     return 0
@@ -239,8 +239,8 @@ def finish_simulation(
     return 1 if failure else 0
 
 
-MOVES = report.Section("", pictures={"motion.gif": "animation"})
-ERRORS = report.Section(
+MOVES = reporting.Section("", pictures={"motion.gif": "animation"})
+ERRORS = reporting.Section(
     "Errors",
     text="Times are in seconds, energies in joules. The energy error is the largest change of the total energy that no "
     "torque explains, relative to the largest change of the kinetic energy.",
@@ -252,10 +252,12 @@ def _progress(done: int, steps: int) -> None:
     print(f"\r{done} of {steps} steps", end="\n" if done == steps else "", file=sys.stderr, flush=True)
 
 
-def _write_numbers(out: Path, title: str, numbers: Mapping[str, Any], digits: int, *pictures: report.Section) -> None:
+def _write_numbers(
+    out: Path, title: str, numbers: Mapping[str, Any], digits: int, *pictures: reporting.Section
+) -> None:
     """The report of a motion that no solver found: its first picture, the numbers, further pictures."""
-    sections = report.sections_of(numbers, ExpectedFigures(), digits)
-    report.save_report(out, title, [pictures[0], *sections, *pictures[1:]])
+    sections = reporting.sections_of(numbers, ExpectedFigures(), digits)
+    reporting.save_report(out, title, [pictures[0], *sections, *pictures[1:]])
 
 
 def show(solution: Solution, file: str, **options: Any) -> None:
@@ -318,7 +320,7 @@ def add_picture(options: argparse.Namespace, name: str, draw: Callable[[Path], A
         and not getattr(options, "no_pictures", False)
         and attempt(name, lambda: draw(options.out / name))
     ):
-        report.append_picture(options.out, name)
+        reporting.append_picture(options.out, name)
 
 
 def save_figure(figure: Any, path: Path) -> None:
@@ -392,7 +394,7 @@ def _print_table(title: str, numbers: Mapping[str, Any], bounds: DecidingBounds)
         print(f"  {key:28s} {shown(value, 6)}")
     if bounds:
         print("\nbounds that decide")
-        print(indent(str(DecidingBounds(bounds.entries[: report.MOST])), "  "))
+        print(indent(str(DecidingBounds(bounds.entries[: reporting.MOST])), "  "))
         print(f"  {further(bounds)}".rstrip(), end="\n" if further(bounds) else "")
 
 
@@ -400,4 +402,6 @@ def _pictures(options: argparse.Namespace) -> Mapping[str, str]:
     """Pictures of the report: all, with --quick the figures in motion alone, unless --pictures asks for all."""
     if getattr(options, "no_pictures", False):
         return {}
-    return report.FEW if getattr(options, "quick", False) and not getattr(options, "pictures", False) else report.ALL
+    return (
+        reporting.FEW if getattr(options, "quick", False) and not getattr(options, "pictures", False) else reporting.ALL
+    )

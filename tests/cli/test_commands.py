@@ -398,7 +398,7 @@ def test_reports_list_the_bounds_that_decide(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("ocp_dyn._base.display.FAILURES", ())
     for name in ("plot", "animate"):
         monkeypatch.setattr(od.ocp.Solution, name, lambda *_: None)
-    monkeypatch.setattr("ocp_dyn.cli.report.stick_figure", lambda *_: None)
+    monkeypatch.setattr("ocp_dyn.cli.reporting.stick_figure", lambda *_: None)
     options = Namespace(out=tmp_path, json=True, quiet=True)
     one = od.ocp.DecidingBound("duration", "duration of turn", "upper", 0.9, "s", ("a", "b"), 3.0, 5.0, 2, 4.0, 0.1)
     for names, more in (("", ""), ("ab", ""), ("abcdefghijkl", "and 2 more that are worth less")):
@@ -418,7 +418,7 @@ def test_reports_list_the_bounds_that_decide(tmp_path, capsys, monkeypatch):
 
 def test_texts_are_written_in_utf_8_whatever_the_locale(tmp_path, monkeypatch):
     """A robot may have letters that the encoding of the locale has not."""
-    from ocp_dyn.cli.report import write
+    from ocp_dyn.cli.reporting import write
 
     def write_text(self: Path, text: str, encoding: str | None = None) -> int:
         assert encoding == "utf-8"

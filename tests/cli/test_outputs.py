@@ -8,7 +8,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli import main
 from ocp_dyn.cli.examples import asked, finish, parser
-from ocp_dyn.cli.report import Section, append_picture, save_report, sections_of
+from ocp_dyn.cli.reporting import Section, append_picture, save_report, sections_of
 from ocp_dyn.cli.streams import claim
 from ocp_dyn.cli.walk import folder_of
 from ocp_dyn.gait.bodies import excessive_efforts

@@ -120,10 +120,9 @@ def compile(
     sparse: True: results hold the structural nonzeros only, column by column, (nnz,) or (N, nnz); "distinct": equal
         entries once, as of the symmetric H, (n,) or (N, n). `fast.H.patterns` tells their places.
 
-    The compiler is the one that the environment variable CC names, or cc, gcc or clang, on Windows of MinGW-w64; MSVC's
-    cl does not compile GNU C. Libraries are stored in the
-    directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB,
-    the least recently used ones are removed. Builds of more than two seconds report their progress on stderr. Without a
+    The compiler is the one that the environment variable CC names, or cc, gcc or clang (of MinGW-w64, not MSVC's cl).
+    Libraries are stored in the directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond
+    512 MB, or OCP_DYN_CACHE_MB, the least recently used ones are removed. Builds of more than two seconds report their progress on stderr. Without a
     compiler a RuntimeWarning says so, and CasADi's virtual machine gives the same results (see `Compiled.backend`).
 
     Cost: the first time, about 0.15 ms of processor time per instruction (half for one state, half for lanes); later

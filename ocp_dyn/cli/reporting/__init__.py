@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .._base.display import attempt, page, table
-from .._base.files import whole_file
-from ..gait.compare import GROWING, ExpectedFigures
-from ..ocp import DecidingBounds, Solution
-from ..ocp.analysis.measured_bands import beside_people
-from ..viz import stick_figure
+from ..._base.display import attempt, page, table
+from ..._base.files import whole_file
+from ...gait.compare import GROWING, ExpectedFigures
+from ...ocp import DecidingBounds, Solution
+from ...ocp.analysis.measured_bands import beside_people
+from ...viz import stick_figure
 
 UNITS = {
     "_steps_per_min": "1/min", "_Nm_per_kg": "N m/kg", "_W_per_kg": "W/kg", "_J_per_kg_m": "J/(kg m)",
@@ -167,7 +167,7 @@ def write(
             print(f"drawing {out / name} ...", file=sys.stderr, flush=True)
         attempt(name, partial(drawn[name], out / name))
     there = {name: words for name, words in pictures.items() if (out / name).is_file()}
-    cost = [(name, f"{value:.6g}") for name, value in solution.cost.items()]
+    cost: list[tuple[str, ...]] = [(name, f"{value:.6g}") for name, value in solution.cost.items()]
     sections = [
         Section("", pictures={name: words for name, words in there.items() if name != "motion.png"}),
         *sections_of(numbers, beside_people(solution)),
