@@ -122,8 +122,8 @@ def compile(
 
     The compiler is the one that the environment variable CC names, or cc, gcc or clang (of MinGW-w64, not MSVC's cl).
     Libraries are stored in the directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond
-    512 MB, or OCP_DYN_CACHE_MB, the least recently used ones are removed. Builds of more than two seconds report their progress on stderr. Without a
-    compiler a RuntimeWarning says so, and CasADi's virtual machine gives the same results (see `Compiled.backend`).
+    512 MB, or OCP_DYN_CACHE_MB, the least recently used ones are removed. Builds of more than two seconds tell their
+    progress. Without a compiler a RuntimeWarning says so, and CasADi's virtual machine gives the same results.
 
     Cost: the first time, about 0.15 ms of processor time per instruction (half for one state, half for lanes); later
     about 10 ms. Raises TypeError or ValueError for functions that cannot be compiled, RuntimeError if the compiler

@@ -106,7 +106,7 @@ def strengths_along(model: Model, capacities: Sequence[TorqueCapacity], q: Array
     at, speed = ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv)
     instant = Instant(model, at, speed)
     both = [ca.horzcat(*capacity.strengths(instant)) for capacity in capacities]
-    least = ca.Function("least", [at, speed], [functools.reduce(ca.fmin, both)])
+    least = ca.Function("least", [at, speed], [functools.reduce(lambda a, b: ca.fmin(a, b), both)])
     return np.stack([least(*state).full().T for state in zip(q, qd, strict=True)], axis=1)
 
 

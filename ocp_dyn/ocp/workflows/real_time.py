@@ -275,8 +275,8 @@ def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
         try:
             check_qp(qp, hessian, **options)
         except ValueError as error:
-            near = [suggestion(name, OPTIONS) for name in options if name in str(error)]
-            raise ValueError(f"{error}{''.join(near[:1])}") from error
+            hints = [suggestion(name, OPTIONS) for name in options if name in str(error)]
+            raise ValueError(f"{error}{''.join(hints[:1])}") from error
 
 
 def rti(problem: Statement, start: Solution, **options: Any) -> RealTimeIteration:
