@@ -21,7 +21,7 @@ import numpy as np
 from casadi import DM
 from matplotlib.patches import Arc
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 import ocp_dyn as od

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from PIL import Image, ImageSequence
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LARGEST = 60_000
 """Bytes of a picture."""
 
