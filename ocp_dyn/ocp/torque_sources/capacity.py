@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -105,9 +104,9 @@ def strengths_along(model: Model, capacities: Sequence[TorqueCapacity], q: Array
     the least that the curves of all capacities and the limits of the model allow."""
     at, speed = ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv)
     instant = Instant(model, at, speed)
-    both = [ca.horzcat(*capacity.strengths(instant)) for capacity in capacities]
-    least = ca.Function("least", [at, speed], [functools.reduce(lambda a, b: ca.fmin(a, b), both)])
-    return np.stack([least(*state).full().T for state in zip(q, qd, strict=True)], axis=1)
+    both = ca.Function("strengths", [at, speed], [ca.horzcat(*capacity.strengths(instant)) for capacity in capacities])
+    each = [[np.asarray(x.full()).T for x in both.call(state)] for state in zip(q, qd, strict=True)]
+    return np.stack([np.min(of_one, axis=0) for of_one in each], axis=1)
 
 
 def _place(model: Model, name: Any) -> tuple[int, int]:
