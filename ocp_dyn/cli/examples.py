@@ -25,7 +25,7 @@ from .._base.convergence import NotConvergedWarning
 from .._base.display import FAILURES, attempt
 from .._base.files import whole_file
 from ..gait.compare import ExpectedFigures
-from ..native.provenance import plain, provenance, sentences
+from ..native.provenance import plain, provenance
 from ..ocp import DecidingBounds, LimitCycle, NoGait, Problem, Solution
 from ..simulation import Simulation, System, simulate
 from ..viz import animate_simulation, overview, plot_constraint_errors, plot_energy
@@ -257,7 +257,7 @@ def _write_numbers(
 ) -> None:
     """The report of a motion that no solver found: its first picture, the numbers, further pictures."""
     sections = reporting.sections_of(numbers, ExpectedFigures(), digits)
-    reporting.save_report(out, title, [pictures[0], *sections, *pictures[1:]])
+    reporting.save_report(out, title, [pictures[0], *sections, *pictures[1:]], provenance())
 
 
 def show(solution: Solution, file: str, **options: Any) -> None:

@@ -12,6 +12,7 @@ from ocp_dyn.cli.reporting import Section, append_picture, save_report, sections
 from ocp_dyn.cli.streams import claim
 from ocp_dyn.cli.walk import folder_of
 from ocp_dyn.gait.bodies import excessive_efforts
+from ocp_dyn.native.provenance import provenance
 from tests.ocp.workflows.test_convergence import turn
 
 
@@ -79,7 +80,7 @@ def test_the_report_has_sections_with_units_and_the_values_of_people():
 
 def test_the_report_of_a_browser_has_the_same_tables(tmp_path):
     sections = [Section("A < B", ("figure", "value"), [("x", "**2**")], "text & more", {"strip.png": "poses"})]
-    save_report(tmp_path, "A title", sections)
+    save_report(tmp_path, "A title", sections, provenance())
     append_picture(tmp_path, "more.png")
     html, text = ((tmp_path / f"report.{kind}").read_text(encoding="utf-8") for kind in ("html", "md"))
     assert "<h2>A &lt; B</h2>" in html
@@ -88,6 +89,8 @@ def test_the_report_of_a_browser_has_the_same_tables(tmp_path):
     assert html.index('src="strip.png"') < html.index('src="more.png"') < html.index("</body>")
     assert text.startswith("# A title\n\n## A < B\n\n| figure | value |\n| --- | --- |\n| x | **2** |\n\ntext & more\n")
     assert text.endswith("\n![more](more.png)\n")
+    assert od.__version__ in text
+    assert od.__version__ in html
 
 
 def test_what_is_replaced_goes_first_so_that_a_run_that_is_cut_off_leaves_no_mixture(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ import numpy as np
 from ..._base.display import attempt, page, table
 from ..._base.files import whole_file
 from ...gait.compare import GROWING, ExpectedFigures
+from ...native.provenance import sentences
 from ...ocp import DecidingBounds, Solution
 from ...ocp.analysis.measured_bands import beside_people
 from ...viz import stick_figure
@@ -70,6 +70,12 @@ MOST = 10
 BAND = (
     "People: mean ± standard deviation, where it is known, of people who were measured at this speed, from the "
     "publication beside it. Values in bold are more than two standard deviations from the mean."
+)
+
+
+KEPT = (
+    'walk.npz holds everything: ocp_dyn.ocp.Solution.load("walk.npz") reads it, and the command "ocp-dyn rerun '
+    'walk.npz" solves it again and says how far the two are apart.'
 )
 
 
@@ -174,14 +180,14 @@ def write(
         Section("Cost", ("term", "value"), cost),
         _deciding(bounds),
         Section("", pictures={name: words for name, words in there.items() if name == "motion.png"}),
-        Section("", text=f"Solved on {platform.machine()}, Python {platform.python_version()}."),
-        Section("", text='walk.npz holds everything: ocp_dyn.ocp.Solution.load("walk.npz") reads it.'),
+        Section("Origin", text=KEPT),
     ]
-    save_report(out, title, sections)
+    save_report(out, title, sections, solution.stats.get("provenance", {}))
 
 
-def save_report(out: Path, title: str, sections: list[Section]) -> None:
-    """report.md and report.html of these sections."""
+def save_report(out: Path, title: str, sections: list[Section], origin: Mapping[str, Any]) -> None:
+    """report.md and report.html of these sections, and of the programs that made the results."""
+    sections = [*sections, Section("", text=" ".join(sentences(origin)))]
     markdown = [f"# {title}", "", *(line for section in sections for line in section.markdown())]
     html = page(title, "\n".join([f"<h1>{escape(title)}</h1>", *(section.html() for section in sections)]))
     for name, text in (("report.md", "\n".join(markdown)), ("report.html", html)):
