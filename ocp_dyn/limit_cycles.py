@@ -52,7 +52,7 @@ class Multipliers(Tabular, np.ndarray):
         values = np.linalg.eigvals(derivative) if derivative.size else np.zeros(0)
         return values[np.argsort(-np.abs(values), kind="stable")].view(cls)
 
-    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         head = "multiplier", "magnitude", "angle [deg]"
         return head, [(f"{x:.4g}", f"{abs(x):.4g}", f"{np.degrees(np.angle(x)):.4g}") for x in np.asarray(self).ravel()]
 

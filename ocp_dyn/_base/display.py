@@ -154,16 +154,16 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 class Tabular:
     """An object that `print` and notebooks show as a table, with a head and lines of texts."""
 
-    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         """Head of the table, and the lines below it."""
         raise NotImplementedError
 
     def __str__(self) -> str:
-        head, lines = self.head_and_lines()
+        head, lines = self._head_and_lines()
         return aligned([head, *lines])
 
     def _repr_html_(self) -> str:
-        return table(*self.head_and_lines())
+        return table(*self._head_and_lines())
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Table(Tabular):
     head: Sequence[str]
     lines: list[tuple[str, ...]]
 
-    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         return self.head, self.lines
 
     def __repr__(self) -> str:
@@ -188,7 +188,7 @@ class Columns(dict[str, Array], Tabular):
     """Columns of numbers by name, a dict that `print` and notebooks show as a table; the middle of a long or wide one
     is left out."""
 
-    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         rows = max((len(column) for column in self.values()), default=0)
         names = _ends([*self], MOST_COLUMNS)
         shown = [_ends([f"{x:.4g}" for x in self[name]], MOST_ROWS) if name in self else [] for name in names]
@@ -203,7 +203,7 @@ class Columns(dict[str, Array], Tabular):
 class Listing(dict[str, Any], Tabular):
     """Values by name, a dict that `print` and notebooks show with a line for each; arrays by their shape and range."""
 
-    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         names = _ends([*self], MOST_NAMES)
         return ("name", "value"), [(name, _short(self[name]) if name in self else "") for name in names]
 
@@ -242,7 +242,7 @@ class Entries(Sequence[E], Tabular):
         """Lines of the table, below its head; all texts."""
         raise NotImplementedError
 
-    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         return self.head, self.lines()
 
     @overload

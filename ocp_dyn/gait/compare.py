@@ -75,7 +75,7 @@ class Expected(NamedTuple):
 class ExpectedFigures(list[Expected], Tabular):
     """Figures of a walk beside measured ones; a list that `print` and notebooks show as a table."""
 
-    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         return FIGURE_HEAD, [
             (e.figure.replace("_", " "), f"{e.value:.3g}",
              f"{e.mean:.3g}" + (f" ± {e.sd:.2g}" if np.isfinite(e.sd) else ""),

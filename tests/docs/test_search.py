@@ -15,7 +15,8 @@ WIDTH = 98
 TYPED = {
     "MPC": "how_to/predictive_control", "model predictive control": "how_to/predictive_control",
     "weak muscle": "how_to/strength how_to/own_walks", "csv": "how_to/save_and_plot", "cite": "index",
-    "BibTeX": "index", "reproducible": "how_to/reproducibility", "latex": "how_to/paper_figures", "figure": "how_to/paper_figures", "Windows": "install",
+    "BibTeX": "index", "reproducible": "how_to/reproducibility", "latex": "how_to/paper_figures",
+    "figure": "how_to/paper_figures", "Windows": "install",
     "macOS": "install", "MSVC": "install", "compiler": "install", "conda": "install", "pandas": "how_to/save_and_plot",
     "Excel": "how_to/save_and_plot", "gif": "how_to/save_and_plot", "video": "how_to/save_and_plot",
     "c3d": "how_to/recordings", "trc": "how_to/recordings", "EMG": "how_to/muscle_driven",

@@ -82,8 +82,8 @@ class Floquet(Tabular):
         """Whether every multiplier lies inside the unit circle."""
         return bool(np.all(np.abs(self.multipliers) < 1.0))
 
-    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
-        head, lines = self.multipliers.head_and_lines()
+    def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+        head, lines = self.multipliers._head_and_lines()
         known = [(f"{x:.4g}", f"{abs(x):.4g}", f"along {name}") for name, x in self.neutral.items()]
         return head, [*lines, *known]
 

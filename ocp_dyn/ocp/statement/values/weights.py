@@ -106,10 +106,10 @@ class Weights(Tabular, Mapping[str, float]):
         TorqueSquared  1       100.0 %
         """
         shares = self.shares(solution)
-        head, lines = self.head_and_lines()
+        head, lines = self._head_and_lines()
         return Table((*head, "share"), [(*line, f"{100 * shares[line[0]]:.1f} %") for line in lines])
 
-    def head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         return ("weight", "number"), [(name, f"{value:.6g}") for name, value in self.items()]
 
     def __repr__(self) -> str:
