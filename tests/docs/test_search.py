@@ -22,7 +22,7 @@ TYPED = {
     "c3d": "how_to/recordings", "trc": "how_to/recordings", "EMG": "how_to/muscle_driven",
     "force plate": "how_to/gait_analysis", "motion capture": "how_to/gait_analysis",
     "inverse dynamics": "how_to/gait_analysis", "joint moments": "how_to/gait_analysis",
-    "osim": "how_to/opensim_models", "Moco": "coming_from/opensim_bioptim", "bioptim": "coming_from/opensim_bioptim",
+    "osim": "how_to/opensim_models", "Moco": "coming_from/opensim", "bioptim": "coming_from/bioptim_muscod",
     "scaling": "how_to/scale_a_model", "prosthesis": "how_to/own_walks", "exoskeleton": "how_to/own_walks",
     "normative data": "how_to/validate", "metabolic cost": "how_to/effort", "knee load": "how_to/joint_loads",
     "static optimization": "how_to/muscle_driven", "moment arm": "how_to/muscle_paths", "stairs": "gallery",
