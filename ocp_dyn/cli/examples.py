@@ -286,11 +286,13 @@ def keep(options: argparse.Namespace, solution: Solution, name: str = "walk.npz"
     command and its options, by which `ocp-dyn rerun` makes it again."""
     if options.out is None:
         return
-    told = {key: value for key, value in vars(options).items() if key not in OF_OUTPUT}
     known = solution.stats.get("provenance", {})
-    made = {"command": getattr(options, "ready_problem", ""), "options": plain(told), "file": name}
-    origin = known | {"problem": known.get("problem", {}) | made}
-    replace(solution, stats=solution.stats | {"provenance": origin}).save(options.out / name)
+    problem = known.get("problem", {})
+    if not {"command", "name"} & problem.keys():  # else it was read from a file, which names its problem
+        told = {key: value for key, value in vars(options).items() if key not in OF_OUTPUT}
+        made = {"command": getattr(options, "ready_problem", ""), "options": plain(told), "file": name}
+        solution = replace(solution, stats=solution.stats | {"provenance": known | {"problem": problem | made}})
+    solution.save(options.out / name)
 
 
 def print_numbers(options: argparse.Namespace, numbers: Mapping[str, Any], digits: int = 6) -> None:

@@ -118,6 +118,8 @@ def _processor() -> str:
 
 def sentences(found: Mapping[str, Any]) -> list[str]:
     """A provenance in three lines for a report: versions; system and compiler; the run, if it is one of a solve."""
+    if not found:
+        return ["Made by an earlier version of ocp_dyn, which does not tell with what."]
     get = {"source": "unknown"} | dict(found)
     versions = (
         f"ocp_dyn {get.get('ocp_dyn')} (source {get['source']}), CasADi {get.get('casadi')}, NumPy {get.get('numpy')}, "

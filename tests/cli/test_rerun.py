@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import functools
 import json
 import pickle
 import sys
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from ocp_dyn import ocp
+from ocp_dyn.cli import examples
 from ocp_dyn.cli.main import main
 from ocp_dyn.cli.sweeping.command import FileFunction, python_file
 from ocp_dyn.ocp.workflows import origin
@@ -160,6 +163,26 @@ def test_functions_of_ready_problems_are_named_by_their_module():
     made = origin.origin_of_call(five_link.problem, (), {"intervals": 5})
     expected = {"module": "ocp_dyn.problems.five_link", "name": "problem", "arguments": {"intervals": 5}, "variant": []}
     assert made == expected
+    bound = functools.partial(functools.partial(five_link.problem, "explicit"), intervals=6)
+    assert origin.origin_of_call(bound, (), {"torque": "linear"}) == expected | {
+        "variant": ["explicit"], "arguments": {"intervals": 6, "torque": "linear"},
+    }  # fmt: skip
+
+
+def test_a_solution_that_was_read_keeps_the_name_of_its_problem(saved, tmp_path):
+    examples.keep(argparse.Namespace(out=tmp_path / "copy", ready_problem="replay"), ocp.Solution.load(saved))
+    copied = ocp.Solution.load(tmp_path / "copy/walk.npz").stats["provenance"]["problem"]
+    assert copied == ocp.Solution.load(saved).stats["provenance"]["problem"]
+
+
+def test_a_solve_from_another_solution_is_told(file, tmp_path, capsys):
+    module = python_file(file)[1]
+    near = module.build(0.3).solve(progress=False, threads=1)
+    solution = module.build(0.35).solve(progress=False, threads=1, guess=near)
+    assert solution.stats["provenance"]["begin"] == "another solution"
+    path = solution.save(tmp_path / "near.npz")
+    _, _, err = of(capsys, path, "--quiet", "--problem", f"{file}:build", "--arguments", "angle=0.35")
+    assert "the saved solve began from another solution, this one from the first guess" in err
 
 
 @pytest.mark.parametrize("content", [b"no archive", None, {"provenance": 3}, {"provenance": {"problem": []}}])

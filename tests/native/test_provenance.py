@@ -66,6 +66,10 @@ def test_a_run_is_told_with_its_options():
     assert last == "Solved with solver ipopt, tolerance 1e-06, values (speed=1.2), from the first guess."
 
 
+def test_files_of_earlier_versions_tell_nothing():
+    assert provenance.sentences({}) == ["Made by an earlier version of ocp_dyn, which does not tell with what."]
+
+
 def test_what_is_no_data_becomes_text(tmp_path):
     given = {"x": np.array([1.0, 2.0]), "n": np.int64(3), "m": ca.DM([1, 2]), "p": tmp_path, "s": (1, {"a"})}
     found = provenance.plain(given)

@@ -14,6 +14,7 @@ from ..._base.files import path_of, whole_file
 from ..._base.types import ModelError, is_one_of, repr_in_message, sequence, suggestion
 from ...mechanism import Model
 from ...mechanism.boundary import checks_arguments
+from ...native.provenance import generator
 from .writing.constraints import put_constraints
 from .writing.elements import Target, objects, put
 from .writing.forces import put_forces
@@ -75,6 +76,7 @@ def osim_text(model: Model, *, drop: str | Sequence[str] = ()) -> str:
     target = Target(model)
     root = ElementTree.Element("OpenSimDocument", Version=VERSION)
     top = ElementTree.SubElement(root, "Model", name=model.name or "model")
+    put(top, "credits", f"Written by {generator()}")
     ground = ElementTree.SubElement(top, "Ground", name="ground")
     put(top, "gravity", target.axes.T @ np.array(model.gravity))
     bodies, joints = (objects(top, tag) for tag in ("BodySet", "JointSet"))

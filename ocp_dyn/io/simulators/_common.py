@@ -12,6 +12,7 @@ from casadi import DM
 
 from ..._base.types import Array, ModelError, is_one_of, names_in_message, repr_in_message, sequence, suggestion
 from ...mechanism import Model
+from ...native.provenance import generator
 from ...spatial_algebra.rotations import matrix_quaternion
 
 Element = ElementTree.Element
@@ -46,8 +47,9 @@ def child(parent: Element, tag: str, **attributes: Any) -> Element:
 
 
 def first_comment(parent: Element, sentences: Iterable[str]) -> None:
-    """A comment at the beginning of an element; two hyphens in a row would end it."""
-    text = CONTROLS.sub("?", " ".join(sentences))
+    """A comment at the beginning of an element, with the writer and the units first; two hyphens in a row would end
+    it."""
+    text = CONTROLS.sub("?", " ".join([f"Written by {generator()}, in SI units and radians.", *sentences]))
     while "--" in text:
         text = text.replace("--", "- -")
     parent.insert(0, ElementTree.Comment(f" {text} "))

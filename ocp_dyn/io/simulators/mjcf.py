@@ -127,7 +127,7 @@ def mjcf_text(model: Model, shapes: Sequence[Shape] = (), **options: Unpack[Mjcf
     add_velocity_limits(root, model)
     if "passive" in drop and (model.passive or model.bushings):
         done.notes.append(f"Left out: {passive_loss(model)['passive']}.")
-    about = "Written by ocp_dyn, in SI units and radians. q, qd and tau are those of ocp_dyn.Layout(model, 'mujoco')."
+    about = "q, qd and tau are those of ocp_dyn.Layout(model, 'mujoco')."
     first_comment(root, [about, *done.notes])
     return xml_text(root)
 

@@ -315,7 +315,7 @@ class _UrdfWriter:
             )
         if tuple(self.model.gravity) != EARTH:
             notes.append(f"Gravity is ({text_of(self.model.gravity)}) m/s^2.")
-        first_comment(self.root, ["Written by ocp_dyn, in SI units and radians.", *notes])
+        first_comment(self.root, notes)
         return xml_text(self.root)
 
 
