@@ -25,6 +25,7 @@ from .by_muscles.muscle_timing import muscle_timing as muscle_timing
 from .by_muscles.muscle_tracking import muscle_tracking as muscle_tracking
 from .by_muscles.muscle_walk import motorized as motorized
 from .by_muscles.muscle_walk import muscle_walk as muscle_walk
+from .by_muscles.weakening import weakened as weakened
 from .compliant_feet import compliant_feet as compliant_feet
 from .compliant_feet import compliant_walk_figures as compliant_walk_figures
 from .effort.effort_costs import achilles_tendons as achilles_tendons

@@ -12,6 +12,7 @@ from .._base.types import ModelError
 from ..mechanism import Model
 from ..models.joint_limits import strengths
 from ..symmetry.mirror import mirror_map
+from ..symmetry.muscles import NUMBERS, muscle_images
 from .effort.effort_costs import CALF
 
 Joints = str | Sequence[str] | Mapping[str, Any]
@@ -142,10 +143,12 @@ def values_by_joint(model: Model, joints: Joints, what: str) -> dict[str, Any]:
 
 def is_symmetric(model: Model) -> bool:
     """Whether the model is its own mirror image, so that a step can be the mirror image of the one before: by its
-    bodies, its joints and their springs, and by the strength of its motors."""
+    bodies, its joints and their springs, by the strength of its motors and by the numbers of its muscles."""
     try:
         mirror = mirror_map(model)
     except ModelError:
         return False
     strength = (model.dofs.tau_min, model.dofs.tau_max)
-    return all(np.allclose(a, b) for a, b in zip(strength, mirror.of_bounds(*strength), strict=True))
+    muscles = {muscle.name: [getattr(muscle, key) for key in NUMBERS] for muscle in model.muscles}
+    even = all(muscles[one] == muscles[image] for one, image in muscle_images(model).items())
+    return even and all(np.allclose(a, b) for a, b in zip(strength, mirror.of_bounds(*strength), strict=True))

@@ -221,9 +221,10 @@ def _largest(rows: Sequence[Array]) -> float:
 
 def _key(model: Model, tolerance: float) -> str | None:
     """A digest of all that the fits depend on; None where a joint has data that are not known."""
+    paths = tuple((muscle.name, muscle.path, muscle.wraps) for muscle in model.muscles)
     parts = (
-        model.parent, model.joints, model.X_tree, model.frames, model.mimics, model.constraints, model.muscles,
-        model.wraps, model.q_names, model.dofs.q_lower, model.dofs.q_upper, tolerance,
+        model.parent, model.joints, model.X_tree, model.frames, model.mimics, model.constraints, paths, model.wraps,
+        model.q_names, model.dofs.q_lower, model.dofs.q_upper, tolerance,
     )  # fmt: skip
     text = content_of(parts)
     return None if text is None else "paths-" + digest(source_digest(__name__), text)

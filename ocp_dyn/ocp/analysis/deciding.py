@@ -99,11 +99,11 @@ class DecidingBounds(Entries[DecidingBound]):
     @property
     def line(self) -> str:
         """The bounds in one line, those of equal value together: "ankle_l and ankle_r (lower -15.0 deg)"; "" without
-        any. It names the first 4 values and counts the rest."""
+        any. It names the first 4 values, of each the first 4 quantities, and counts the rest."""
         joined: dict[tuple[str, str], list[str]] = {}
         for entry in self.entries:
             joined.setdefault((entry.side, entry.value), []).append(entry.name)
-        shown = [f"{' and '.join(names)} ({side} {value})" for (side, value), names in list(joined.items())[:NAMED]]
+        shown = [f"{_listed(names)} ({side} {value})" for (side, value), names in list(joined.items())[:NAMED]]
         more = sum(len(names) for names in list(joined.values())[NAMED:])
         rest = f" and {more} more, see solution.deciding()" if more else ""
         return ", ".join(shown) + rest
@@ -211,6 +211,13 @@ def _dofs(solution: Motion, kind: str) -> tuple[tuple[str, ...], Any]:
     """Names of the entries of q or of qd, and which of them are lengths."""
     model, k = solution.model, 0 if kind == "position" else 1
     return (model.q_names, model.qd_names)[k], model.lengths[k]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names of quantities in a line; of many, such as activations of muscles, the first ones and their number."""
+    if len(names) <= NAMED:
+        return " and ".join(names)
+    return f"{', '.join(names[: NAMED - 1])} and {len(names) - NAMED + 1} others"
 
 
 def _range(r: ProgramTable, k: int, bound: float) -> float:

@@ -24,6 +24,7 @@ from casadi import DM
 
 from ..._base.checks import bounds, choice, function, given_name, is_pair, listed_names, name_among, number, positive
 from ..._base.types import Expr, ModelError, repr_in_message
+from ...functions.function import function as function_of
 from ...mechanism import Model
 from ...mechanism.equal_models import kept_per_model
 from ...muscles import (
@@ -217,7 +218,7 @@ class Muscles(Component):
             tension = self._contraction(instant, muscles, implicit=False).tendon_force
         tensions = ca.SX(len(model.muscles), 1)
         tensions[_places(model, muscles.names)] = tension
-        return muscle_torques(model, ca.SX(instant.q), tensions)
+        return function_of(muscle_torques, model)(ca.SX(instant.q), tensions)
 
     def driven(self, model: Model) -> list[str]:
         """Joints that the muscles move, without the reserves."""
@@ -225,7 +226,8 @@ class Muscles(Component):
 
     def _moved(self, model: Model) -> list[str]:
         at = _places(model, self.hill(model).names)
-        moved = set(moment_arms(model, ca.SX.sym("q", model.nq))[at, :].sparsity().get_triplet()[1])
+        arms = function_of(moment_arms, model).sparsity_out(0)
+        moved = {dof for muscle, dof in zip(*arms.get_triplet(), strict=True) if muscle in at}
         return [name for name in model.joint_names if moved & set(range(*model.qd_slice(name).indices(model.nv)))]
 
     def guess(self, instant: Instant) -> dict[str, Any]:
@@ -296,7 +298,7 @@ class Muscles(Component):
         """Lengths [m] and speeds [m/s] of the paths."""
         model, at = instant.model, _places(instant.model, muscles.names)
         q, qd = ca.SX(instant.q), ca.SX(instant.qd)
-        return muscle_lengths(model, q)[at], muscle_speeds(model, q, qd)[at]
+        return function_of(muscle_lengths, model)(q)[at], function_of(muscle_speeds, model)(q, qd)[at]
 
     def _contraction(self, instant: Instant, muscles: HillMuscles, implicit: bool, still: bool = False) -> MuscleForces:
         """The muscles at an instant. still: only what does not depend on the fiber speed is needed."""

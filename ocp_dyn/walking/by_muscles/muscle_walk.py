@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from casadi import SX
 
-from ..._base.checks import name_among, not_negative, whole, within
-from ..._base.types import ModelError, names_in_message, repr_in_message
+from ..._base.checks import whole, within
+from ..._base.types import ModelError
 from ...dynamics.compliant import HuntCrossleySphere
 from ...mechanism import Model
-from ...muscles import moment_arms
 from ...ocp import (
     ChannelPower,
     CompliantFoothold,
@@ -25,8 +22,10 @@ from ...ocp import (
     Problem,
     RateCost,
     TorqueSquared,
+    muscle_images,
 )
 from .measured_guess import measured_guess
+from .weakening import weakened
 
 INTERVALS = 24
 """Intervals of a step."""
@@ -71,7 +70,9 @@ def muscle_walk(
     """
     within(speed, 0.3, 2.5, "speed must lie between 0.3 and 2.5 m/s for a walk")
     whole(intervals, "intervals", 2)
-    model, even = _weakened(model, weaken)
+    model = weakened(model, weaken)
+    images = muscle_images(model)
+    even = all(weaken.get(images[name], 1.0) == factor for name, factor in weaken.items())
     muscles = muscles or Muscles(excitations="linear")
     feet = feet_on(model, spheres)
     steps = 1 if even else 2
@@ -102,13 +103,8 @@ def motorized(model: Model) -> list[str]:
     >>> od.walking.motorized(od.models.elbow())
     []
     """
-    arms = moment_arms(model, SX.sym("q", model.nq))
-    moved = set(arms.sparsity().get_triplet()[1])
-    return [
-        name
-        for name in model.joint_names
-        if name not in model.floating_joints and not moved & set(range(*model.qd_slice(name).indices(model.nv)))
-    ]
+    moved = Muscles().driven(model)
+    return [name for name in model.joint_names if name not in model.floating_joints and name not in moved]
 
 
 def feet_on(model: Model, spheres: Sequence[HuntCrossleySphere]) -> list[CompliantFoothold]:
@@ -119,24 +115,3 @@ def feet_on(model: Model, spheres: Sequence[HuntCrossleySphere]) -> list[Complia
     for sphere in spheres:
         by_frame.setdefault(sphere.name, []).append(sphere)
     return [CompliantFoothold(name, found) for name, found in sorted(by_frame.items())]
-
-
-def _weakened(model: Model, weaken: Mapping[str, float]) -> tuple[Model, bool]:
-    """The model with weaker muscles, and whether both sides are equally weak."""
-    if not model.muscles:
-        raise ModelError(f"model {model.name!r} has no muscles: take one from a file that has some")
-    for name, factor in weaken.items():
-        name_among(name, model.muscle_names, "weaken", "muscle")
-        not_negative(factor, f"weaken {repr_in_message(name)}")
-    if not weaken:
-        return model, True
-    forceless = [m.name for m in model.muscles if m.name in weaken and m.max_isometric_force is None]
-    if forceless:
-        raise ModelError(f"weaken: {names_in_message(forceless)} has no max_isometric_force")
-    found = [
-        replace(m, max_isometric_force=(m.max_isometric_force or 0.0) * weaken[m.name]) if m.name in weaken else m
-        for m in model.muscles
-    ]
-    images = {name: image for name, image, _ in next(iter(Muscles().channels(model))).mirror or ()}
-    even = all(weaken.get(images.get(name, name), 1.0) == factor for name, factor in weaken.items())
-    return model.with_muscles(found, model.wraps, replace_all=True), even

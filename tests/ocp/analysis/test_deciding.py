@@ -183,6 +183,8 @@ def test_one_line_names_four_values_and_counts_the_rest() -> None:
     assert [e.name for e in found] == list("fegdbac")
     assert found.line == "f (upper 5), e (upper 4), g (upper 6), d (upper 3) and 3 more, see solution.deciding()"
     assert program(*(parameter(name, 1.0, 1.0) for name in "ab")).deciding().line == "a and b (upper 1)"
+    many = program(*(parameter(name, 1.0, 1.0) for name in "abcdef")).deciding().line
+    assert many == "a, b, c and 3 others (upper 1)"
 
 
 def test_reports_show_them(capsys: pytest.CaptureFixture[str]) -> None:
