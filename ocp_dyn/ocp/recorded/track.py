@@ -52,6 +52,7 @@ def track(
     motion; forces are filtered at 0.4 rate. errors: sizes of all e and c. unactuated: joints without a motor; default:
     those from the ground to the first body with mass. limits: of the model hold, efforts too. feet: see `Standing`.
     muscles: as of `ocp.Problem`; activations are then costs, and the solution by motors is a good first guess.
+    `ocp.Muscles(activation="limits")` takes the fewest iterations.
 
     A foot beside the plates gets the wrench that the equations of motion need. Couplings and mimic joints hold, see
     `held_couplings`. The first guess is the fitted motion. ModelError, TypeError or ValueError for recordings of
@@ -109,10 +110,11 @@ def _problem(
 
 
 def _by_muscles(problem: Problem, muscles: Muscles | bool, errors: MeasurementErrors) -> Problem:
-    """The problem whose motors are muscles, which cost their activations."""
+    """The problem whose motors are muscles, which cost their activations. Two stages per interval: the midpoint rule
+    would not see activations that alternate from node to node."""
     effort = ChannelPower("activation", 2.0, weight=errors.activation**-2)
     phases = [replace(phase, objective=(*phase.objective, effort)) for phase in problem.phases]
-    return replace(problem, phases=phases, muscles=muscles)
+    return replace(problem, phases=phases, muscles=muscles, integrator="gauss:2")
 
 
 def _window(between: Any) -> tuple[float, float] | None:
