@@ -40,6 +40,7 @@ LARGE = {
     "walk_on_prosthesis": Drawing(("--prosthesis", "ankle_r"), problem="human_walk", quick=False),
     "many_steps": Drawing(quick=False),
     "compliant_walk": Drawing(quick=False),
+    "muscle_human": Drawing(),
     "run": Drawing(),
     "jump": Drawing(),
     "stairs": Drawing(quick=False),

@@ -27,7 +27,9 @@ def envelopes() -> od.recordings.Recording:
     """Half the activations of the muscles, recorded from 0.5 s earlier on, and a name that no muscle has."""
     t = np.linspace(0.0, 2.0, 401)
     waves = [0.15 + 0.1 * np.sin(6 * (t - 0.5) + k) for k in (0, 1, 3)]
-    return od.recordings.Recording(["soleus", "gastrocnemius", "vastus_medius", "knee"], t, np.stack([*waves, t], 1), "")
+    return od.recordings.Recording(
+        ["soleus", "gastrocnemius", "vastus_medius", "knee"], t, np.stack([*waves, t], 1), ""
+    )
 
 
 def test_curves_of_the_same_muscle_agree() -> None:

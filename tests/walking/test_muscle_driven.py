@@ -41,6 +41,8 @@ def test_costs_stay_and_those_of_muscles_are_added():
     ]  # fmt: skip
     own = od.walking.muscle_driven(lift(), costs=[ocp.ChannelPower("activation", 10)])
     assert own.phases[0].objective[2].power == 10
+    bare = replace(lift(), model=ELBOW.with_muscles([], replace_all=True))
+    assert od.walking.muscle_driven(bare, model=ELBOW).actuated == []
     solution = found.solve(guess=lift().solve(progress=False), progress=False)
     assert solution.converged
     assert solution.cost["TorqueSquared"] == 0.0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..._base.types import repr_in_message
+from ...mechanism import Model
 from ...ocp import ChannelPower, Cost, Muscles, Problem, RateCost
 
 LINEAR = Muscles(activation="limits")
@@ -31,13 +32,15 @@ def muscle_effort(muscles: Muscles = LINEAR) -> tuple[Cost, ...]:
 def muscle_driven(
     problem: Problem,
     *,
+    model: Model | None = None,
     muscles: Muscles = LINEAR,
     costs: Sequence[Cost | RateCost] | None = None,
 ) -> Problem:
     """A motion of a body with muscles that its muscles make, from the statement of the same motion by motors.
 
     Phases, feet, period and first guess stay. The costs stay too: terms of torques count the motors that remain, those
-    of the arms for instance, and the reserves. costs: added in every phase, by default `muscle_effort(muscles)`.
+    of the arms for instance, and the reserves. model: the same body with muscles, where that of the problem has none;
+    its frames and joints have the same names. costs: added in every phase, by default `muscle_effort(muscles)`.
     muscles: by default with rigid tendons, and activations whose rates have linear limits: a walk takes a third of the
     iterations that it takes with excitations.
 
@@ -56,4 +59,4 @@ def muscle_driven(
         raise TypeError(f"muscle_driven: muscles must be an ocp.Muscles, got {repr_in_message(muscles)}")
     added = muscle_effort(muscles) if costs is None else tuple(costs)
     phases = [replace(phase, objective=(*phase.objective, *added)) for phase in problem.phases]
-    return replace(problem, phases=phases, muscles=muscles)
+    return replace(problem, model=problem.model if model is None else model, phases=phases, muscles=muscles)
