@@ -45,7 +45,7 @@ def activation_curves(
         active = np.max([a[muscle] for muscle in group], axis=0)
         seen = np.interp(times, emg.times, np.asarray(emg.values)[:, emg.names.index(name)])
         curves = [x / max(float(np.max(np.abs(x))), 1e-12) for x in (active, seen)]
-        found[name] = (curves[0], curves[1], float(np.corrcoef(*curves)[0, 1]))
+        found[name] = (curves[0], curves[1], float(np.corrcoef(curves[0], curves[1])[0, 1]))
     return found
 
 
