@@ -63,6 +63,10 @@ def plot_activations(curves: Mapping[str, tuple[Array, Array, float]], times: Ar
     """A figure of the result of `activation_curves`: activations as lines, electromyograms as areas behind them.
 
     times (n): of the curves, such as `solution.t`. path: a file to write. Returns the figure of matplotlib.
+
+    >>> rising = np.linspace(0, 1, 5)
+    >>> od.walking.plot_activations({"soleus": (rising, rising, 1.0)}, rising).axes[0].get_title()
+    'soleus, r = 1.00'
     """
     from matplotlib.figure import Figure
 
