@@ -26,11 +26,12 @@ def activation_curves(
     with _ and with "medius" for "medialis", on a side "l" or "r". Of several muscles the largest activation counts.
     Correlation is blind to the height, which electrodes do not tell.
 
-    >>> lift = ocp.Problem(elbow, [ocp.Phase("lift", 8, 0.5, objective=[ocp.ChannelPower("activation")])], muscles=True)
+    >>> lift = ocp.Phase("lift", 10, 0.5, objective=[ocp.ChannelPower("activation")])
+    >>> lifted = ocp.Problem(elbow, [lift], muscles=True).solve(progress=False)
     >>> envelope = od.recordings.Recording(["arm"], np.linspace(0, 1, 6), np.arange(6.0)[:, None] / 5, "")
-    >>> found = od.walking.activation_curves(lift.solve(progress=False), envelope, muscles={"arm": ["biceps"]})
+    >>> found = od.walking.activation_curves(lifted, envelope, muscles={"arm": ["biceps"]})
     >>> found["arm"][1].round(2).tolist()[:3]
-    [0.0, 0.12, 0.25]
+    [0.0, 0.1, 0.2]
     """
     channel = next((c for c in solution.channels if c.name == "activation"), None)
     if channel is None:
