@@ -241,8 +241,8 @@ def name_arguments_of(package: dict[str, Any]) -> None:
 
     package: `globals()` of it, at the end of its `__init__.py`.
     """
-    for made in package.values():
-        if isinstance(made, type) and not issubclass(made, BaseException):
+    for public, made in package.items():
+        if not public.startswith("_") and isinstance(made, type) and not issubclass(made, BaseException):
             if _takes_names(vars(made).get("__init__")):
                 named_fields(made)
             for owner in made.__mro__:
