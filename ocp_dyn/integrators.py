@@ -96,9 +96,6 @@ class Scheme(Extensible):
         object.__setattr__(self, "c", np.clip(sums, 0.0, 1.0))
         for array in (self.A, self.b, self.c):
             array.setflags(write=False)
-        self._check_order(here)
-
-    def _check_order(self, here: str) -> None:
         whole(self.order, f"{here}: order, 0 if it is left out,")
         found = _order(self.A, self.b)
         if min(self.order, HIGHEST_CHECKED_ORDER) > found:

@@ -96,10 +96,6 @@ class Motions:
         """Ground to body, by body."""
         return poses(self.model, self._outward.states)
 
-    def _step(self, i: int) -> Expr:
-        """Vector from the origin of body i's parent to the origin of body i (3), world axes."""
-        return self._X0[self.model.parent[i]].E.T @ self._outward.states[i].XJ.r
-
     def constant(self, value: Expr) -> Dual:
         """A quantity that depends on neither q nor qd."""
         return Dual(value, DM(value.shape[0], 2 * self.model.nv))
@@ -159,7 +155,7 @@ class Motions:
         levers = {}
         for i in reversed(self.model.path(body)):
             levers[i] = way
-            way = way + self._step(i)
+            way = way + self._X0[self.model.parent[i]].E.T @ self._outward.states[i].XJ.r
         return levers
 
     def _columns(self, levers: dict[int, Expr], kind: str) -> Expr:

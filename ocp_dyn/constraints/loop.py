@@ -20,7 +20,7 @@ import numpy as np
 from casadi import DM
 
 from .._base.checks import given_name
-from .._base.types import Expr, Vector, exact, finite_vector, repr_in_message, sequence, sparse, suggestion
+from .._base.types import Expr, exact, finite_vector, repr_in_message, sequence, sparse, suggestion
 from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
@@ -31,7 +31,7 @@ from ..dynamics.kinematics import (
     resolve,
 )
 from ..mechanism import Frame, Model
-from ..spatial_algebra.rotations import matrix_quaternion
+from ..spatial_algebra.rotations import checked_pose
 from ..spatial_algebra.spatial import halves, skew, vee
 from .contact import wrench_at
 from .sets import Constraint, replace_fields
@@ -115,8 +115,8 @@ class Loop(Constraint):
                 "Loop turning=True needs axes that hold two rotations and leave one axis free, got "
                 f"{repr_in_message(self.axes)}"
             )
-        object.__setattr__(self, "predecessor_pose", _pose(self.predecessor_pose, "predecessor_pose"))
-        object.__setattr__(self, "successor_pose", _pose(self.successor_pose, "successor_pose"))
+        for key in ("predecessor_pose", "successor_pose"):
+            object.__setattr__(self, key, checked_pose(getattr(self, key), f"Loop {key}"))
 
     @property
     def name(self) -> str:
@@ -241,14 +241,6 @@ def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:
     if not rows or any(not any(row) for row in rows):
         raise ValueError(f"Loop axes must hold at least one axis and none that is zero, got {repr_in_message(axes)}")
     return rows
-
-
-def _pose(given: Any, what: str) -> Pose:
-    if not isinstance(given, (tuple, list)) or len(given) != 2:
-        raise ValueError(f"Loop {what} must be (R, r), a rotation (3x3) and an origin, got {repr_in_message(given)}")
-    R: Vector = finite_vector(given[0], 9, f"Loop {what} rotation (3x3)")
-    matrix_quaternion(np.reshape(R, (3, 3)))  # raises unless R is a rotation
-    return tuple(map(float, R)), tuple(map(float, finite_vector(given[1], 3, f"Loop {what} origin")))
 
 
 def _axis_name(axis: tuple[float, ...]) -> str:

@@ -148,7 +148,8 @@ def inverse_dynamics_blocks(model: Model, sweep: PassResults, buffer: type[Expr]
     rows: dict[int, _Blocks] = {}
     below: dict[int, _Blocks] = {}
     for i, p in reversed(list(model.edges)):
-        turning = _from_dS(sweep.dS[i], F[i] - W[i])
+        # Columns (dS/d(delta_k))' f
+        turning = ca.horzcat(*(direction.T @ (F[i] - W[i]) for direction in sweep.dS[i]))
         carried, diagonal = apply_template(_at_joint, Ic[i], B2[i], F[i], W[i], sweep.columns[i])
         above, below[i] = _products(sweep.columns[i], beyond[i])
         rows[i] = beside(_Blocks(diagonal.dq + turning, diagonal.dqd, diagonal.H), above)
@@ -288,8 +289,3 @@ def swept(
     (Ic, _), (B2c, _) = composite(model, states, model.I), composite(model, states, B2)
     sums = Composite(Ic, B2c, *(composite_forces(model, states, x) for x in (f, wrenches)))
     return PassResults(*outward, f, B2, sums)
-
-
-def _from_dS(dS: list[Expr], f: Expr) -> Expr:
-    """Columns (dS/d(delta_k))' f."""
-    return ca.horzcat(*(direction.T @ f for direction in dS))

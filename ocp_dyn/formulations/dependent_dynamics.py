@@ -218,13 +218,9 @@ def _by_matrix_r(mass: Expr, Q: Expr, Phi_x: Expr, c: Expr, pivots: _Elimination
     for j, row in rows.items():
         for k, r in row.items():
             R[j, k] = r
-    xdd = R @ SparseFactor.of(_gram_of(R, mass)).solve(R.T @ (Q - mass @ S)) + S if free else S
+    # R' M R
+    xdd = R @ SparseFactor.of(ca.triu2symm(ca.triu(R.T @ (mass @ R)))).solve(R.T @ (Q - mass @ S)) + S if free else S
     return xdd, _multipliers(mass @ xdd - Q, upper, lower, pivots, m)
-
-
-def _gram_of(R: Expr, mass: Expr) -> Expr:
-    """R' M R."""
-    return ca.triu2symm(ca.triu(R.T @ (mass @ R)))
 
 
 def _eliminated(

@@ -15,6 +15,7 @@ import numpy as np
 from casadi import DM
 
 from .._base.checks import positive
+from .._base.display import aligned
 from .._base.types import Array, Expr, exact, is_one_of, names_in_message, repr_in_message, sparse_beside
 from ..dynamics.recursions import joint_states, poses, velocities
 from ..joints import MultiDof
@@ -278,15 +279,14 @@ class NaturalCoordinates:
         for e in (*self.points, *self.vectors):
             place = ", ".join(f"{value + 0.0:.4g}" for value in np.array(e.value(DM(self.x)).full()).ravel().round(9))
             rows.append((e.name, self._place_in_x(e), f"({place})", ", ".join(e.bodies)))
-        widths = [max(len(row[k]) for row in rows) for k in range(4)]
-        table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
         free = self.degrees_of_freedom()
         kind = "in the plane, " if self.dimension == 2 else ""
         head = (
             f"natural coordinates of {self.tree.name or 'a model'}: {kind}n = {self.n} coordinates, m = {self.m} "
             f"conditions, {self.redundant} of them redundant, {free} degree{'' if free == 1 else 's'} of freedom"
         )
-        return f"{head}\n{table}"
+        return f"{head}\n{aligned(rows)}"
 
     def _place_in_x(self, element: NaturalElement) -> str:
         """Entries of x of an element, or why it has none."""

@@ -65,18 +65,12 @@ class AnalyticDerivatives:
         if not self.knows(kind):
             return None
         if self.spec.derivatives is not None:
-            return self._of_dynamics(f, kind)
+            call = SymbolicCall(f.name(), _symbols(f), f.name_out(0), SX.sym("weights", self.model.nv))
+            model = cheapest_equivalent(self.model)
+            order = 1 if kind == "jac" else 2
+            found = derivative_options(self.spec.derivatives, model, call, order, loads=self.loads)["cache"]
+            return found[f"jac_{f.name()}"] if kind == "jac" else _adjoint(found[f"adj1_{f.name()}"], kind)
         return self._jacobian(f) if kind == "jac" else self._jacobian_of_adjoint(f)
-
-    def _of_dynamics(self, f: ca.Function, kind: str) -> ca.Function | None:
-        """Derivatives of inverse or forward dynamics, up to the second order."""
-        if self.spec.derivatives is None:
-            return None
-        call = SymbolicCall(f.name(), _symbols(f), f.name_out(0), SX.sym("weights", self.model.nv))
-        model = cheapest_equivalent(self.model)
-        order = 1 if kind == "jac" else 2
-        found = derivative_options(self.spec.derivatives, model, call, order, loads=self.loads)["cache"]
-        return found[f"jac_{f.name()}"] if kind == "jac" else _adjoint(found[f"adj1_{f.name()}"], kind)
 
     def _jacobian(self, f: ca.Function) -> ca.Function | None:
         """The Jacobian from blocks with columns along tangent directions of q."""

@@ -47,7 +47,8 @@ def limbs(model: Model) -> list[Limb]:
     A limb is all that a body of the left or right side carries, if its parent belongs to neither. Its twin has the same
     joint names but for the words of the sides, or lies at the mirrored place. A root without motors is left out.
     """
-    side, joint_of = sides(model), _joints_of_dofs(model)
+    # The body that every dof moves
+    side, joint_of = sides(model), [i for i, _ in model.edges for _ in model.dofs_of(i)]
     root = {model.joint_names.index(name) + 1 for name in model.floating_joints}
     limb_of = _limb_roots(model, side)
     pairs: dict[int, list[Pair]] = {}
@@ -104,11 +105,6 @@ def _names(limb: Limb, pair: Pair) -> list[str]:
     """All names by which a pair can be chosen."""
     of_coordinates = [name for c in pair.members for name in (c.name, c.name.partition(".")[0])]
     return [limb.name, pair.label, *of_coordinates]
-
-
-def _joints_of_dofs(model: Model) -> list[int]:
-    """The body that every dof moves."""
-    return [i for i, _ in model.edges for _ in model.dofs_of(i)]
 
 
 def _limb_roots(model: Model, side: tuple[str, ...]) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 from casadi import DM
 
 from .._base.types import Expr, Vector, finite_vector, repr_in_message, sequence, sparse, sparse_beside, split, truth
-from ..spatial_algebra.rotations import rotation_about, unit_axis
+from ..spatial_algebra.rotations import checked_pose, rotation_about, unit_axis
 from ..spatial_algebra.spatial import Transform, cross
 from .functions import ConstantFunction, LinearFunction, ScalarFunction
 from .one_dof import Prismatic, Revolute
@@ -116,7 +116,7 @@ class FunctionJoint(Joint):
         object.__setattr__(self, "q_labels", labels)
         object.__setattr__(self, "qd_labels", labels)
         object.__setattr__(self, "radii", tuple(map(float, finite_vector(self.radii, 3, "FunctionJoint radii [m]"))))
-        object.__setattr__(self, "pose", _checked_pose(self.pose))
+        object.__setattr__(self, "pose", checked_pose(self.pose, "FunctionJoint pose"))
         truth(self.reverse, "FunctionJoint reverse")
         self._check_axes(len(labels))
 
@@ -268,13 +268,3 @@ def _partial(function: ScalarFunction, coordinates: Sequence[int], values: Mappi
     orders = function.orders(*(values.get(k, 0.0) for k in coordinates))
     slopes = tuple(s for k, s in zip(coordinates, orders.slopes, strict=True) if k not in values)
     return LinearFunction(slopes, float(orders.value))  # only linear functions take several coordinates
-
-
-def _checked_pose(given: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    if not isinstance(given, (tuple, list)) or len(given) != 2:
-        raise ValueError(f"FunctionJoint pose must be (R, p), a rotation and an origin, got {repr_in_message(given)}")
-    R = finite_vector(given[0], 9, "FunctionJoint pose: rotation (3x3)")
-    A = R.reshape(3, 3)
-    if not np.allclose(A @ A.T, np.eye(3), atol=1e-8) or np.linalg.det(A) < 0:
-        raise ValueError(f"FunctionJoint pose: its rotation must be orthonormal, got {A.tolist()}")
-    return tuple(map(float, R)), tuple(map(float, finite_vector(given[1], 3, "FunctionJoint pose: origin [m]")))

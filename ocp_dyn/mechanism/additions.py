@@ -74,7 +74,11 @@ def with_limits(model: T, **given: object) -> T:
     effort = limits.pop("effort", None)
     dofs = vars(model.dofs) | {LIMIT_FIELDS[option]: _limit(model, option, value) for option, value in limits.items()}
     if effort is not None:
-        dofs["tau_min"], dofs["tau_max"] = _efforts(model, effort)
+        # The model's lowest and largest torques, with the changes that `value` gives
+        low, high = np.array(model.dofs.tau_min), np.array(model.dofs.tau_max)
+        for name, part, limit in _named(model, "effort", effort):
+            low[part], high[part] = efforts(limit, low[part].size, f"with_limits: effort{name}")
+        dofs["tau_min"], dofs["tau_max"] = low, high
     crossed = np.flatnonzero(dofs["q_lower"] > dofs["q_upper"])
     if crossed.size:
         k = crossed[0]
@@ -112,14 +116,6 @@ def _named(model: Tree, option: str, value: object) -> list[tuple[str, slice, An
     if not isinstance(value, Mapping):
         return [("", slice(None), value)]
     return [(f" of {repr_in_message(name)}", _entries(model, name, option), limit) for name, limit in value.items()]
-
-
-def _efforts(model: Tree, value: object) -> tuple[Array, Array]:
-    """The model's lowest and largest torques, with the changes that `value` gives."""
-    low, high = np.array(model.dofs.tau_min), np.array(model.dofs.tau_max)
-    for name, part, limit in _named(model, "effort", value):
-        low[part], high[part] = efforts(limit, low[part].size, f"with_limits: effort{name}")
-    return low, high
 
 
 def _in_quaternions(model: Tree) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from casadi import DM
 
+from .._base.display import aligned
 from .._base.types import names_in_message
 from .tree import Tree
 
@@ -64,9 +65,7 @@ def text_of(tree: Tree) -> str:
     """Name, sizes and table of a model as lines of text, bodies indented by their depth in the tree."""
     table, depth = rows_of(tree)
     rows = [HEAD, *(("  " * d + name, *rest) for (name, *rest), d in zip(table, depth, strict=True))]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
-    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([f"{tree.name or 'model'}: {sizes_of(tree)}", *lines, *notes_of(tree)])
+    return "\n".join([f"{tree.name or 'model'}: {sizes_of(tree)}", aligned(rows), *notes_of(tree)])
 
 
 def _figure(x: Any, digits: int) -> str:

@@ -200,7 +200,10 @@ def _reframed(model: Model, onward: float) -> Model:
     onward: weight of a nonzero in a transform to the next bodies, relative to one in the body's own transform. Below 1,
     moving a nonzero to the next body counts as progress, because that body may eliminate it.
     """
-    X_old = [_numbers(X) for X in model.X_tree]
+
+    X_old: list[Transform] = [
+        ArrayTransform(np.array(DM(X.E).full()), np.array(DM(X.r).full()).ravel()) for X in model.X_tree
+    ]
     X_new: dict[int, Transform] = {}
     joints, X_tree = list(model.joints), list(model.X_tree)
     children: list[list[int]] = [[] for _ in joints]
@@ -325,11 +328,6 @@ def _pattern(X: Transform, length: float) -> tuple[int, ...]:
     E, r = X.E.ravel(), X.r
     kinds = np.where(np.abs(E) < ROUNDING, 0, np.where(np.abs(E) < 1 - ROUNDING, -3, np.where(E > 0, -1, -2)))
     return (*np.where(np.abs(r) > ROUNDING * length, -3, 0)[::-1].tolist(), *kinds[::-1].tolist())
-
-
-def _numbers(X: Transform) -> Transform:
-    """The same transform on numpy arrays."""
-    return ArrayTransform(np.array(DM(X.E).full()), np.array(DM(X.r).full()).ravel())
 
 
 def _length(X: Transform) -> float:

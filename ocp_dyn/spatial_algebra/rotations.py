@@ -303,6 +303,15 @@ def _polynomial(phi: Expr, a: Expr, b: Expr) -> Expr:
     return (1 - b * ca.sumsqr(phi)) * DM.eye(3) + a * skew(phi) + b * (phi @ phi.T)
 
 
+def checked_pose(given: Any, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """(R, p) of a frame in another as numbers, R row by row; ValueError unless R is a rotation and p a point."""
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise ValueError(f"{what} must be (R, p), a rotation (3x3) and an origin, got {repr_in_message(given)}")
+    R = finite_vector(np.ravel(given[0]), 9, f"{what}: rotation (3x3)")
+    _check_rotation(R.reshape(3, 3), given[0])
+    return tuple(map(float, R)), tuple(map(float, finite_vector(given[1], 3, f"{what}: origin [m]")))
+
+
 def _column(x: Any, size: int, what: str) -> Expr:
     """Numbers or an expression as one column."""
     column = matrix(x, what)

@@ -163,7 +163,7 @@ class Repetition:
 
     def _turned(self, v: Array, mirrored: Any) -> Array:
         seen = v if self.mirror is None else v * np.diag(mirrored)
-        return np.asarray(seen @ _R(self.advance).T)
+        return np.asarray(seen @ np.array(DM(self.advance.R).full()).T)
 
     def yaw(self, yaw: float) -> float:
         """The heading [rad] in the other period of what heads along `yaw`."""
@@ -208,10 +208,6 @@ def _vertical(model: Model) -> tuple[float, float, float]:
     """The world's z axis in the coordinates of the fixed frame of the root joint."""
     x, y, z = _numbers(DM(model.X_tree[1].E)[:, 2])
     return x, y, z
-
-
-def _R(advance: Advance) -> Array:
-    return np.array(DM(advance.R).full())
 
 
 def _numbers(x: Expr) -> Array:

@@ -402,7 +402,7 @@ WRONG = [
     (ValueError, "Loop axes must hold at least one axis", lambda: od.Loop("b1", "b2", ())),
     (ValueError, "none that is zero", lambda: od.Loop("b1", "b2", ((0,) * 6,))),
     (ValueError, "a loop axis .* must be 6", lambda: od.Loop("b1", "b2", ((0, 0, 1),))),
-    (ValueError, r"Loop predecessor_pose must be \(R, r\)", lambda: od.Loop("b1", "b2", "ball", 3)),
+    (ValueError, r"Loop predecessor_pose must be \(R, p\)", lambda: od.Loop("b1", "b2", "ball", 3)),
     (ValueError, "a rotation matrix .* is needed", lambda: od.Loop("b1", "b2", "ball", (2 * np.eye(3), (0, 0, 0)))),
     (TypeError, r"CustomConstraint needs a function phi\(q\), got 3", lambda: od.CustomConstraint(3)),
     (ValueError, "size must be the number of rows of phi", lambda: od.CustomConstraint(np.sin, 0)),

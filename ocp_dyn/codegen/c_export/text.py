@@ -42,7 +42,9 @@ def header(prefix: str, entries: Sequence[ExportedFunction], dense: bool, width:
 
     width: number of lanes of batches; 1: there are none.
     """
-    orders = _orders(entries)
+    # A title for every different list of entry names, in order of appearance
+    lists = (names for e in entries for a in e.arguments for names in (a.row_names, a.column_names) if names)
+    orders = {names: f"list {k}" for k, names in enumerate(dict.fromkeys(lists), 1)}
     return text_of(
         TEMPLATES / "header.h.in",
         mark=MARK,
@@ -155,12 +157,6 @@ def _macros(prefix: str, entries: Sequence[ExportedFunction]) -> list[str]:
         *lines,
         *(f'#define {prefix.upper()}_MODEL_DIGEST "{digest}"' for digest in digests if digest and len(digests) == 1),
     ]
-
-
-def _orders(entries: Sequence[ExportedFunction]) -> dict[tuple[str, ...], str]:
-    """A title for every different list of entry names, in order of appearance."""
-    lists = (names for e in entries for a in e.arguments for names in (a.row_names, a.column_names) if names)
-    return {names: f"list {k}" for k, names in enumerate(dict.fromkeys(lists), 1)}
 
 
 def _order_list(names: Iterable[str], title: str) -> list[str]:

@@ -38,7 +38,7 @@ def assembled(tree: Model, sharing: Sharing, choice: ElementChoice, plane: Array
             A[:, first[k] : first[k] + d] = factor_block(np.array([c.real, c.imag])) if d == 2 else c.real * np.eye(3)
         return linear(A, value.constant)
 
-    listed = [k for k, e in enumerate(elements.all) if k in first or e.rank < OFFERED or _shared(elements, e)]
+    listed = [k for k, e in enumerate(elements.all) if k in first or e.rank < OFFERED or len(e.at) > 1]
     labels = _labels(elements.all, listed)
     records = [_record(tree, elements, k, labels[k], first.get(k), matrices(choice.known[k])) for k in listed]
     rows = [*_inner_products(tree, choice, labels), *_of_links(sharing, choice), *_ties(choice, labels, d)]
@@ -143,10 +143,6 @@ def _chosen(frames: Sequence[Array], element: SharedElement) -> ChosenElement:
     """A coordinate in the first body that has it; coordinates of a group are those of its first body."""
     body = min(element.at)
     return ChosenElement(element.is_point, body, np.asarray(frames[body] @ element.at[body]))
-
-
-def _shared(elements: Elements, element: SharedElement) -> bool:
-    return len(element.at) > 1
 
 
 def _labels(elements: Sequence[SharedElement], listed: Sequence[int]) -> list[str]:

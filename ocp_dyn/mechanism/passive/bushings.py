@@ -14,7 +14,7 @@ from ..._base.checks import label
 from ..._base.formulas import formula
 from ..._base.types import ModelError, Vector, finite_vector, repr_in_message, sequence, suggestion
 from ...joints import ScalarFunction
-from ...spatial_algebra.rotations import matrix_quaternion
+from ...spatial_algebra.rotations import checked_pose
 
 Pose = tuple[tuple[float, ...], tuple[float, ...]]
 UPRIGHT: Pose = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
@@ -115,7 +115,7 @@ class Bushing(BodySpring):
                 raise ValueError(f"Bushing {key} must not be negative, got {repr_in_message(getattr(self, key))}")
             object.__setattr__(self, key, tuple(map(float, given)))
         for key in ("first_pose", "second_pose"):
-            object.__setattr__(self, key, _pose(getattr(self, key), f"Bushing {key}"))
+            object.__setattr__(self, key, checked_pose(getattr(self, key), f"Bushing {key}"))
         object.__setattr__(self, "laws", _laws(self.laws))
 
     @property
@@ -197,11 +197,3 @@ def bushings_within(
     around, known = {*frames, world}, {*left, *held}
     found = [one.folded(held) for one in bushings if {*one.frames} <= around and {*one.coordinates} <= known]
     return tuple(one for one in found if one is not None)
-
-
-def _pose(given: Any, what: str) -> Pose:
-    if not isinstance(given, (tuple, list)) or len(given) != 2:
-        raise ValueError(f"{what} must be (R, p), a rotation (3x3) and an origin, got {repr_in_message(given)}")
-    R = finite_vector(np.ravel(given[0]), 9, f"{what}: rotation (3x3)")
-    matrix_quaternion(np.reshape(R, (3, 3)))  # raises unless R is a rotation
-    return tuple(map(float, R)), tuple(map(float, finite_vector(given[1], 3, f"{what}: origin [m]")))

@@ -167,6 +167,17 @@ def unknown_equations(solution: Motion) -> str:
     )
 
 
+def check_can_follow(what: str, solution: Motion) -> None:
+    """ValueError for a motion that is not finite, or whose components cannot be integrated; what: results, in the
+    plural."""
+    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
+        raise ValueError(
+            f"{what} need a motion of finite numbers, and this one is not finite ({solution.status}): solve it again"
+        )
+    if reason := unknown_equations(solution):
+        raise ValueError(f"{what} need all states of a motion integrated, and of this one they cannot be: {reason}")
+
+
 def parameters(solution: Motion) -> dict[str, Array]:
     """Values of the parameters of the problem, free ones too."""
     r = solution.record

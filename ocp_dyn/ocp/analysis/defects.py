@@ -16,7 +16,7 @@ from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
 from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
-from .component_flow import ComponentFlow, unknown_equations
+from .component_flow import ComponentFlow, check_can_follow
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +63,7 @@ class Drift:
 
 def defects(solution: Motion) -> Defects:
     """Re-integrates every interval, and every phase as a whole."""
-    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
-        raise ValueError(
-            f"defects need a motion of finite numbers, and this one is not finite ({solution.status}): solve it again"
-        )
-    if reason := unknown_equations(solution):
-        raise ValueError(f"defects integrate all states of a motion, and of this one they cannot: {reason}")
+    check_can_follow("defects", solution)
     nodes, opens, nq = [], [], solution.model.nq
     for phase in solution.phases:
         own = ComponentFlow.of(solution, phase) if solution.components else None

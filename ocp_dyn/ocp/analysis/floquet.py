@@ -39,7 +39,7 @@ from ...symmetry.advance import Advance
 from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
 from ..statement.statement import Statement
-from .component_flow import ComponentFlow, unknown_equations
+from .component_flow import ComponentFlow, check_can_follow
 from .flow_derivatives import flow_derivatives
 from .jumps import jump_derivative, jump_of
 from .touchdowns import Touchdown, fixed_rows, touchdowns
@@ -139,15 +139,9 @@ def _repeating(solution: Motion) -> Indices:
 
 
 def _check(solution: Motion, step: float) -> None:
-    if reason := unknown_equations(solution):
-        raise ValueError(f"floquet multipliers follow all states of a motion, and of this one they cannot: {reason}")
     if len(solution.impulses) != len(solution.phases):
         raise ValueError("floquet multipliers need a periodic motion: give the problem periodic=Periodic(...)")
-    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
-        raise ValueError(
-            f"floquet multipliers need a motion of finite numbers, and this one is not finite ({solution.status}): "
-            "solve it again"
-        )
+    check_can_follow("floquet multipliers", solution)
     tilted = [name for phase in solution.phases for name, plane in phase.planes.items() if not plane.level]
     if tilted:
         raise ValueError(

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.display import Displayed, table
+from ..._base.display import Displayed, aligned, table
 from ..._base.types import Array
 from ..motion.motion import Motion
-from .component_flow import ComponentFlow, unknown_equations
+from .component_flow import ComponentFlow, check_can_follow
 from .defects import Flow
 from .many_flows import flows
 
@@ -64,9 +64,7 @@ class IntervalErrors(Displayed):
         return found
 
     def __str__(self) -> str:
-        lines = [HEAD, *self.rows()]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(HEAD))]
-        return "\n".join("  ".join(x.ljust(w) for x, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+        return aligned([HEAD, *self.rows()])
 
     def _card_html(self) -> str:
         return table(HEAD, self.rows())
@@ -78,13 +76,7 @@ HEAD = ("phase", "intervals", "length [s]", "error [rad]", "error [m]", "at [s]"
 def interval_errors(solution: Motion) -> IntervalErrors:
     """The errors of all intervals; ValueError for motions that are not finite, or whose components cannot be
     integrated."""
-    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
-        raise ValueError(
-            "interval_errors needs a motion of finite numbers, and this one is not finite "
-            f"({solution.status}): solve it again"
-        )
-    if reason := unknown_equations(solution):
-        raise ValueError(f"interval_errors integrates all states of a motion, and of this one it cannot: {reason}")
+    check_can_follow("errors of intervals", solution)
     model, dofs, nq = solution.model, solution.model.qd_names, solution.model.nq
     parts: list[Any] = []
     worst: list[str] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.display import Displayed, picture_of, table
+from ..._base.display import Displayed, aligned, picture_of, table
 from ..._base.types import Array
 from ..motion.motion import Motion
 
@@ -110,10 +110,7 @@ class Refinement(Displayed):
         return f"{grids}, {counts} intervals, which err by up to {largest:.2g}, {within} {self.accuracy:g}"
 
     def __str__(self) -> str:
-        lines = [HEAD, *(one.line() for one in self.rounds)]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(HEAD))]
-        texts = ["  ".join(x.ljust(w) for x, w in zip(line, widths, strict=True)).rstrip() for line in lines]
-        return "\n".join([*texts, self.verdict])
+        return f"{aligned([HEAD, *(one.line() for one in self.rounds)])}\n{self.verdict}"
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Figure of the error of every interval on the first and the last grid, written to `path` if given; see

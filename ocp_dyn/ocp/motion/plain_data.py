@@ -107,19 +107,15 @@ def plane_to_list(plane: Plane) -> list[Any]:
 def plane_from_list(saved: Any) -> Plane:
     """The plane or patch of `plane_to_list`; ValueError if it is malformed."""
     try:
-        return _plane(saved)
+        if not isinstance(saved, list) or len(saved) not in (2, 5):
+            raise ValueError(f"a point and a normal of a plane are expected, got {repr_in_message(saved)}")
+        point, normal = (schema.numbers(part, 3) for part in saved[:2])
+        if len(saved) == 2:
+            return Plane((point[0], point[1], point[2]), normal)
+        length, width = schema.numbers(saved[2:4], 2)
+        return Patch((point[0], point[1], point[2]), normal, length=length, width=width, name=saved[4])
     except TypeError as error:
         raise ValueError(str(error)) from None
-
-
-def _plane(saved: Any) -> Plane:
-    if not isinstance(saved, list) or len(saved) not in (2, 5):
-        raise ValueError(f"a point and a normal of a plane are expected, got {repr_in_message(saved)}")
-    point, normal = (schema.numbers(part, 3) for part in saved[:2])
-    if len(saved) == 2:
-        return Plane((point[0], point[1], point[2]), normal)
-    length, width = schema.numbers(saved[2:4], 2)
-    return Patch((point[0], point[1], point[2]), normal, length=length, width=width, name=saved[4])
 
 
 def terrain_to_dict(terrain: Terrain | None, near: Array) -> dict[str, Any] | None:

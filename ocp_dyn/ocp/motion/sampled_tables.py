@@ -39,7 +39,8 @@ def sampled_table(solution: Motion, stride: bool, samples: int | None) -> dict[s
     steps = 2 if stride and solution.mirror() is not None else 1
     stretches, total = unroll(solution, steps), solution.duration * steps
     t = np.linspace(0.0, total, count)
-    at = [_stretch(stretches, float(time)) for time in t]
+    # The number of the stretch that a time lies in; the later one where two meet
+    at = [next((k for k, s in enumerate(stretches) if float(time) < s.t[-1]), len(stretches) - 1) for time in t]
     model = solution.model
     found: dict[str, Array] = {"percent": 100 * t / total} if solution.repeats else {}
     found |= {"time": t, "phase": np.array([_number(solution, stretches[k]) for k in at])}
@@ -58,11 +59,6 @@ def sampled_table(solution: Motion, stride: bool, samples: int | None) -> dict[s
         found |= {f"force {foot.name} {axis}": force[:, k] for k, axis in enumerate(AXES)}
         found |= {f"pressure {foot.name} {axis}": pressed[:, k] for k, axis in enumerate(AXES)}
     return found
-
-
-def _stretch(stretches: Sequence[Stretch], time: float) -> int:
-    """The number of the stretch that a time lies in; the later one where two meet."""
-    return next((k for k, s in enumerate(stretches) if time < s.t[-1]), len(stretches) - 1)
 
 
 def _number(solution: Motion, stretch: Stretch) -> int:

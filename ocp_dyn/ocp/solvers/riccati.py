@@ -134,7 +134,7 @@ class NumpyRecursion:
         return -1
 
     def solve(self, h: Array, b: Array, r: Array) -> tuple[Array, float]:
-        hs, bs, rs = (self._split(name, vector) for name, vector in (("z", h), ("b", b), ("r", r)))
+        hs, bs, rs = (np.split(vector, self.stages.begin(name)) for name, vector in (("z", h), ("b", b), ("r", r)))
         p, l, unmet = np.zeros(0), np.zeros(0), 0.0
         kept: list[tuple[_Factors, Array, Array, Array]] = []
         for s, h_k, b_k, r_k in zip(self._factors, reversed(hs), reversed(bs), reversed(rs), strict=True):
@@ -152,9 +152,6 @@ class NumpyRecursion:
             z.append(s.T @ np.concatenate([-np.linalg.solve(s.U, d + s.W @ x), x]) + t)
             x = s.F @ z[-1] + b_k
         return np.concatenate(z), unmet
-
-    def _split(self, name: str, vector: Array) -> list[Array]:
-        return np.split(vector, self.stages.begin(name))
 
 
 def split_rows(rows: Array, nu: int, tolerance: float = LAST_THRESHOLD) -> EliminatedRows:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
-from ..._base.checks import all_positive, divide_by_scale, not_negative, number, numbers, positive
+from ..._base.checks import all_positive, divide_by_scale, function, not_negative, number, numbers, positive
 from ..._base.extensible import Extensible, check_members
 from ..._base.types import Expr, repr_in_message
 from ...dynamics.momentum import center_of_mass, center_of_mass_velocity, zero_moment_point
@@ -254,6 +254,11 @@ class TrackingCost(LeastSquares):
     """
 
     reference: Callable[[float], Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        remedy = ": ocp.recording(times, values) makes a function of s from samples"
+        function(self.reference, f"{type(self).__name__} reference", remedy)
 
     @abstractmethod
     def reference_size(self, model: Model) -> int:

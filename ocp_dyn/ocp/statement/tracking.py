@@ -7,6 +7,7 @@ the recording.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,7 +20,6 @@ from ..._base.checks import (
     all_known,
     call_user,
     framed_points,
-    function,
     listed_names,
     named_arguments,
     not_negative,
@@ -57,7 +57,38 @@ def recording(times: Any, values: Any) -> Recording:
 
 
 @dataclass(frozen=True, eq=False)
-class TrackJoints(TrackingCost):
+class _TrackDofs(TrackingCost):
+    """The squared distance of the chosen dofs from a reference, over a scale."""
+
+    reference: Recording
+    weight: float | Parameter = 1.0
+    joints: Sequence[str] | None = None
+    scale: Any = 1.0
+    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.joints is not None:
+            object.__setattr__(self, "joints", listed_names(self.joints, f"{type(self).__name__} joints"))
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        all_known(self.joints or (), model.joint_names, f"{type(self).__name__} joints", "joint")
+        super().check(model, feet)
+
+    @abstractmethod
+    def gap(self, instant: Instant) -> Expr:
+        """The distance from the reference, by dof."""
+
+    def residual(self, instant: Instant) -> Expr:
+        model = instant.model
+        gap = self.gap(instant) / ca.DM(per_dof(self.scale, model.nv, f"{type(self).__name__} scale"))
+        if self.joints is None:
+            return gap
+        return ca.vertcat(*(gap[model.qd_slice(name)] for name in self.joints))
+
+
+@dataclass(frozen=True, eq=False)
+class TrackJoints(_TrackDofs):
     """|difference(q_ref, q) / scale|^2 over the chosen dofs [rad^2, m^2].
 
     reference: s -> q (nq). joints: names of the joints that count; None: all, the root included.
@@ -68,37 +99,17 @@ class TrackJoints(TrackingCost):
     array([0.25, 0.75])
     """
 
-    reference: Recording
-    weight: float | Parameter = 1.0
-    joints: Sequence[str] | None = None
-    scale: Any = 1.0
     name: str = own_name()
-    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_reference(self)
-        if self.joints is not None:
-            object.__setattr__(self, "joints", listed_names(self.joints, "TrackJoints joints"))
-
-    def check(self, model: Model, feet: Sequence[str]) -> None:
-        all_known(self.joints or (), model.joint_names, "TrackJoints joints", "joint")
-        super().check(model, feet)
 
     def reference_size(self, model: Model) -> int:
         return model.nq
 
-    def residual(self, instant: Instant) -> Expr:
-        model = instant.model
-        gap = model.difference(instant.references[self], instant.q)
-        gap = gap / ca.DM(per_dof(self.scale, model.nv, "TrackJoints scale"))
-        if self.joints is None:
-            return gap
-        return ca.vertcat(*(gap[model.qd_slice(name)] for name in self.joints))
+    def gap(self, instant: Instant) -> Expr:
+        return instant.model.difference(instant.references[self], instant.q)
 
 
 @dataclass(frozen=True, eq=False)
-class TrackVelocities(TrackingCost):
+class TrackVelocities(_TrackDofs):
     """|(qd - qd_ref) / scale|^2 over the chosen dofs [(rad/s)^2, (m/s)^2].
 
     reference: s -> qd (nv), such as the derivatives of measured angles. joints: names of the joints that count; None:
@@ -110,32 +121,13 @@ class TrackVelocities(TrackingCost):
     array([1.01])
     """
 
-    reference: Recording
-    weight: float | Parameter = 1.0
-    joints: Sequence[str] | None = None
-    scale: Any = 1.0
     name: str = own_name()
-    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_reference(self)
-        if self.joints is not None:
-            object.__setattr__(self, "joints", listed_names(self.joints, "TrackVelocities joints"))
-
-    def check(self, model: Model, feet: Sequence[str]) -> None:
-        all_known(self.joints or (), model.joint_names, "TrackVelocities joints", "joint")
-        super().check(model, feet)
 
     def reference_size(self, model: Model) -> int:
         return model.nv
 
-    def residual(self, instant: Instant) -> Expr:
-        model = instant.model
-        gap = (instant.qd - instant.references[self]) / ca.DM(per_dof(self.scale, model.nv, "TrackVelocities scale"))
-        if self.joints is None:
-            return gap
-        return ca.vertcat(*(gap[model.qd_slice(name)] for name in self.joints))
+    def gap(self, instant: Instant) -> Expr:
+        return instant.qd - instant.references[self]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +152,6 @@ class TrackMarkers(TrackingCost):
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", framed_points(self.points, "TrackMarkers points"))
         super().__post_init__()
-        _check_reference(self)
         if self.weights is not None:
             found = [not_negative(w, "TrackMarkers weights") for w in numbers(self.weights, "TrackMarkers weights")]
             if len(found) != len(self.points):
@@ -205,7 +196,6 @@ class TrackForces(TrackingCost):
     def __post_init__(self) -> None:
         object.__setattr__(self, "feet", listed_names(self.feet, "TrackForces feet"))
         super().__post_init__()
-        _check_reference(self)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
         all_known(self.feet, feet, "TrackForces feet", "foothold in any phase of the problem")
@@ -250,15 +240,10 @@ class TrackWrenches(TrackingCost):
         given = sequence(self.feet, f"{what} must be a list of names")
         object.__setattr__(self, "feet", tuple(listed_names((x,) if isinstance(x, str) else x, what) for x in given))
         super().__post_init__()
-        _check_reference(self)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        all_known(
-            (name for names in self.feet for name in names),
-            feet,
-            "TrackWrenches feet",
-            "foothold in any phase of the problem",
-        )
+        named = (name for names in self.feet for name in names)
+        all_known(named, feet, "TrackWrenches feet", "foothold in any phase of the problem")
 
     def reference_size(self, model: Model) -> int:
         return 9 * len(self.feet)
@@ -280,11 +265,6 @@ def origin_of(instant: Instant, foothold: Foothold | WrenchFoothold) -> Expr:
     if isinstance(foothold, Foothold):
         return foothold.origin(instant.places[foothold])
     return point_position(instant.model, foothold.name, instant.q)
-
-
-def _check_reference(term: TrackingCost) -> None:
-    what = type(term).__name__
-    function(term.reference, f"{what} reference", ": ocp.recording(times, values) makes a function of s from samples")
 
 
 def reference_numbers(term: Any, model: Model, s: float) -> Array:

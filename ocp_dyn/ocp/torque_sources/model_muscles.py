@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import bounds, choice, function, given_name, is_pair, listed_names, name_among, number, positive
+from ..._base.checks import bounds, choice, given_name, is_pair, listed_names, name_among, number, positive
 from ..._base.types import Expr, ModelError, repr_in_message
 from ...functions.function import function as function_of
 from ...mechanism import Model
@@ -377,7 +377,6 @@ class TrackActivations(TrackingCost):
         if not isinstance(self.muscles, Muscles):
             raise TypeError(f"TrackActivations needs a Muscles, got {repr_in_message(self.muscles)}")
         object.__setattr__(self, "names", listed_names(self.names, "TrackActivations names"))
-        function(self.reference, "TrackActivations reference", ": ocp.recording(times, values) makes one from samples")
 
     @property
     def needs_component(self) -> Muscles:

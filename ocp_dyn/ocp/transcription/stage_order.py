@@ -22,7 +22,11 @@ def stage_order(transcription: Transcription, program: Assembled) -> StageOrder:
     for k, members in enumerate([*zip(states, controls, strict=True)]):
         for variable in (*members[0], *members[1]):
             stage[variable.index] = k
-    _check_shared(transcription, stage)
+    free = transcription.program.x_lower < transcription.program.x_upper
+    shared = [v.name for v in transcription.program.variables if np.any(free[v.index] & (stage[v.index] < 0))]
+    if shared:
+        names = ", ".join(shared[:4]) + (", ..." if len(shared) > 4 else "")
+        raise ValueError(_refusal(f"all stages share the free variables {names}: fix them"))
     column = np.concatenate([v.index for pair in zip(states, controls, strict=True) for part in pair for v in part])
     rows, ng = _rows(program, stage, len(states))
     nx = [sum(v.size for v in part) for part in states]
@@ -49,14 +53,6 @@ def _variables(transcription: Transcription) -> tuple[list[list[Variable]], list
             states.append([variables[k] for track, variables in x if track.nodes])
             controls.append([variables[k] for track, variables in x if not track.nodes])
     return [*states, list(transcription.phases[-1].node(-1).values())], [*controls, []]
-
-
-def _check_shared(transcription: Transcription, stage: Indices) -> None:
-    free = transcription.program.x_lower < transcription.program.x_upper
-    shared = [v.name for v in transcription.program.variables if np.any(free[v.index] & (stage[v.index] < 0))]
-    if shared:
-        names = ", ".join(shared[:4]) + (", ..." if len(shared) > 4 else "")
-        raise ValueError(_refusal(f"all stages share the free variables {names}: fix them"))
 
 
 def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, list[int]]:

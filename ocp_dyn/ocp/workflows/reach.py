@@ -100,7 +100,8 @@ def _out_of_reach(transcription: Transcription) -> Iterator[str]:
     for a, b in _pairs(transcription):
         if frozenset((a.foothold.root, b.foothold.root)) in told:
             continue
-        gap, reach = _gap(a.corners, b.corners), _reach(model, a.foothold, b.foothold)
+        # Largest distance of the contact points of two footholds [m]: the sum of the links between them, stretched
+        gap, reach = _gap(a.corners, b.corners), reach_of(model, end_of(model, a.foothold), end_of(model, b.foothold))
         if gap > reach + CLOSE:
             told.add(frozenset((a.foothold.root, b.foothold.root)))
             yield (
@@ -114,11 +115,6 @@ def _gap(a: Array, b: Array) -> float:
     """Distance between the boxes around two sets of points [m], at most that of the sets."""
     apart = np.maximum(a.min(axis=0) - b.max(axis=0), b.min(axis=0) - a.max(axis=0))
     return float(np.linalg.norm(np.maximum(apart, 0.0)))
-
-
-def _reach(model: Model, a: Foothold, b: Foothold) -> float:
-    """Largest distance of the contact points of two footholds [m]: the sum of the links between them, stretched."""
-    return reach_of(model, end_of(model, a), end_of(model, b))
 
 
 def end_of(model: Model, f: Foothold) -> tuple[int, float]:

@@ -188,7 +188,7 @@ def solve_with_restarts(first: Solution, names: Sequence[str], most: int, attemp
     tried: dict[str, Solution] = {FIRST: first}
     last = first
     for name in names:
-        if len(tried) > most or _decided(last):
+        if len(tried) > most or last.converged or last.status == STOPPED or last.stats["proof"] == PROVED:
             break
         count = sum(label.split()[0] == name for label in tried)
         found = RESTARTS[name](attempt, partial(attempt.say, f"restart {len(tried)} of {most}: {name}"))
@@ -197,8 +197,3 @@ def solve_with_restarts(first: Solution, names: Sequence[str], most: int, attemp
     label = min(tried, key=lambda key: (not tried[key].converged, tried[key].stats["infeasibility"]))
     told = {"guess": label, "restarts": {key: solution.status for key, solution in tried.items()}}
     return replace(tried[label], stats=tried[label].stats | told)
-
-
-def _decided(solution: Solution) -> bool:
-    """Whether a run ends the restarts: it converged, was stopped, or its bounds contradict each other."""
-    return bool(solution.converged or solution.status == STOPPED or solution.stats["proof"] == PROVED)

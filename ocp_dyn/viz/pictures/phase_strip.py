@@ -62,7 +62,10 @@ def phase_strip(
     axes.set_ylim(0.0, tall)
     ends = left + np.concatenate([[0.0], np.cumsum(widths)])
     _bars(axes, stages, lanes, ends, sides, tall)
-    _transitions(axes, transitions, ends, tall)
+    # Draws a line between two phases, and the transition below it; the one that closes a period stands at the end
+    for text, x in zip(transitions, ends[1:], strict=False):
+        axes.plot([x, x], [BOTTOM - 0.1, tall - 0.06], color=INK, linewidth=0.9, linestyle=(0, (3, 2)), zorder=3)
+        axes.text(x, BOTTOM - 0.2, text, fontsize=7.5, color=INK, ha="center", va="center")
     if len(lanes) < len(contacts):
         axes.text(left - 0.1, BOTTOM - 0.1, f"and {len(contacts) - len(lanes)} more", fontsize=7, color=INK, ha="right")
     save(made, path)
@@ -95,13 +98,6 @@ def _bars(
                 axes.fill_between(ends[k : k + 2], y - 0.09, y + 0.09, color=color, linewidth=0, zorder=2)
                 axes.text(ends[k : k + 2].mean(), y, stage.held[name], fontsize=7, color="white", ha="center",
                           va="center_baseline", zorder=4)  # fmt: skip
-
-
-def _transitions(axes: Axes, transitions: Sequence[str], ends: Array, tall: float) -> None:
-    """Draws a line between two phases, and the transition below it; the one that closes a period stands at the end."""
-    for text, x in zip(transitions, ends[1:], strict=False):
-        axes.plot([x, x], [BOTTOM - 0.1, tall - 0.06], color=INK, linewidth=0.9, linestyle=(0, (3, 2)), zorder=3)
-        axes.text(x, BOTTOM - 0.2, text, fontsize=7.5, color=INK, ha="center", va="center")
 
 
 def _cut(text: str, letters: float) -> str:

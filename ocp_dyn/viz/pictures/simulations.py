@@ -11,7 +11,7 @@ import numpy as np
 from casadi import DM
 
 from ..._base.checks import named_arguments
-from ..._base.types import Array, repr_in_message
+from ..._base.types import repr_in_message
 from ...constraints import Loop
 from ...formulations import Trajectory
 from ...gait.bodies import locate
@@ -41,7 +41,9 @@ def animate_simulation(run: Simulation, path: str | Path) -> Any:
     part = Trajectory(motion.model, motion.t[shown], motion.q[shown], motion.qd[shown])
     model = with_loop_ends(motion.model, system.loops)
     turn = np.eye(3) if system.turn is None else np.array(system.turn)
-    model = _turned(model, turn)
+    # The model with all that stands on the ground turned about the origin
+    places = [X @ Transform.pose(turn) if i and model.parent[i] == 0 else X for i, X in enumerate(model.X_tree)]
+    model = replace(model, X_tree=tuple(places))
     if system.slim:
         model = _slim(model, part)
     for name in model.body_names if system.wheels else ():
@@ -65,12 +67,6 @@ def with_loop_ends(model: Model, loops: tuple[object, ...]) -> Model:
                 name = frame if isinstance(frame, str) else frame.name
                 model = model.with_frame(f"loop{k}_{end}", name, np.array(DM(r)).ravel(), np.reshape(R, (3, 3)))
     return model
-
-
-def _turned(model: Model, turn: Array) -> Model:
-    """The model with all that stands on the ground turned about the origin."""
-    places = [X @ Transform.pose(turn) if i and model.parent[i] == 0 else X for i, X in enumerate(model.X_tree)]
-    return replace(model, X_tree=tuple(places))
 
 
 def _slim(model: Model, motion: Trajectory) -> Model:

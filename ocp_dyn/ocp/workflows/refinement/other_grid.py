@@ -98,22 +98,20 @@ class _Carry:
 
     def point(self, x: Array) -> Array:
         """Entries of x, or of a difference of two points, by the values of every track over its times."""
-        found = self._others(x, physical=1.0)
-        for p, track, sequences in self._tracks():
-            theirs, ours = sequences
-            values = np.array([x[v.index] * v.scale for v in theirs])
-            for v, value in zip(ours, self._moved(p, track, values, density=False), strict=True):
-                found[v.index] = value / v.scale
-        return found
+        return self._by_tracks(x, physical=1)
 
     def bounds(self, lam: Array) -> Array:
-        """Multipliers of the bounds of x."""
-        found = self._others(lam, physical=-1.0)
-        for p, track, sequences in self._tracks():
-            theirs, ours = sequences
-            values = np.array([lam[v.index] / v.scale for v in theirs])
-            for v, value in zip(ours, self._moved(p, track, values, density=True), strict=True):
-                found[v.index] = value * v.scale
+        """Multipliers of the bounds of x, which are densities over the times."""
+        return self._by_tracks(lam, physical=-1)
+
+    def _by_tracks(self, x: Array, physical: int) -> Array:
+        """Entries of the new program; physical: the power of the scale in their unit, 1 or -1."""
+        found = self._others(x, physical)
+        scaled, back = (np.multiply, np.divide) if physical == 1 else (np.divide, np.multiply)
+        for p, track, (theirs, ours) in self._tracks():
+            values = np.array([scaled(x[v.index], v.scale) for v in theirs])
+            for v, value in zip(ours, self._moved(p, track, values, density=physical < 0), strict=True):
+                found[v.index] = back(value, v.scale)
         return found
 
     def rows(self, lam: Array) -> Array:
