@@ -74,11 +74,14 @@ def test_robots_stand_with_bent_knees(name):
     close(mirror.q(q), q, 1e-6)
 
 
-def test_a_quadruped_stands():
-    robot = od.walking.quadruped("solo12")
+@pytest.mark.parametrize("name", ["solo12", "go2"])  # all four knees of the second bend to one side only
+def test_a_quadruped_stands(name):
+    robot = od.walking.quadruped(name)
     model, q = robot.model, DM(robot.posture)
-    for name in PAWS:
-        assert abs(float(od.point_position(model, name, q)[2])) < 1e-7
+    for paw in PAWS:
+        assert abs(float(od.point_position(model, paw, q)[2])) < 1e-7
+    assert (robot.posture >= model.dofs.q_lower).all()
+    assert (robot.posture <= model.dofs.q_upper).all()
 
 
 @pytest.mark.slow

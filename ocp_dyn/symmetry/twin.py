@@ -12,7 +12,7 @@ from casadi import DM
 from .._base.checks import choice, positive
 from .._base.types import Array, sparse
 from ..dynamics.kinematics import body_transforms, point_position, pose
-from ..mechanism import BodySpring, Frame, Model
+from ..mechanism import BodySpring, Bushing, Frame, Model
 from ..mechanism.boundary import checks_arguments
 from ..mechanism.parts import WORLD
 from ..mechanism.passive import PassiveElement, Pose
@@ -87,25 +87,55 @@ def _even_elements(mirror: MirrorMap) -> tuple[PassiveElement, ...]:
 
 
 def _even_bushings(mirror: MirrorMap) -> tuple[BodySpring, ...]:
-    """The bushings; if they are not symmetric, half of each and half of its mirror image."""
+    """The bushings; if they are not symmetric, half of each and half of its mirror image, summed where two of them are
+    at one place."""
     bushings = mirror.model.bushings
     if uneven_dof(replace(mirror, model=replace(mirror.model, passive=()))) is None:
         return bushings
     halves = [one.times(0.5) for one in bushings]
-    return (*halves, *(_image_of_bushing(mirror, half) for half in halves))
+    found: list[BodySpring] = []
+    for half in (*halves, *(_image_of_bushing(mirror, half) for half in halves)):
+        both = ((k, _sum(mirror.model, one, half)) for k, one in enumerate(found))
+        k, whole = next(((k, whole) for k, whole in both if whole is not None), (len(found), half))
+        found[k : k + 1] = [whole]
+    return tuple(found)
+
+
+def _sum(model: Model, one: BodySpring, other: BodySpring) -> Bushing | None:
+    """One bushing in place of two that are linear, and act between the same frames of the same bodies; None for
+    others."""
+    if not isinstance(one, Bushing) or not isinstance(other, Bushing) or one.laws or other.laws:
+        return None
+    for (a, at_a), (b, at_b) in zip(_ends(model, one), _ends(model, other), strict=True):
+        if a != b or not np.allclose(at_a, at_b):
+            return None
+    stiffness, damping = np.add(one.stiffness, other.stiffness), np.add(one.damping, other.damping)
+    return replace(one, stiffness=stiffness, damping=damping)
+
+
+def _ends(model: Model, bushing: Bushing) -> list[tuple[int, Array]]:
+    """For both frames of a bushing the body, 0 for the world, and [axes, origin] (3 x 4) in the neutral posture."""
+    found = []
+    for name, (axes, p) in ((bushing.first, bushing.first_pose), (bushing.second, bushing.second_pose)):
+        R, x = _placed(model, name)
+        place = np.column_stack([R @ np.reshape(axes, (3, 3)), x + R @ p])
+        found.append((0 if name == WORLD else model.frames[name].body, place))
+    return found
+
+
+def _placed(model: Model, name: str) -> tuple[Array, Array]:
+    """Axes (3x3) and origin of a frame in the neutral posture."""
+    R, p = (DM.eye(3), DM(3, 1)) if name == WORLD else pose(model, name, DM(model.neutral()))
+    return np.array(R.full()), np.array(p.full()).ravel()
 
 
 def _image_of_bushing(mirror: MirrorMap, spring: BodySpring) -> BodySpring:
     """The mirror image of a spring, on the partner bodies; its numbers are the same in the mirrored frames."""
     model, bodies = mirror.model, (WORLD, *mirror.model.body_names)
 
-    def placed(name: str) -> tuple[Array, Array]:
-        R, p = (DM.eye(3), DM(3, 1)) if name == WORLD else pose(model, name, DM(model.neutral()))
-        return np.array(R.full()), np.array(p.full()).ravel()
-
     def image(name: str, at: Pose) -> tuple[str, Pose]:
         partner = bodies[0 if name == WORLD else mirror.partners[model.frames[name].body]]
-        (R, x), (R_partner, x_partner) = placed(name), placed(partner)
+        (R, x), (R_partner, x_partner) = _placed(model, name), _placed(model, partner)
         axes = R_partner.T @ REFLECTION @ R @ np.reshape(at[0], (3, 3)) @ REFLECTION
         origin = R_partner.T @ (REFLECTION @ (x + R @ at[1]) - x_partner)
         return partner, (tuple(axes.ravel()), tuple(origin))

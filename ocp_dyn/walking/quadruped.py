@@ -156,8 +156,8 @@ def _on_paws(robot: Model | str | Path, feet: Sequence[str] | None, radius: floa
 
 def standing(model: Model) -> Array:
     """Standing posture (nq): feet below their places at zero joint angles, front knees bent backward, hind knees
-    forward."""
-    q = np.array(model.neutral())
+    forward, or to the other side where the limits of a joint demand it."""
+    q, dofs = np.array(model.neutral()), model.dofs
     places = {name: np.array(point_position(model, name, DM(q)).full()).ravel() for name in PAWS}
     height = -min(place[2] for place in places.values())
     q[2] = (1 - BEND) * height
@@ -166,8 +166,10 @@ def standing(model: Model) -> Array:
     targets += [PointTarget(name, (place[0], place[1], 0.0)) for name, place in places.items()]
     for name in PAWS:  # knees: the last joint of a leg bends by twice the angle of the one above
         hip, knee = model.path(model.frame(name).body)[-2:]
-        sign = 1.0 if name.startswith("front") else -1.0
-        q[model.q_index[hip]], q[model.q_index[knee]] = 0.7 * sign, -1.4 * sign
+        at = [model.q_index[hip], model.q_index[knee]]
+        bent = np.array([0.7, -1.4]) if name.startswith("front") else np.array([-0.7, 1.4])
+        fits = dofs.q_lower[at[1]] <= bent[1] <= dofs.q_upper[at[1]]
+        q[at] = bent if fits else -bent
     found = inverse_kinematics(model, targets, q, limits=False)
     if not found.reached:
         raise ValueError(

@@ -201,6 +201,23 @@ def test_a_stop_at_one_end_of_one_side_is_found(left, place) -> None:
     close(od.passive_force(twin, mirror.q(q), still), mirror.qd(bent))
 
 
+def test_bushings_of_both_sides_become_one_pair_of_their_mean() -> None:
+    place = (np.eye(3), (0.02, 0.03, -0.2))
+    right = (np.eye(3), (0.02, -0.03, -0.2))
+    left = od.Bushing("pelvis", "thigh_l", (1, 2, 3, 40, 50, 60), (0, 0, 0, 1, 1, 1), second_pose=place)
+    other = od.Bushing("pelvis", "thigh_r", (3, 2, 1, 80, 50, 20), (0, 0, 0, 3, 1, 1), second_pose=right)
+    lonely = od.Bushing("pelvis", "shank_l", (0, 0, 0, 8, 8, 8))
+    twin = ocp.symmetric_twin(od.models.human(tissue=False).with_bushings([left, other, lonely]))
+    pairs = {(b.second, b.stiffness, b.damping) for b in twin.bushings}
+    mean = ((2.0, 2.0, 2.0, 60.0, 50.0, 40.0), (0.0, 0.0, 0.0, 2.0, 1.0, 1.0))
+    half = ((0.0, 0.0, 0.0, 4.0, 4.0, 4.0), (0.0,) * 6)
+    wanted = {("thigh_l", *mean), ("thigh_r", *mean), ("shank_l", *half), ("shank_r", *half)}
+    assert len(twin.bushings) == 4
+    assert pairs == wanted
+    mirror_map(twin)
+    assert ocp.symmetric_twin(twin).bushings == twin.bushings
+
+
 def test_equal_torques_written_in_other_ways_are_mirrored() -> None:
     """Two halves are the image of a whole, also where both pull endlessly."""
     whole = od.ExponentialTorque("knee_l", 2.0, {"knee_l": 300.0})

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from ocp_dyn import ocp
+from ocp_dyn.ocp.solvers.interface import SolverSettings
 from ocp_dyn.ocp.workflows.attempt import Attempt
-from ocp_dyn.ocp.workflows.refinement import ladder
+from ocp_dyn.ocp.workflows.refinement import carried_solve, ladder
 from tests.ocp.workflows.test_refine import reach
 
 FINE = 36, 24  # intervals of the two phases
@@ -69,6 +70,21 @@ def test_a_last_grid_that_is_not_solved_begins_at_the_first_guess(problem, climb
     assert found.converged
     told = [(one["intervals"], one["status"]) for one in found.stats["ladder"]]
     assert told[1:] == [(list(FINE), lost.status), (list(FINE), "Solve_Succeeded")]
+
+
+def test_a_middle_grid_takes_no_more_iterations_than_those_before_it(monkeypatch):
+    allowed = []
+
+    def solved_on(here, other, solution):
+        allowed.append(here.settings.max_iterations)
+        return carried_solve.solved_on(here, other, solution)
+
+    monkeypatch.setattr(ladder, "solved_on", solved_on)
+    monkeypatch.setattr(ladder, "LEAST_ITERATIONS", 0)
+    rungs = reach(8, 4).solve(ladder=True, progress=False, max_iterations=200).stats["ladder"]
+    assert allowed == [rungs[0]["iterations"], 200]  # the last grid has what the user allows
+    attempt = Attempt(None, {}, "ipopt", SolverSettings(1e-6, 50, {"max_iter": 30}), 1, True, None, None)
+    assert ladder._within(attempt, 40).settings == SolverSettings(1e-6, 30, {})
 
 
 def test_a_user_who_stops_a_coarse_grid_gets_its_iterate(problem, climbed, monkeypatch):

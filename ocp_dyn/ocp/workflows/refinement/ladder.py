@@ -36,6 +36,10 @@ the guess, on walks and runs by gauss:1 and gauss:2."""
 LEAST, LEAST_PER_PHASE = 24, 6
 """Smallest number of intervals of a grid, and of one of its phases in the mean, that a chosen ladder begins with."""
 
+LEAST_ITERATIONS = 100
+"""Iterations that a grid before the last may take at least; it may take as many as all grids before it, too. On such a
+grid a motion is found from the coarser one in a few tens of them, or not at all."""
+
 FEWEST = 4
 """Smallest number of intervals of a grid that a ladder begins with where the user asks for it."""
 
@@ -69,18 +73,27 @@ def climbed(attempt: Attempt, guess: Solution | None, start: Solution | None, la
     for problem in problems[1:]:
         if not solution.converged:
             break
+        most = max(LEAST_ITERATIONS, sum(one["iterations"] for one in rungs))
         try:
-            solution, here = solved_on(here, problem, solution)
+            solution, _ = solved_on(here if problem is given else _within(here, most), problem, solution)
         except ValueError as error:  # a plugin that cannot go on from this start, such as one for convex QPs
             attempt.say(f"the solver cannot go on from the coarser grid: {error}")
             solution = replace(solution, stats=solution.stats | {"converged": False})
             break
+        here = replace(here, problem=problem)
         rungs.append(_rung(problem, solution))
     if not solution.converged and solution.status != STOPPED:  # a coarser motion can be a worse guess than none
         attempt.say(f"no motion on {_count(here.problem)} intervals: begins on {_count(given)}")
         solution = attempt.solved(guess)
         rungs.append(_rung(given, solution))
     return replace(solution, stats=solution.stats | {"ladder": rungs})
+
+
+def _within(attempt: Attempt, most: int) -> Attempt:
+    """The attempt with at most so many iterations."""
+    options = dict(attempt.settings.options)
+    most = min(most, options.pop("max_iter", attempt.settings.max_iterations))
+    return replace(attempt, settings=replace(attempt.settings, max_iterations=most, options=options))
 
 
 def _coarser_grids(
