@@ -9,7 +9,7 @@ import numpy as np
 from casadi import DM
 
 from .._base.types import Array, finite_vector, names_in_message, repr_in_message, sequence
-from ..constrained_motion.assembly import AssemblyError, assemble_q
+from ..constrained_motion import AssemblyError, assemble_q
 from ..constraints import Loop
 from ..dynamics.kinematics import body_transforms, resolve
 from ..joints import MultiDof

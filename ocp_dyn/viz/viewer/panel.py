@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._base.types import Array
-from ...constrained_motion.assembly import AssemblyError
+from ...constrained_motion import AssemblyError
 from ...gait.bodies import side_words
 from ...gait.limbs import limbs
 from ..drawing import COLORS, FORCE
