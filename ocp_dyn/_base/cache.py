@@ -198,6 +198,20 @@ def store(cache: Path, key: str, made: Path) -> Path:
     return path
 
 
+def keep(key: str, suffix: str, content: bytes | memoryview) -> None:
+    """Stores a file for other processes, unless they have it, if there is room on the disk and OCP_DYN_CACHE_MB is a
+    number."""
+    with contextlib.suppress(OSError, ValueError):
+        place = directory()
+        bound()
+        if find(place, key, suffix) is None:
+            with stage(place) as folder:
+                made = folder / f"made{suffix}"
+                made.write_bytes(content)
+                store(place, key, made)
+            prune(place)
+
+
 def bound() -> int:
     """Largest size of the cache [bytes]: OCP_DYN_CACHE_MB of the environment, in 10^6 bytes, or SIZE_MB."""
     setting = os.environ.get("OCP_DYN_CACHE_MB", "").strip() or str(SIZE_MB)

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import casadi as ca
 import numpy as np
 
 from .types import Array, Expr
+
+
+def in_place(f: ca.Function, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], None]:
+    """A call that evaluates f on arrays where they are: contiguous, with the nonzeros of each input and output column
+    by column. It copies nothing, keeps the arrays alive, and is for one thread at a time."""
+    pair: Any = f.buffer()
+    buffer, trigger = pair
+    for k, array in enumerate(inputs):
+        buffer.set_arg(k, memoryview(cast(Any, array.ravel(order="K"))))
+    for k, array in enumerate(outputs):
+        buffer.set_res(k, memoryview(cast(Any, array.ravel(order="K"))))
+
+    def run(_alive: object = (buffer, f, *inputs, *outputs)) -> None:  # the trigger keeps no references to them
+        trigger()
+
+    return run
 
 
 class OnArrays:
@@ -20,15 +36,10 @@ class OnArrays:
 
     def __init__(self, inputs: Sequence[Expr], results: Sequence[Expr]) -> None:
         dense = [ca.densify(result) for result in results]
-        self._function = ca.Function("on_arrays", list(inputs), dense, {"cse": True})
+        function = ca.Function("on_arrays", list(inputs), dense, {"cse": True})
         self._inputs = [np.zeros(x.shape, order="F") for x in inputs]
         self._results = [np.zeros(x.shape, order="F") for x in dense]
-        pair: Any = self._function.buffer()
-        self._buffer, self._evaluate = pair
-        for k, array in enumerate(self._inputs):
-            self._buffer.set_arg(k, memoryview(cast(Any, array.reshape(-1, order="F"))))
-        for k, array in enumerate(self._results):
-            self._buffer.set_res(k, memoryview(cast(Any, array.reshape(-1, order="F"))))
+        self._evaluate = in_place(function, self._inputs, self._results)
 
     def __call__(self, *arguments: Array | float) -> list[Array]:
         """New arrays (rows, columns) of the results."""

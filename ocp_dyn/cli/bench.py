@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _names as od
+from .._base.on_arrays import in_place
 from .inputs import UsageError, functions_of, model_of
 from .streams import as_json, number, table
 
@@ -82,19 +83,8 @@ def _compiled_single(f: Any, arguments: list[Any]) -> Callable[[], object]:
 
 def _interpreted(f: Any, arguments: list[Any]) -> Callable[[], object]:
     """A call of the virtual machine that copies no matrix between Python and CasADi."""
-    buffer, call = f.buffer()
-    inputs: list[Any] = [np.array(x, dtype=float) for x in arguments]
-    outputs: list[Any] = [np.zeros(f.nnz_out(k)) for k in range(f.n_out())]
-    for k, x in enumerate(inputs):
-        buffer.set_arg(k, memoryview(x))
-    for k, y in enumerate(outputs):
-        buffer.set_res(k, memoryview(y))
-
-    def run_once() -> object:
-        call()
-        return inputs, outputs, buffer  # which must live as long as the call
-
-    return run_once
+    inputs = [np.array(x, dtype=float) for x in arguments]
+    return in_place(f, inputs, [np.zeros(f.nnz_out(k)) for k in range(f.n_out())])
 
 
 def _seconds(call: Callable[[], object], budget: float) -> float:

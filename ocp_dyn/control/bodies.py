@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
+from .._base.on_arrays import in_place
 from .._base.types import Array
 from ..constrained_motion import constrained_equations
 from ..constraints import Contact
@@ -164,17 +165,12 @@ class _Sight:
             H, C, rest, G.T, gamma, R, ca.vertcat(*(p for _, p in poses)), center_of_mass(model, q),
             ca.vec(pose(model, model.body_names[0], q)[0].T),
         ]  # fmt: skip
-        self.function = ca.Function("see", [q, qd], [ca.densify(x) for x in outputs], {"cse": True})
+        function = ca.Function("see", [q, qd], [ca.densify(x) for x in outputs], {"cse": True})
         n, f = model.nv, len(feet)
         self.shapes = ((n, n), (n,), (n,), (f, 6, n), (f, 6), (f, 3, 3), (f, 3), (3,), (3, 3))
         self.given = np.zeros(model.nq), np.zeros(n)
         self.found = [np.zeros(int(np.prod(shape))) for shape in self.shapes]
-        buffer: Any
-        buffer, self.evaluate = self.function.buffer()
-        self.buffer = buffer  # it must live as long as the call
-        for place, arrays in ((buffer.set_arg, self.given), (buffer.set_res, self.found)):
-            for i, x in enumerate(arrays):
-                place(i, memoryview(x))  # type: ignore[arg-type]  # an array has a buffer
+        self.evaluate = in_place(function, self.given, self.found)
 
     def __call__(self, q: Array, qd: Array) -> Seen:
         self.given[0][:], self.given[1][:] = q, qd

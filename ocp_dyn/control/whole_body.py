@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from .._base.on_arrays import in_place
 from .._base.types import Array
 from .bodies import Body, Foot, Seen
 
@@ -215,15 +216,10 @@ class _Quadratic:
 
     def __init__(self, n: int, m: int) -> None:
         patterns = {"h": ca.Sparsity.dense(n, n), "a": ca.Sparsity.dense(m, n)}
-        self.solver = ca.conic("whole_body", "daqp", patterns, {"error_on_fail": False})
+        solver = ca.conic("whole_body", "daqp", patterns, {"error_on_fail": False})
         self.given = [np.zeros(x) for x in ((n, n), n, (n, m), m, m, n, n)]  # A by columns
         self.z = np.zeros(n)
-        buffer: Any
-        buffer, self.evaluate = self.solver.buffer()
-        self.buffer = buffer  # it must live as long as the call
-        for i, x in enumerate(self.given):
-            buffer.set_arg(i, memoryview(x.reshape(-1)))  # type: ignore[arg-type]  # an array has a buffer
-        buffer.set_res(0, memoryview(self.z))  # type: ignore[arg-type]
+        self.evaluate = in_place(solver, self.given, [self.z])
 
     def __call__(self, P: Array, g: Array, A: Array, *bounds: Array) -> Array:
         for place, x in zip(self.given, (P, g, A.T, *bounds), strict=True):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import DM, SX
 from numpy.typing import NDArray
 
+from .._base.on_arrays import in_place
 from .._base.types import Array
 from ..dynamics.momentum import center_of_mass
 from ..dynamics.passive_torques import passive_force
@@ -68,13 +68,7 @@ class Motors:
         law = ca.Function("law", [q, qd, wanted], [ca.densify(model.difference(q, wanted)), *passive], {"cse": True})
         self.given = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nq)
         self.found = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv)
-        buffer: Any
-        buffer, self.evaluate = law.buffer()
-        self.buffer = buffer  # it must live as long as the call
-        places: tuple[Any, ...] = (buffer.set_arg, buffer.set_res)
-        for place, arrays in zip(places, (self.given, self.found), strict=True):
-            for i, x in enumerate(arrays):
-                place(i, memoryview(x))  # type: ignore[arg-type]  # an array has a buffer
+        self.evaluate = in_place(law, self.given, self.found)
 
     def __call__(
         self, q: Array, qd: Array, q_plan: Array, qd_plan: Array, tau_plan: Array

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import Protocol
 
 import casadi as ca
 import numpy as np
 
+from ..._base.on_arrays import in_place
 from ..text.driver import FORMS, LANE_MAJOR
 from ..text.emit import emit
 from ..text.interface import row_major
@@ -111,17 +112,12 @@ class VirtualMachine:
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
         arguments = [np.zeros(x.size) for x in inputs]
         results = [np.zeros(y.size) for y in outputs]
-        pair: Any = self._f.buffer()
-        buffer, trigger = pair
-        for i, x in enumerate(arguments):
-            buffer.set_arg(i, memoryview(cast(Any, x)))
-        for j, y in enumerate(results):
-            buffer.set_res(j, memoryview(cast(Any, y)))
+        run = in_place(self._f, arguments, results)
 
-        def evaluate(_alive: object = (buffer, self._f)) -> None:  # keeps them alive, which the trigger does not
+        def evaluate() -> None:
             for argument, value in zip(arguments, inputs, strict=True):
                 argument[:] = value.ravel()
-            trigger()
+            run()
             for output, result in zip(outputs, results, strict=True):
                 output[...] = result.reshape(output.shape)
 

@@ -239,12 +239,7 @@ def _to_cache(model: Model, tolerance: float, found: SmoothPaths) -> None:
         for piece in found.pieces
     ]
     text = json.dumps({"reports": [asdict(report) for report in found.reports], "pieces": rows})
-    place = cache.directory()
-    with cache.stage(place) as stage:
-        path = stage / f"paths{SUFFIX}"
-        path.write_text(text)
-        cache.store(place, key, path)
-    cache.prune(place)
+    cache.keep(key, SUFFIX, text.encode())
 
 
 def _from_cache(model: Model, tolerance: float) -> SmoothPaths | None:

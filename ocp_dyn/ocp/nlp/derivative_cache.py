@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -78,18 +77,11 @@ def derived(key: str, derive: Callable[[], BlockDerivatives]) -> BlockDerivative
 
 
 def keep_patterns(key: str, derivatives: BlockDerivatives) -> None:
-    """Stores patterns and sizes for other processes, if there is room on the disk."""
+    """Stores patterns and sizes for other processes."""
     numbers = [derivatives.size(level) for level in FUNCTION_LEVELS[:3]]
     for pattern in (derivatives.jacobian_pattern, derivatives.hessian_pattern):
         numbers += pattern_numbers(pattern)
-    name = _name(key)
-    with contextlib.suppress(OSError):
-        place = cache.directory()
-        if cache.find(place, name, SUFFIX) is None:
-            with cache.stage(place) as stage:
-                path = Path(stage, name).with_suffix(SUFFIX)
-                np.array(numbers, np.int64).tofile(path)
-                cache.store(place, name, path)
+    cache.keep(_name(key), SUFFIX, np.array(numbers, np.int64).tobytes())
 
 
 def kept_patterns(key: str, derive: Callable[[], BlockDerivatives]) -> BlockDerivatives | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
+from ..._base.on_arrays import in_place
 from ..._base.types import Array, Indices
 from ...codegen.tables import Call, Tape, TapeRun, work_array
 from .blocks import Block
@@ -36,17 +37,7 @@ def run_in_machine(
         # starting a thread pays from some ten thousand instructions on
         worth = threads > 1 and count >= 2 * threads and f.n_instructions() * count > 20_000
         f = f.map(count, "thread", threads) if worth else f.map(count)
-    pair: Any = f.buffer()
-    buffer, trigger = pair
-    for i, x in enumerate(inputs):
-        buffer.set_arg(i, memoryview(cast(Any, x.reshape(-1))))
-    for j, y in enumerate(outputs):
-        buffer.set_res(j, memoryview(cast(Any, y.reshape(-1))))
-
-    def run(_alive: object = (buffer, f)) -> None:  # the trigger keeps no references to them
-        trigger()
-
-    return run
+    return in_place(f, inputs, outputs)
 
 
 class Tapes(NamedTuple):

@@ -11,7 +11,6 @@ import ctypes
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,7 +170,7 @@ def _made_tape(found: ctypes.CDLL, block: Block, level: str) -> Tape | None:
         _refused.add(name)
         return None
     if block.derivatives.size(level) >= KEPT_ON_DISK:
-        _keep_on_disk(name, tape)
+        cache.keep(name, SUFFIX, tape.memory.data)
         keep_patterns(block.key, block.derivatives)
     return _keep(name, tape)
 
@@ -183,15 +182,3 @@ def _keep(name: str, tape: Tape) -> Tape:
     while len(_kept) > TAPES_KEPT:
         _kept.popitem(last=False)
     return tape
-
-
-def _keep_on_disk(name: str, tape: Tape) -> None:
-    """Stores a tape for other processes, if there is room on the disk, and OCP_DYN_CACHE_MB is a number."""
-    with contextlib.suppress(OSError, ValueError):
-        place = cache.directory()
-        cache.bound()
-        with cache.stage(place) as stage:
-            path = Path(stage, name).with_suffix(SUFFIX)
-            tape.memory.tofile(path)
-            cache.store(place, name, path)
-        cache.prune(place)

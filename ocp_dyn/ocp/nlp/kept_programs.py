@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -79,15 +78,8 @@ def keep_program(key: str, blocks: Sequence[BlockOutline]) -> None:
         for b in blocks
     ]
     head = json.dumps(about).encode()
-    with contextlib.suppress(OSError, ValueError):
-        place = cache.directory()
-        cache.bound()
-        if cache.find(place, key, SUFFIX) is None:
-            with cache.stage(place) as stage:
-                path = Path(stage, key).with_suffix(SUFFIX)
-                path.write_bytes(b"".join([len(head).to_bytes(8, "little"), head, *(a.tobytes() for a in arrays)]))
-                cache.store(place, key, path)
-            cache.prune(place)
+    whole = b"".join([len(head).to_bytes(8, "little"), head, *(a.tobytes() for a in arrays)])
+    cache.keep(key, SUFFIX, whole)
 
 
 def kept_program(key: str) -> list[BlockOutline] | None:

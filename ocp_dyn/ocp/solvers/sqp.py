@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
+from ..._base.on_arrays import in_place
 from ..._base.types import Array, Indices, repr_in_message, suggestion
 from ..nlp.assembled import Assembled
 from ..nlp.scatter import chosen_nonzeros, symmetric_nonzeros
@@ -104,21 +105,12 @@ class QuadraticModel:
             self._qp = ca.conic("qp", qp, {"h": h, "a": a}, settings)
         except RuntimeError as error:
             raise ValueError(f"the QP solver {qp!r} refuses: {_refusal(error)}") from error
-        self._connect()
-        self._hessian = self._inputs["h"].copy()
-
-    def _connect(self) -> None:
-        """Makes the arrays that the QP solver reads and writes in place."""
         self._inputs = {name: np.zeros(self._qp.nnz_in(name)) for name in self._qp.name_in()}
         self._outputs = {name: np.zeros(self._qp.nnz_out(name)) for name in self._qp.name_out()}
         self._memory = int(self._qp.checkout())  # the buffer will use this memory
         self._qp.release(self._memory)
-        pair: Any = self._qp.buffer()
-        self._buffer, self._solve = pair
-        for i, name in enumerate(self._qp.name_in()):
-            self._buffer.set_arg(i, memoryview(cast(Any, self._inputs[name])))
-        for i, name in enumerate(self._qp.name_out()):
-            self._buffer.set_res(i, memoryview(cast(Any, self._outputs[name])))
+        self._solve = in_place(self._qp, list(self._inputs.values()), list(self._outputs.values()))
+        self._hessian = self._inputs["h"].copy()
 
     def linearize(self, x: Array, p: Array, lam_g: Array) -> None:
         """Computes the derivatives at x."""

@@ -19,6 +19,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
+from ..._base.on_arrays import in_place
 from ..._base.types import Array, ModelError
 from ...codegen import compile as machine_code
 from ...dynamics.kinematics import of_all_bodies
@@ -193,14 +194,9 @@ def interpreted(f: ca.Function, *arguments: Array) -> Any:
     (N, n) out; (N, r, c) for matrices."""
     given = [np.ascontiguousarray(a, dtype=float) for a in arguments]
     N = len(given[0])
-    one: list[Any] = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
-    out: list[Any] = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
-    buffer: Any
-    buffer, evaluate = f.buffer()
-    for k, x in enumerate(one):
-        buffer.set_arg(k, memoryview(x))
-    for k, x in enumerate(out):
-        buffer.set_res(k, memoryview(x))
+    one = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
+    out = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
+    evaluate = in_place(f, one, out)
     found: list[Any] = [np.empty((N, x.size)) for x in out]
     for n in range(N):
         for x, rows in zip(one, given, strict=True):
