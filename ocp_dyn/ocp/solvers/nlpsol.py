@@ -40,8 +40,10 @@ def run_nlpsol(
 
     ValueError if the plugin refuses the options or the problem.
     """
+    # a solver shortens a step to where the program is no number, without a warning; of such a start its status tells
+    silent = {"print_time": False, "error_on_fail": False, "show_eval_warnings": False}
     try:
-        solver = ca.nlpsol("solver", name, problem, {"print_time": False, "error_on_fail": False} | options)
+        solver = ca.nlpsol("solver", name, problem, silent | options)
     except RuntimeError as error:
         raise ValueError(_message(f"the solver {name!r} refuses", name, error)) from error
     bounds = {"lbx": start.lower, "ubx": start.upper, "lbg": rows[0], "ubg": rows[1]}
