@@ -283,7 +283,8 @@ SEALED = {
         lower("constrained_motion"),
     ),
     "models": Sealed(
-        {f"models{door}" for door in ("", ".human", ".joint_limits", ".robots", ".strength_curves")}, lower("models")
+        {f"models{door}" for door in ("", ".human", ".joint_limits", ".robots", ".robots.load", ".strength_curves")},
+        lower("models"),
     ),
     "viz": Sealed(
         {f"viz{door}" for door in ("", ".drawing", ".gait_curves", ".panels", ".pictures.phase_strip", ".pictures.spy")}
@@ -292,7 +293,7 @@ SEALED = {
     ),
     "cli": Sealed({"cli.main", "cli.examples"}, lower("cli")),
     "walking": Sealed(
-        {f"walking{door}" for door in ("", ".biped", ".person", ".quadruped", ".effort.fitted_effort")},
+        {f"walking{door}" for door in ("", ".biped", ".person", ".quadruped", ".robots", ".effort.fitted_effort")},
         lower("walking"),
     ),
 }
