@@ -64,3 +64,13 @@ def test_refused_parameters():
         ocp.TorqueRateSquared(scale=ocp.Parameter("size", -1.0))
     with pytest.raises(TypeError, match="TrackJoints scale must be a number"):
         ocp.TrackJoints(ocp.recording([0, 1], [[0.0], [1.0]]), scale=ocp.Parameter("size", 1.0))
+
+
+def test_a_fit_finds_the_strength_and_applies_it():
+    """From the motion of a planted strength; the problem with the value that was found has this motion."""
+    problem = turn(ocp.TorquePower(2, weight=3.0, strength=ocp.Parameter("strength", 4.0)))
+    planted = problem.solve(values={"strength": 2.5}, progress=False)
+    data = ocp.Measured("angles", lambda solution: solution.q[:, 0], planted.q[:, 0], spread=1e-3)
+    found = ocp.fit({"turn": problem}, {"turn": [data]}, ["strength"], progress=False)
+    assert found["strength"] == pytest.approx(2.5, rel=1e-4)
+    np.testing.assert_allclose(found.applied(problem).solve(progress=False).q, planted.q, atol=1e-5)

@@ -12,7 +12,9 @@ from ...._base.checks import name_among
 from ...._base.display import Displayed, aligned, table
 from ...._base.types import Array
 from ...solution import Solution
+from ...statement.objectives import Weighed
 from ...statement.values.parameters import Parameter
+from ...statement.values.weights import replaced_terms
 from .measured import Measured
 from .parameters import Scaled
 
@@ -131,11 +133,18 @@ class Fit(Displayed):
         found = problem.with_weights({name: x for name, x in self.values.items() if name in own})
         from dataclasses import replace
 
-        others = {p.name: p for p in found.parameters if p.name in self.values and p.size == 1 and not p.free}
-        if not others:
+        known = {p.name: p for p in found.resolved.parameters}
+        new = {
+            name: Parameter(name, self.values[name])
+            for name, p in known.items()
+            if name in self.values and p.size == 1 and not p.free
+        }
+        if not new:
             return found
-        new = tuple(Parameter(p.name, self.values[p.name]) if p.name in others else p for p in found.parameters)
-        return replace(found, parameters=new)
+        costs = [term for phase in found.phases for term in phase.objective if isinstance(term, Weighed)]
+        terms = {id(term): term.with_values(known | new) for term in costs if term.parameters}
+        parameters = tuple(new.get(p.name, p) for p in found.parameters)
+        return replace(found, **replaced_terms(found, terms), parameters=parameters)
 
     def rows(self) -> list[list[str]]:
         """The table of the parameters."""
