@@ -8,13 +8,16 @@ import json
 import pickle
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli import examples
 from ocp_dyn.cli.main import main
+from ocp_dyn.cli.rerunning.comparison import apart
 from ocp_dyn.cli.sweeping.command import FileFunction, python_file
 from ocp_dyn.ocp.workflows import origin
 from ocp_dyn.ocp.workflows.sweeps import tasks
@@ -163,10 +166,21 @@ def test_functions_of_ready_problems_are_named_by_their_module():
     made = origin.origin_of_call(five_link.problem, (), {"intervals": 5})
     expected = {"module": "ocp_dyn.problems.five_link", "name": "problem", "arguments": {"intervals": 5}, "variant": []}
     assert made == expected
-    bound = functools.partial(functools.partial(five_link.problem, "explicit"), intervals=6)
-    assert origin.origin_of_call(bound, (), {"torque": "linear"}) == expected | {
-        "variant": ["explicit"], "arguments": {"intervals": 6, "torque": "linear"},
-    }  # fmt: skip
+    bound = functools.partial(functools.partial(five_link.problem, "explicit"), torque="linear")
+    again = origin.origin_of_call(bound, (6,), {"integrator": "rk4"})
+    assert again["variant"] == ["explicit", 6]
+    assert again["arguments"] == {"torque": "linear", "integrator": "rk4"}
+
+
+def test_the_dof_of_the_largest_difference_is_named():
+    swing = ocp.Phase("swing", 3, 1.0, objective=[ocp.TorqueSquared()])
+    one = ocp.Problem(od.models.pendulum(2), [swing]).solve(progress=False, threads=1)
+    (phase,) = one.phases
+    other = replace(one, phases=(replace(phase, q=phase.q + np.array([0.01, -0.2])),))
+    found = apart(one, other)
+    assert (found.dof, found.same_bits) == ("joint2", False)
+    assert (found.q, found.tau) == (pytest.approx(0.2), 0.0)
+    assert apart(one, one) == (0.0, "joint1", 0.0, True)
 
 
 def test_a_solution_that_was_read_keeps_the_name_of_its_problem(saved, tmp_path):

@@ -28,6 +28,7 @@ class Solved(SimpleNamespace):
     def gait(self):
         return gait(*self.case)
 
+    components = ()
     model = SimpleNamespace(mass=73.0, qd_names=("ankle_l",), dofs=SimpleNamespace(tau_max=np.ones(1)))
 
     def metabolic_rate(self, rate):
