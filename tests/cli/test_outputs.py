@@ -59,7 +59,8 @@ def people_of(**values: float) -> od.ocp.Gait:
 
 
 def test_the_report_has_sections_with_units_and_the_values_of_people():
-    people = people_of(center_of_mass_rise_m=0.01, stance_percent=60.0, push_off_moment_Nm_per_kg=9.0).expected()
+    measured = {"center_of_mass_rise_m": 0.01, "stance_percent": 60.0, "heel_off_percent": 38.2}
+    people = people_of(dimensionless_speed=0.44, push_off_moment_Nm_per_kg=9.0, **measured).expected()
     numbers = {
         "speed_m_per_s": 1.2999999, "stance_s": 0.61, "heel_off_percent_of_stride": 38.2, "center_of_mass_rise_m": 0.01,
         "iterations": 12, "gross_cost_J_per_kg_m": 3.36054, "status": "Solve_Succeeded", "hops": 3,
@@ -74,8 +75,13 @@ def test_the_report_has_sections_with_units_and_the_values_of_people():
     rise = rows["Joints and body", "center of mass rise"][1]
     assert rise == ("**0.01**", "m", "0.0413 ± 0.0079", "Orendurff et al.")
     assert {name for _, name in rows}.isdisjoint({"outside measured bands"})
-    moment = [row for (_, name), (_, row) in rows.items() if name == "push off moment"]
-    assert not moment or "**" not in moment[0][0]  # it grows with the legs: not judged
+    assert rows["Torques, work and energy", "push off moment"][1][:2] == (
+        "9",
+        "N m/kg",
+    )  # grows with the legs: not judged
+    heel_off = [row for s in sections_of(numbers, people) for row in s.rows if row[0] == "heel off"]
+    assert heel_off == [("heel off", "38.2", "% of the stride", "35.5 ± 2.2", "Perry & Burnfield")]
+    assert rows["Torques, work and energy", "push off moment"][1][3].endswith(", children")
 
 
 def test_the_report_of_a_browser_has_the_same_tables(tmp_path):

@@ -155,7 +155,7 @@ def _band(beside: list[Any]) -> tuple[str, str]:
     told = [e for e in beside if np.isfinite(e.sd)]
     e = min(told, key=lambda e: abs(e.value - e.mean) / e.sd) if told else beside[0]
     spread = f" ± {e.sd:.2g}" if np.isfinite(e.sd) else ""
-    return f"{e.mean:.3g}{spread}", e.source.split(",")[0]
+    return f"{e.mean:.3g}{spread}", e.source.split(",")[0] + (", children" if "children" in e.source else "")
 
 
 def write(
