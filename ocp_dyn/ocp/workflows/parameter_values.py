@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..._base.checks import CONVERSION_ERRORS, numbers
 from ..._base.types import Array, is_one_of, repr_in_message
 from ...mechanism.parameters import MODEL_PARAMETERS, check_value, parameter_size
 from ..nlp.program import Assembled, Block, ProgramParameter
-from ..statement.objectives import MAXIMIZED
+from ..statement.objectives import MAXIMIZED, Weighed
 from ..statement.statement import Statement
 from ..statement.values.weights import PREFIX, is_switched_off, without_prefix
 from ..transcription.variables import Transcription
@@ -50,6 +51,9 @@ def _check(name: str, value: Any, problem: Statement | None) -> None:
     if problem is None:
         return
     _check_weight(name, x, problem)
+    for cost in (term for phase in problem.phases for term in phase.objective if isinstance(term, Weighed)):
+        for key in (key for key, parameter in cost.parameters.items() if parameter.name == name):
+            replace(cost, **{key: x})  # type: ignore[type-var]  # with the cost's own check
     if any(parameter.free and parameter.name == name for parameter in problem.resolved.parameters):
         raise KeyError(
             f"{what} is free between its bounds, and the solve finds its value: to give it one, declare it without "

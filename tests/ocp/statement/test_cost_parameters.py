@@ -66,6 +66,18 @@ def test_refused_parameters():
         ocp.TrackJoints(ocp.recording([0, 1], [[0.0], [1.0]]), scale=ocp.Parameter("size", 1.0))
 
 
+@pytest.mark.parametrize(("case", "value", "told"), [
+    ("torque rate", 0.0, "TorqueRateSquared scale must be positive"),
+    ("posture", -1.0, "JointAngleSquared stiffness must be finite and not negative"),
+    ("strength", -2.0, "TorquePower strength"),
+    ("exponent", 1.5, "TorquePower power must be at least 2"),
+])  # fmt: skip
+def test_values_that_a_cost_cannot_have_are_told_before_the_solve(case, value, told):
+    problem = turn(CASES[case](ocp.Parameter("x", 3.0)))
+    with pytest.raises(ValueError, match=told):
+        problem.solve(values={"x": value}, progress=False)
+
+
 def test_a_fit_finds_the_strength_and_applies_it():
     """From the motion of a planted strength; the problem with the value that was found has this motion."""
     problem = turn(ocp.TorquePower(2, weight=3.0, strength=ocp.Parameter("strength", 4.0)))
