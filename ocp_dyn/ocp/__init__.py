@@ -101,6 +101,7 @@ from .statement.costs import TorqueRateSquared as TorqueRateSquared
 from .statement.costs import TorqueSquared as TorqueSquared
 from .statement.costs import ZeroMomentPointSquared as ZeroMomentPointSquared
 from .statement.custom_costs import ChannelPower as ChannelPower
+from .statement.custom_costs import ChannelRateSquared as ChannelRateSquared
 from .statement.custom_costs import Integral as Integral
 from .statement.custom_costs import Peak as Peak
 from .statement.custom_costs import Rate as Rate

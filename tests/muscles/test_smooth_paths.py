@@ -9,7 +9,8 @@ from casadi import DM, SX
 
 import ocp_dyn as od
 from ocp_dyn._base import cache
-from ocp_dyn.muscles.paths import smooth
+from ocp_dyn.muscles.paths import fits, smooth
+from ocp_dyn.muscles.paths.polynomials import Box, exponents
 from tests.helpers import close
 from tests.muscles import bodies
 
@@ -197,3 +198,21 @@ def test_mirror_images_have_equal_polynomials():
     one, two = (od.muscles.path_report(m) for m in (model, other))
     assert (one[1].name, one[1].terms, one[1].arm_rms) == ("long_r", one[0].terms, one[0].arm_rms)
     assert two[1].arm_rms != two[0].arm_rms
+
+
+def test_a_polynomial_that_misses_its_tolerance_has_few_terms():
+    """Terms that gain nothing are left out there too: every one of them costs operations in optimal control."""
+    box = Box((0, 1), (0.1, -0.2), (0.8, 0.6))
+    fitter = fits.Fitter(box)
+    x, y = fitter.points.T
+    bent = np.maximum(x - 0.2, 0.0)  # the slope jumps, as where a path touches an object
+    target = fits.Sampled(0.05 * bent + 0.02 * y, np.stack([0.05 * (x > 0.2), 0.02 + 0 * y], axis=1))
+    tolerances = np.array([1e-4, 1e-4])
+    found = fitter.fit(target, tolerances)
+    assert not found.within(tolerances)
+    whole = exponents(2, found.degree)
+    assert len(found.polynomial.exponents) < len(whole) / 2
+    some = np.arange(len(whole))
+    system = fitter._gram(True), fitter._rows(True, slice(fitter.kept)).T @ fits._stacked(target, slice(fitter.kept))
+    best = fitter._judged(target, some, fits._solved(*system, some), found.degree)
+    assert np.all(found.slope_rms <= np.maximum(1.05 * best.slope_rms, tolerances))

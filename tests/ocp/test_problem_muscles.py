@@ -142,3 +142,15 @@ def test_the_metabolic_rate_of_muscles_is_that_of_their_cost():
     assert with_cost.metabolic_rate(rate).net == pytest.approx(power, rel=0.01)
     with pytest.raises(ValueError, match="no activations"):
         by_motors().metabolic_rate(rate)
+
+
+@pytest.mark.parametrize("activation", ["limits", "smooth"])
+def test_rates_of_channels_cost(activation):
+    muscles = ocp.Muscles(activation=activation)
+    rate = ocp.ChannelRateSquared("activation", weight=0.01)
+    phase = replace(lift(muscles=True).phases[0], objective=[ocp.ChannelPower("activation"), rate])
+    solution = replace(lift(muscles=muscles), phases=[phase]).solve(guess=by_motors(), progress=False)
+    assert solution.converged
+    steps = np.diff(solution["activation"], axis=0) / 0.05
+    own = 0.01 * 0.05 * np.sum(steps**2)  # rates are constant along intervals, by the midpoint rule in both cases
+    assert solution.cost["ChannelRateSquared activation"] == pytest.approx(own, rel=1e-6)

@@ -17,6 +17,8 @@ from .polynomials import Basis, Box, Exponents, exponents
 
 HIGHEST = (0, 14, 12, 9, 8, 6, 5, 4)
 """Largest degree by the number of coordinates; 3 for more."""
+NEARLY = 1.05
+"""Error of a polynomial that misses the tolerance, over that of the best one, which fewer terms are worth."""
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 
 
@@ -100,22 +102,23 @@ class Fitter:
         return self._grams[with_slopes]
 
     def fit(self, target: Sampled, tolerances: Array) -> Fit:
-        """Nearly the polynomial of fewest terms whose slopes are right to the tolerances (coordinates) [m, 1]; the best
-        one where none is."""
+        """Nearly the polynomial of fewest terms whose slopes are right to the tolerances (coordinates) [m, 1]; or, where
+        none is, nearly as right as those of the best one."""
         A = self._rows(target.slopes is not None, slice(self.kept))
         b = _stacked(target, slice(self.kept))
         G, right = self._gram(target.slopes is not None), A.T @ b
-        best: Fit | None = None
+        best: tuple[Array, Array, Fit] | None = None
         for degree in range(self.highest + 1):
             some = np.array([k for k, e in enumerate(self.terms) if sum(e) <= degree])
             c = _solved(G, right, some)
             found = self._judged(target, some, c, degree)
             if found.within(tolerances):
                 return self._shortened(target, (G, right), some, c, found, tolerances)
-            if best is None or np.max(found.slope_rms / tolerances) < 0.9 * np.max(best.slope_rms / tolerances):
-                best = found
+            if best is None or np.max(found.slope_rms / tolerances) < 0.9 * np.max(best[2].slope_rms / tolerances):
+                best = some, c, found
         assert best is not None
-        return best
+        nearly = np.maximum(tolerances, NEARLY * best[2].slope_rms)
+        return self._shortened(target, (G, right), *best, nearly) if best[2].within(nearly) else best[2]
 
     def _judged(self, target: Sampled, some: Array, c: Array, degree: int) -> Fit:
         """The errors of a fit at the samples that test it."""

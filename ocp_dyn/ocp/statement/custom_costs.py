@@ -25,7 +25,7 @@ from ..._base.extensible import Extensible, derive
 from ..._base.types import Expr, repr_in_message
 from ...mechanism import Model
 from .instant import Instant
-from .objectives import MAXIMIZED, Cost, RateSquared, Weighed, own_name
+from .objectives import MAXIMIZED, Cost, LeastSquares, RateSquared, Weighed, own_name
 from .path_constraints import PathConstraint
 from .values.parameters import Parameter, number_of_weight
 
@@ -85,6 +85,33 @@ class ChannelPower(Cost):
     def residual(self, instant: Instant) -> Expr | None:
         x = instant[self.channel]
         return x ** int(self.power / 2) if self.power % 2 == 0 else None
+
+
+@dataclass(frozen=True)
+class ChannelRateSquared(LeastSquares):
+    """sum of (dx/dt)^2 of the entries of a channel: a state, or a control with a rate, such as activations.
+
+    channel: its name.
+
+    >>> now = ocp.Instant(rod, instant.q, instant.qd, rates={"activation": ca.DM([3.0, -4.0])})
+    >>> ocp.ChannelRateSquared("activation").integrand(now)
+    DM(25)
+    """
+
+    channel: str
+    weight: float | Parameter = 1.0
+    name: str = own_name()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given_name(self.channel, "ChannelRateSquared channel")
+
+    @property
+    def usual_name(self) -> str:
+        return f"ChannelRateSquared {self.channel}"
+
+    def residual(self, instant: Instant) -> Expr:
+        return instant.rates[self.channel]
 
 
 CORNER = 1e-3

@@ -38,6 +38,7 @@ OWN_VALUES: dict[str, dict[str, Any]] = {
     "Intervals": {"lengths": [1.0, 1.0, 2.0]},
     "GaitPattern": {"period": 0.5, "duty": (0.6, 0.6), "offsets": (0.0, 0.5)},
     "ChannelPower": {"channel": "tau"},
+    "ChannelRateSquared": {"channel": "tau"},
     "MuscleMetabolicRate": {"muscles": ocp.Muscles()},
     "JointLoad": {"joint": "leg"},
     "JointLoadSquared": {"load": ocp.JointLoad("leg")},
