@@ -102,8 +102,8 @@ class Fitter:
         return self._grams[with_slopes]
 
     def fit(self, target: Sampled, tolerances: Array) -> Fit:
-        """Nearly the polynomial of fewest terms whose slopes are right to the tolerances (coordinates) [m, 1]; or, where
-        none is, nearly as right as those of the best one."""
+        """Nearly the polynomial of fewest terms whose slopes are right to the tolerances (coordinates) [m, 1], or nearly
+        as right as those of the best one where none is."""
         A = self._rows(target.slopes is not None, slice(self.kept))
         b = _stacked(target, slice(self.kept))
         G, right = self._gram(target.slopes is not None), A.T @ b
