@@ -31,7 +31,7 @@ def body() -> od.Model:
 def test_costs_stay_and_those_of_muscles_are_added():
     found = od.walking.muscle_driven(lift())
     assert [cost.name for cost in found.phases[0].objective] == [
-        "TorqueSquared", "AccelerationSquared", "ChannelPower activation",
+        "TorqueSquared", "AccelerationSquared", "ChannelPower activation", "ChannelRateSquared activation",
     ]  # fmt: skip
     assert (found.actuated, lift().actuated) == ([], [0])
     assert [c.name for c in found.parts.channels] == ["activation"]

@@ -102,8 +102,10 @@ class Fitter:
         return self._grams[with_slopes]
 
     def fit(self, target: Sampled, tolerances: Array) -> Fit:
-        """Nearly the polynomial of fewest terms whose slopes are right to the tolerances (coordinates) [m, 1], or nearly
-        as right as those of the best one where none is."""
+        """Nearly the polynomial of fewest terms whose slopes are right to the tolerances (coordinates) [m, 1].
+
+        Where none is, of those that are nearly as right as the best one.
+        """
         A = self._rows(target.slopes is not None, slice(self.kept))
         b = _stacked(target, slice(self.kept))
         G, right = self._gram(target.slopes is not None), A.T @ b

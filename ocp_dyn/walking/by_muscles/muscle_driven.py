@@ -7,25 +7,25 @@ from dataclasses import replace
 
 from ..._base.types import repr_in_message
 from ...mechanism import Model
-from ...ocp import ChannelPower, Cost, Muscles, Problem, RateCost
+from ...ocp import ChannelPower, ChannelRateSquared, Cost, Muscles, Problem, RateCost
 
 LINEAR = Muscles(activation="limits")
 """Muscles of motions that are predicted: all their rows but those of forces are linear."""
 
-ACTIVATION, EXCITATION = 10.0, 1.0
-"""Weights of the squares of activations and excitations beside the usual costs of effort."""
+ACTIVATION, RATE, EXCITATION = 10.0, 0.02, 1.0
+"""Weights of the squares of activations, of their rates [1/s] and of excitations beside the usual costs of effort."""
 
 
 def muscle_effort(muscles: Muscles = LINEAR) -> tuple[Cost, ...]:
-    """Costs of muscles beside those of `human_effort`: squares of activations, and of excitations where the component
-    has them, which decide where activations alone leave them free.
+    """Costs of muscles beside those of `human_effort`: squares of activations, and of their rates, or of excitations
+    where the component has them.
 
     >>> [cost.name for cost in od.walking.muscle_effort(ocp.Muscles())]
     ['ChannelPower activation', 'ChannelPower excitation']
     """
     effort = ChannelPower("activation", 2.0, weight=ACTIVATION)
     if muscles.activation == "limits":
-        return (effort,)
+        return effort, ChannelRateSquared("activation", weight=RATE)
     return effort, ChannelPower("excitation", 2.0, weight=EXCITATION)
 
 
