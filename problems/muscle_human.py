@@ -3,7 +3,8 @@
 The statement is that of `human_walk`: the feet roll from heel to toes, durations, step length and width are free. The
 torques of legs and trunk are those of muscles (`od.models.human(muscles=True)`) with rigid tendons, at the moment arms
 of their paths; the arms keep their motors. Activations change as fast as the times of activation and deactivation
-allow. The costs are those of `human_walk`, in which torques are those of the arms, and the squares of the activations.
+allow. The costs are those of `human_walk`, in which torques are those of the arms, and the squares of the activations
+and of their rates.
 
 The first guess is the walk by motors: its torques are shared out to the muscles with the least squares of activations.
 The report has the metabolic rate of the muscles (Bhargava et al. 2004), and the share of the stride in which muscles
