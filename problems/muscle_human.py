@@ -27,6 +27,9 @@ from ocp_dyn.cli.examples import add_person, asked, finish, motion_of, parser, r
 
 from . import human_walk
 
+BARRIER = 1e-3
+"""First barrier of IPOPT, from the walk by motors."""
+
 
 def by_motors(
     speed: float = 1.2, mass: float = 73.0, height: float = 1.741, sex: Any = "male",
@@ -76,7 +79,7 @@ def main(argv: list[str] | None = None) -> int:
     add_person(arguments, still=False)
     options, walk = asked(arguments, argv, lambda o: problem(**_given(o)))
     guess = by_motors(**_given(options)).solve(progress=False)
-    solution = motion_of(options, walk, guess=guess)
+    solution = motion_of(options, walk, guess=guess, mu_init=BARRIER)
     return finish(options, solution, lambda: numbers(solution), f"Walking by muscles at {options.speed:g} m/s")
 
 

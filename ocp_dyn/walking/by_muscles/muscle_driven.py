@@ -12,8 +12,12 @@ from ...ocp import ChannelPower, ChannelRateSquared, Cost, Muscles, Problem, Rat
 LINEAR = Muscles(activation="limits")
 """Muscles of motions that are predicted: all their rows but those of forces are linear."""
 
-ACTIVATION, RATE, EXCITATION = 10.0, 0.02, 1.0
+ACTIVATION, RATE, EXCITATION = 10.0, 0.1, 1.0
 """Weights of the squares of activations, of their rates [1/s] and of excitations beside the usual costs of effort."""
+
+
+BARRIER = 1e-2
+"""First barrier of IPOPT: the motion by motors is near that by muscles."""
 
 
 def muscle_effort(muscles: Muscles = LINEAR) -> tuple[Cost, ...]:
@@ -59,4 +63,5 @@ def muscle_driven(
         raise TypeError(f"muscle_driven: muscles must be an ocp.Muscles, got {repr_in_message(muscles)}")
     added = muscle_effort(muscles) if costs is None else tuple(costs)
     phases = [replace(phase, objective=(*phase.objective, *added)) for phase in problem.phases]
-    return replace(problem, model=problem.model if model is None else model, phases=phases, muscles=muscles)
+    body, options = problem.model if model is None else model, {"mu_init": BARRIER} | problem.options
+    return replace(problem, model=body, phases=phases, muscles=muscles, options=options)
