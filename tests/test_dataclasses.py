@@ -112,7 +112,8 @@ SAMPLES: tuple[Callable[[], Any], ...] = (
     lambda: od.Fixed(), lambda: od.Planar(), lambda: od.Spherical(), lambda: od.Translation(), lambda: ocp.Continuous(),
     lambda: ocp.Tuning(), lambda: ocp.GaitPattern(1.0, 0.6, [0.0, 0.5]), lambda: ocp.Command(height=0.5),
     lambda: ocp.Intervals([1, 2]), lambda: ocp.Muscles(), lambda: ocp.MuscleMetabolicRate(ocp.Muscles()),
-    lambda: ocp.ChannelPower("activation"), lambda: ocp.Measured("end", one, [1.0, 2.0]), lambda: ocp.Fitted("p"),
+    lambda: ocp.ChannelPower("activation"), lambda: ocp.ChannelRateSquared("activation"),
+    lambda: ocp.Measured("end", one, [1.0, 2.0]), lambda: ocp.Fitted("p"),
     lambda: ocp.JointLoad("knee"),
     lambda: ocp.JointLoadSquared(ocp.JointLoad("knee")), lambda: ocp.JointLoadLimit(ocp.JointLoad("knee")),
 )  # fmt: skip
