@@ -159,6 +159,9 @@ def asked(
     resumes: whether a run goes on with what an earlier one has left there.
     """
     options = argv if isinstance(argv, argparse.Namespace) else arguments.parse_args(argv)
+    for action in arguments._actions:  # a solution's file of an earlier version may lack options
+        if action.default is not argparse.SUPPRESS and not hasattr(options, action.dest):
+            setattr(options, action.dest, action.default)
     options.ready_problem = _name_of(make)
     try:
         made = make(options)

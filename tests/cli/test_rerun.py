@@ -154,9 +154,16 @@ def test_ready_problems_run_their_command_again(tmp_path, capsys):
     made = ocp.Solution.load(path).stats["provenance"]["problem"]
     assert (made["command"], made["file"], made["options"]["intervals"]) == ("five_link", "walk.npz", 8)
     assert "no_pictures" not in made["options"]
+    # a file of an earlier version, whose command had fewer options, or of somebody who would write elsewhere
+    solution = ocp.Solution.load(path)
+    told = solution.stats["provenance"]
+    (options := told["problem"]["options"]).pop("torque")
+    options["out"] = str(tmp_path / "elsewhere")
+    solution.save(path)
     status, out, err = of(capsys, path, "--quiet")
     assert (status, err) == (0, "")
     assert "to the last bit" in out
+    assert not (tmp_path / "elsewhere").exists()
     assert "ocp_dyn " in (tmp_path / "step/report.md").read_text()
 
 

@@ -17,6 +17,7 @@ from ..._base.convergence import NotConvergedWarning
 from ..._base.types import ModelError, suggestion
 from ...io.npz import read_arrays
 from ...ocp.workflows.origin import FIRST_GUESS
+from ..examples import OF_OUTPUT
 from ..inputs import UsageError, note
 from ..ready import problems, run_problem
 from ..streams import as_json, table
@@ -87,8 +88,9 @@ def _of_command(options: argparse.Namespace, origin: Mapping[str, Any]) -> od.oc
             f"{suggestion(name, known)}; {REMEDY}"
         )
     with tempfile.TemporaryDirectory() as folder:
-        given = dict(origin.get("options", {})) | {"json": False, "quiet": options.quiet, "force": True}
-        asked = argparse.Namespace(**given, out=Path(folder), no_pictures=True, alone=True)
+        given = {str(key): value for key, value in dict(origin.get("options", {})).items() if key not in OF_OUTPUT}
+        asked = argparse.Namespace(**given, json=False, quiet=options.quiet, force=True, no_pictures=True, alone=True)
+        asked.out = Path(folder)
         run_problem(name, asked, f"{options.parser.prog} {options.result}")
         made = Path(folder, str(origin.get("file", "walk.npz")))
         if not made.is_file():
