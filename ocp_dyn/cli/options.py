@@ -295,7 +295,11 @@ QUADRUPED: dict[str, dict[str, Any]] = {
     "--flight": {"type": float, "metavar": "S", "help": "shortest time off the ground [s]"},
     "--overlap": {"type": float, "metavar": "S", "help": "shortest time on all feet [s]"},
 }  # fmt: skip
+MUSCLES: dict[str, dict[str, Any]] = {
+    "--weaken": {"nargs": "+", "metavar": "NAME=FACTOR", "help": "factors of the largest forces of muscles"},
+}
 WALKERS = {"human_walk": ("a human", WALK | STEPS | HUMAN),
+           "muscle_walk": ("a planar body with muscles", {"--speed": WALK["--speed"]} | MUSCLES),
            "robot_walk": ("a robot on two feet", WALK | STEPS | ROBOT | BIPED),
            "robot_trot": ("a quadruped", WALK | ROBOT | QUADRUPED)}  # fmt: skip
 """The walker of each problem, and the options that it has."""
@@ -323,9 +327,11 @@ def _walk(commands: Any) -> None:
         "ocp-dyn walk talos --speed 0.4            a robot; pictures in ./walk_talos\n"
         "ocp-dyn walk solo12                       a quadruped trots\n"
         "ocp-dyn walk robot.urdf --feet l_sole,r_sole\n"
-        "ocp-dyn walk subject.osim --speed 1.2     the body of an OpenSim model walks as people do",
+        "ocp-dyn walk subject.osim --speed 1.2     the body of an OpenSim model walks as people do\n"
+        "ocp-dyn walk planar.osim --weaken soleus_r=0.4      a planar one by its muscles",
         "Without FILE a human walks. FILE is a URDF, with the names of its feet, the name of a robot whose feet are\n"
-        "known, or an OpenSim or bioMod model of a human body, whose joints and feet are found by their names.\n"
+        "known, or an OpenSim or bioMod model of a human body, whose joints and feet are found by their names; a body\n"
+        "that moves in a plane walks by its muscles, on the spheres of contact of its file.\n"
         "`ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip
     _file(command, optional=True, root=False)
@@ -338,7 +344,7 @@ def _walk(commands: Any) -> None:
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
     _json(command)
     groups = {"all walkers": WALK, "humans and robots on two feet": STEPS, "humans": HUMAN, "robots": ROBOT,
-              "robots on two feet": BIPED, "quadrupeds": QUADRUPED}  # fmt: skip
+              "robots on two feet": BIPED, "quadrupeds": QUADRUPED, "planar bodies with muscles": MUSCLES}  # fmt: skip
     for title, group in groups.items():
         added = command.add_argument_group(title)
         for option, settings in group.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _names as od
-from .._base.types import suggestion
+from .._base.types import ModelError, suggestion
 from .inputs import UsageError, words
 from .options import ROBOT, WALKERS, attribute
 from .ready import run_problem
@@ -17,6 +17,8 @@ INTERRUPTED = 130
 """Exit status of a problem whose solver Ctrl-C stopped."""
 LEGS = 4
 """Feet of a robot that trots."""
+SPACE = 6
+"""Dofs of a root that moves in space."""
 BODIES = (".osim", ".biomod")
 """Endings of files with models of human bodies."""
 
@@ -66,6 +68,8 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     if Path(name).suffix.lower() == ".json":
         raise UsageError(f"{name}: a walk needs the URDF of the robot, not a model as JSON")
     if Path(name).suffix.lower() in BODIES:
+        if _is_planar(name):
+            return "muscle_walk", {"model": name}
         return "human_walk", {"subject": name, "feet": options.feet}
     feet = words(options.feet or "")
     if not feet and not (known and od.robots.describe(name).feet):
@@ -79,3 +83,12 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         return "robot_trot", {"robot": name, "feet": list(feet) or None}
     left, right = feet or (None, None)
     return "robot_walk", {"robot": name, "left_foot": left, "right_foot": right}
+
+
+def _is_planar(file: str) -> bool:
+    """Whether the body of a file moves in a plane; not for a file with faults, which are told later."""
+    try:
+        model = od.load(file)
+    except ModelError:
+        return False
+    return bool(model.floating_joints) and model.joints[1].nv < SPACE

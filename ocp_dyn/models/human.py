@@ -87,7 +87,7 @@ def _built(mass: float, height: float, sex: Sex, root: Joint, tissue: bool, toes
     size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
     damping = JOINT_DAMPING if tissue else 0.0
     sole = _sole(mass, height, tissue) if toes else None
-    figure = _BodyFigure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping, sole)
+    figure = BodyFigure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping, sole)
     model = figure.build(root)
     if tissue:
         model = model.with_passive(passive_tissue(mass, height, sex, "toes" if toes else "", muscles=muscles))
@@ -100,7 +100,7 @@ def _sole(mass: float, height: float, tissue: bool) -> dict[str, float]:
     return {"stiffness": TOE_STIFFNESS * built, "damping": TOE_DAMPING * built}
 
 
-class _BodyFigure:
+class BodyFigure:
     """The body under construction."""
 
     def __init__(

@@ -20,6 +20,7 @@ from .by_muscles.activation_curves import plot_activations as plot_activations
 from .by_muscles.measured_guess import measured_guess as measured_guess
 from .by_muscles.muscle_driven import muscle_driven as muscle_driven
 from .by_muscles.muscle_driven import muscle_effort as muscle_effort
+from .by_muscles.muscle_figures import muscle_figures as muscle_figures
 from .by_muscles.muscle_timing import ELECTROMYOGRAMS as ELECTROMYOGRAMS
 from .by_muscles.muscle_timing import MuscleGroup as MuscleGroup
 from .by_muscles.muscle_timing import MuscleTiming as MuscleTiming

@@ -1,0 +1,88 @@
+"""Walking by muscles: one periodic, mirrored step of least effort of a body with muscles on compliant feet.
+
+By default the body is a human in the sagittal plane (`od.models.planar_human`), with nine muscles in each leg; --model
+takes an OpenSim model of a body with muscles whose feet have spheres of contact. Excitations drive the muscles, whose
+tendons are rigid; joints that no muscle moves, such as the back, have motors. The cost is ten times the cubes of the
+excitations per distance, as in OpenSim Moco's example of a walk in two dimensions. Time and length of the step are
+free, and the solver finds heel strike and toe-off. The first guess has the joint angles of people.
+
+--weaken NAME=FACTOR multiplies the force of a muscle. Where that makes the sides uneven, a stride of two steps is
+solved.
+
+    python -m ocp_dyn.problems.muscle_walk [--speed 1.2] [--model FILE.osim] [--weaken soleus_r=0.4 ...] [--quick]
+        [--json] [--out DIR] [--mass 73] [--height 1.741] [--sex male]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.cli.examples import add_walker, asked, finish, motion_of, parser, run_command
+
+INTERVALS, QUICK = 24, 12
+
+numbers = od.walking.muscle_figures
+"""Numbers of the report beside the summary."""
+
+
+def problem(
+    speed: float = 1.2, mass: float = 73.0, height: float = 1.741, sex: Any = "male", *, model: str | None = None,
+    weaken: Mapping[str, float] = {}, intervals: int = INTERVALS,
+) -> ocp.Problem:  # fmt: skip
+    """One step at a speed [m/s], or a stride. model: an OpenSim file in place of the person."""
+    walker, spheres = body(mass, height, sex) if model is None else (od.load(model), od.io.osim_spheres(model))
+    return od.walking.muscle_walk(walker, speed, spheres, weaken=weaken, intervals=intervals)
+
+
+def body(mass: float, height: float, sex: Any) -> tuple[od.Model, Sequence[od.HuntCrossleySphere]]:
+    """A planar person, and the spheres under the feet."""
+    person = od.models.planar_human(mass, height, sex)
+    return person, [ball for foot in od.walking.compliant_feet(person, height, sex) for ball in foot.spheres]
+
+
+def _factors(texts: Sequence[str]) -> dict[str, float]:
+    """Factors by muscle, from texts such as "soleus_r=0.4"."""
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise ValueError(f"--weaken {text!r}: give NAME=FACTOR, as in soleus_r=0.4") from None
+    return found
+
+
+def _asked(o: argparse.Namespace) -> ocp.Problem:
+    person = {name: getattr(o, name) for name in ("mass", "height", "sex") if getattr(o, name) is not None}
+    if o.model and person:
+        raise ValueError(f"--{next(iter(person))}: the body is that of {o.model}; change it in its model")
+    intervals = QUICK if o.quick else INTERVALS
+    return problem(o.speed, **person, model=o.model, weaken=_factors(o.weaken), intervals=intervals)
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The options of the command."""
+    found = parser(__doc__)
+    add = found.add_argument
+    add_walker(found, "muscle_walk", speed=1.2, weaken=[])
+    add("--model", metavar="FILE", help="an OpenSim model with muscles, and spheres of contact under its feet")
+    add("--mass", type=float, help="body mass [kg], default 73")
+    add("--height", type=float, help="stature [m], default 1.741")
+    add("--sex", choices=("male", "female"), help="default male")
+    return found
+
+
+def main(argv: Any = None) -> int:
+    options, walk = asked(arguments(), argv, _asked)
+    solution = motion_of(options, walk)
+    title = f"{walk.model.name} walking by its muscles at {options.speed:g} m/s"
+    return finish(options, solution, lambda: numbers(solution), title)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
