@@ -1,10 +1,10 @@
 """Walking by muscles: one periodic, mirrored step of least effort of a body with muscles on compliant feet.
 
 By default the body is a human in the sagittal plane (`od.models.planar_human`), with nine muscles in each leg; --model
-takes an OpenSim model of a body with muscles whose feet have spheres of contact. Excitations drive the muscles, whose
-tendons are rigid; joints that no muscle moves, such as the back, have motors. The cost is ten times the cubes of the
-excitations per distance, as in OpenSim Moco's example of a walk in two dimensions. Time and length of the step are
-free, and the solver finds heel strike and toe-off. The first guess has the joint angles of people.
+takes an OpenSim model of a body with muscles whose feet have spheres of contact. Tendons are rigid, and activations
+change no faster than excitations can make them; joints that no muscle moves, such as the back, have motors. The costs
+are the squares of activations, torques and accelerations, per distance (`od.walking.muscle_walk`). Time and length of
+the step are free, and the solver finds heel strike and toe-off. The first guess has the joint angles of people.
 
 --weaken NAME=FACTOR multiplies the force of a muscle. Where that makes the sides uneven, a stride of two steps is
 solved.

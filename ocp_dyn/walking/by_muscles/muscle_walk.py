@@ -12,6 +12,7 @@ from ..._base.types import ModelError
 from ...dynamics.compliant import HuntCrossleySphere
 from ...mechanism import Model
 from ...ocp import (
+    AccelerationSquared,
     ChannelPower,
     CompliantFoothold,
     Continuous,
@@ -49,17 +50,19 @@ def muscle_walk(
     intervals: int = INTERVALS,
     integrator: str = "hermite_simpson",
 ) -> Problem:
-    """A walk at a mean speed [m/s] of a model with muscles: the excitations of least effort per distance.
+    """A walk at a mean speed [m/s] of a model with muscles, of least effort per distance.
 
     The root has no motor, nor has any joint that a muscle moves; joints that no muscle moves, such as the back of a
     model of legs, keep theirs. spheres: of both feet, such as those of `od.io.osim_spheres(file)`.
 
-    costs: by default ten times the cubes of the excitations, and the squares of the torques of motors over their
-    limits. muscles: the
-    component, by default with rigid tendons. step_time [s]: a number or bounds. weaken: factors of maximum isometric
-    forces by the names of muscles, such as {"soleus_r": 0.4}. Where it makes the sides uneven, a stride of two steps is
-    solved, otherwise one step whose mirror image is the next. intervals: in a step. The first guess has the joint
-    angles of people (`measured_guess`).
+    muscles: the component, by default with rigid tendons and limits of the rates of activations. Such problems take far
+    fewer iterations than those with excitations. costs: by default ten times the squares of the activations and of the
+    torques of motors over their limits, and 3e-4 times those of the accelerations [rad/s^2, m/s^2]; for muscles with
+    excitations ten times their cubes and the squares of the torques, as in OpenSim Moco's example of a walk in two
+    dimensions. step_time [s]: a number or bounds. weaken: factors of maximum isometric forces by the names of muscles,
+    such as {"soleus_r": 0.4}. Where it makes the sides uneven, a stride of two steps is solved, otherwise one step
+    whose mirror image is the next. intervals: in a step. The first guess has the joint angles of people
+    (`measured_guess`).
 
     ModelError for models without muscles or spheres, KeyError for names of muscles that there are not.
 
@@ -73,19 +76,16 @@ def muscle_walk(
     model = weakened(model, weaken)
     images = muscle_images(model)
     even = all(weaken.get(images[name], 1.0) == factor for name, factor in weaken.items())
-    muscles = muscles or Muscles(excitations="linear")
+    muscles = muscles or Muscles(activation="limits")
     feet = feet_on(model, spheres)
     steps = 1 if even else 2
     low, high = (step_time, step_time) if isinstance(step_time, (int, float)) else step_time
     duration = (low * steps, high * steps)
     motors = motorized(model)
-    if costs is None:
-        costs = [ChannelPower("excitation", 3.0, weight=10.0)]
-        costs += [TorqueSquared(weight=10.0, scale=model.dofs.strength())] if motors else []
     guessed = float(np.clip(PACE, low, high))
     return Problem(
         model,
-        [Phase("step" if even else "stride", intervals * steps, duration, feet, objective=costs)],
+        [Phase("step" if even else "stride", intervals * steps, duration, feet, objective=_effort(model, muscles) if costs is None else costs)],
         periodic=Periodic(speed, mirror=even, transition=Continuous()),
         components=[muscles],
         unactuated=[name for name in model.joint_names if name not in motors],
@@ -93,8 +93,16 @@ def muscle_walk(
         integrator=integrator,
         torque="linear",
         guess=measured_guess(model, feet, speed, guessed, steps),
-        options={"mu_init": 1e-4},
+        options={"mu_init": 0.1 if muscles.activation == "limits" else 1e-4},
     )
+
+
+def _effort(model: Model, muscles: Muscles) -> list[Cost | RateCost]:
+    """The usual costs."""
+    torques = [TorqueSquared(weight=10.0, scale=model.dofs.strength())] if motorized(model) else []
+    if muscles.activation == "limits":
+        return [ChannelPower("activation", 2.0, weight=10.0), *torques, AccelerationSquared(weight=3e-4)]
+    return [ChannelPower("excitation", 3.0, weight=10.0), *torques]
 
 
 def motorized(model: Model) -> list[str]:
