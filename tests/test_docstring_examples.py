@@ -52,11 +52,8 @@ WITHOUT_EXAMPLE = {
     "biped_figures": "needs a walking motion, too",
     "peak_torques": "needs a walking motion, too",
     "metabolism": "needs a walking motion, too",
-<<<<<<< HEAD
     "muscle_timing": "needs a walking motion, too",
-=======
     "muscle_figures": "needs a walking motion, too",
->>>>>>> 3e9a6ef9 (A human in the sagittal plane with nine muscles in each leg)
     **dict.fromkeys(
         (
             "compliant_walk_figures",

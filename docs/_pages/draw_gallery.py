@@ -41,6 +41,7 @@ LARGE = {
     "many_steps": Drawing(quick=False),
     "compliant_walk": Drawing(quick=False),
     "muscle_human": Drawing(),
+    "muscle_walk": Drawing(quick=False),
     "run": Drawing(),
     "jump": Drawing(),
     "stairs": Drawing(quick=False),

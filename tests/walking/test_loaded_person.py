@@ -202,6 +202,16 @@ def test_the_command_takes_the_file(load, tmp_path, capsys, options, message):
     assert not (tmp_path / "walk").exists()
 
 
+def test_a_planar_body_walks_by_its_muscles(load, tmp_path, capsys):
+    load(subject())
+    with pytest.raises(SystemExit) as end:
+        main(["walk", str(tmp_path / "subject.osim"), "--out", str(tmp_path / "walk")])
+    assert end.value.code == 2
+    assert "has no muscles: take one from a file that has some" in capsys.readouterr().err
+    assert main(["walk", str(tmp_path / "subject.osim"), "--load", "8"]) == 2
+    assert "here walks a planar body with muscles" in capsys.readouterr().err
+
+
 def test_what_does_not_walk_is_told(load):
     model = load(subject())
     with pytest.raises(od.ModelError, match=r"is planar: its root 'ground_pelvis' has the 3 coordinates tilt, tx, ty"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
 
@@ -12,6 +13,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.recordings import Recording
+from problems import muscle_walk
 
 SIDES = {"l": 0.1, "r": -0.1}
 
@@ -55,7 +57,12 @@ def test_the_walk_is_stated() -> None:
     assert (walk.periodic.speed, walk.periodic.mirror) == (1.1, True)
     assert [foot.name for foot in walk.footholds] == ["foot_l", "foot_r"]
     assert all(len(foot.spheres) == 2 for foot in walk.footholds)
-    assert [c.name for c in walk.parts.channels] == ["activation", "excitation"]
+    assert [c.name for c in walk.parts.channels] == ["activation"]
+    assert [term.name for term in walk.phases[0].objective] == ["ChannelPower activation", "TorqueSquared",
+                                                               "AccelerationSquared"]  # fmt: skip
+    excited = od.walking.muscle_walk(legs(), 1.1, spheres(), muscles=ocp.Muscles(excitations="linear"))
+    assert [c.name for c in excited.parts.channels] == ["activation", "excitation"]
+    assert [term.name for term in excited.phases[0].objective] == ["ChannelPower excitation", "TorqueSquared"]
     assert walk.phases[0].grid.count == 8
     own = od.walking.muscle_walk(legs(), 1.1, spheres(), costs=[ocp.TorqueSquared()], step_time=0.6)
     assert (own.phases[0].duration, [type(x) for x in own.phases[0].objective]) == ((0.6, 0.6), [ocp.TorqueSquared])
@@ -136,3 +143,38 @@ def test_a_body_without_legs_has_no_guess() -> None:
     feet = [ocp.CompliantFoothold(f"foot_{side}", [od.HuntCrossleySphere(f"foot_{side}")]) for side in SIDES]
     with pytest.raises(od.ModelError, match="no two legs"):
         od.walking.measured_guess(model, feet, 1.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--weaken", "soleus_r"], "--weaken 'soleus_r': give NAME=FACTOR, as in soleus_r=0.4"),
+        (["--weaken", "soleus_right=0.4"], "did you mean 'soleus_r'"),
+        (["--weaken", "soleus_r=-1"], "must not be negative"),
+        (["--speed", "9"], "speed must lie between 0.3 and 2.5 m/s"),
+        (["--model", "body.osim", "--mass", "80"], "--mass: the body is that of body.osim"),
+        (["--model", "nowhere.osim"], "nowhere.osim"),
+    ],
+)
+def test_mistakes_on_the_command_line(options, message, capsys):
+    with pytest.raises(SystemExit) as end:
+        muscle_walk.main(options)
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_command_walks(tmp_path, capsys):
+    """The coarse grid: the step of a person, by calves and hips that work as people's do."""
+    out = tmp_path / "walk"
+    assert muscle_walk.main(["--quick", "--quiet", "--no-pictures", "--json", "--out", str(out)]) == 0
+    numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert numbers["converged"]
+    assert {"seconds", "iterations", "cost"} <= set(numbers)
+    assert numbers["body"] == "planar_human_male"
+    assert 90 < numbers["cadence_steps_per_min"] < 135
+    assert 0.5 < numbers["step_length_m"] < 0.85
+    assert 2.5 < numbers["gross_power_W_per_kg"] < 6.0
+    walk = ocp.Solution.load(out / "walk.npz", problem=muscle_walk.problem(intervals=muscle_walk.QUICK))
+    assert 0.05 < walk["activation"].max() < 1.0
+    assert walk.phases[0].q[:, walk.model.q_names.index("knee_l")].max() > 0.6  # the knee bends in swing

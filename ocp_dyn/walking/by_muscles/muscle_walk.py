@@ -85,7 +85,15 @@ def muscle_walk(
     guessed = float(np.clip(PACE, low, high))
     return Problem(
         model,
-        [Phase("step" if even else "stride", intervals * steps, duration, feet, objective=_effort(model, muscles) if costs is None else costs)],
+        [
+            Phase(
+                "step" if even else "stride",
+                intervals * steps,
+                duration,
+                feet,
+                objective=_effort(model, muscles) if costs is None else costs,
+            )
+        ],
         periodic=Periodic(speed, mirror=even, transition=Continuous()),
         components=[muscles],
         unactuated=[name for name in model.joint_names if name not in motors],

@@ -108,7 +108,8 @@ def _free(model: Any) -> Model:
         raise ModelError(
             f"model {model.name!r} is planar: its root {model.joint_names[0]!r} has the {len(names)} "
             f"coordinates {names_in_message(names)}, and a person balances sideways, by hips that abduct "
-            "and rotate: take a model whose root has six coordinates"
+            "and rotate: take a model whose root has six coordinates, or let it walk by muscles, "
+            "ocp_dyn.problems.muscle_walk"
         )
     if model.q_slice(model.joint_names[0]) == slice(0, 7):
         return model
