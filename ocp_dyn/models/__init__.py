@@ -6,7 +6,7 @@
 | `compass` | `compass_walker`: two straight legs |
 | `biped` | `five_link_biped`: the planar robot RABBIT |
 | `human` | `human`: 14 bodies, 29 dofs |
-| `planar_human` | `planar_human`: that body in the sagittal plane, 10 dofs, 18 muscles |
+| `musculature.planar_human` | `planar_human`: that body in the sagittal plane, 10 dofs, 18 muscles |
 | `mechanisms` | `five_bar_pendulum`, `bricard`, `n_four_bar` and its exact motion, `spatial_slider_crank` |
 | `squeezer` | `squeezer`: Andrews' squeezer, with its motor and spring |
 | `human_body` | `human_body`: 40 bodies on revolute joints, 45 dofs |
@@ -47,8 +47,8 @@ from .mechanisms import five_bar_pendulum as five_bar_pendulum
 from .mechanisms import n_four_bar as n_four_bar
 from .mechanisms import n_four_bar_motion as n_four_bar_motion
 from .mechanisms import spatial_slider_crank as spatial_slider_crank
+from .musculature.planar_human import planar_human as planar_human
 from .passive_tissue import passive_tissue as passive_tissue
-from .planar_human import planar_human as planar_human
 from .simple import chain as chain
 from .simple import elbow as elbow
 from .simple import pendulum as pendulum

@@ -7,7 +7,7 @@ import pytest
 from casadi import DM
 
 import ocp_dyn as od
-from ocp_dyn.models.planar_human import GROUPS
+from ocp_dyn.models.musculature.planar_human import GROUPS
 from tests.helpers import close
 
 

@@ -55,14 +55,12 @@ def muscle_walk(
     The root has no motor, nor has any joint that a muscle moves; joints that no muscle moves, such as the back of a
     model of legs, keep theirs. spheres: of both feet, such as those of `od.io.osim_spheres(file)`.
 
-    muscles: the component, by default with rigid tendons and limits of the rates of activations. Such problems take far
-    fewer iterations than those with excitations. costs: by default ten times the squares of the activations and of the
-    torques of motors over their limits, and 3e-4 times those of the accelerations [rad/s^2, m/s^2]; for muscles with
-    excitations ten times their cubes and the squares of the torques, as in OpenSim Moco's example of a walk in two
-    dimensions. step_time [s]: a number or bounds. weaken: factors of maximum isometric forces by the names of muscles,
-    such as {"soleus_r": 0.4}. Where it makes the sides uneven, a stride of two steps is solved, otherwise one step
-    whose mirror image is the next. intervals: in a step. The first guess has the joint angles of people
-    (`measured_guess`).
+    muscles: the component, by default with rigid tendons and limits of the rates of activations, which take far fewer
+    iterations than excitations. costs: by default ten times the squares of activations and of the torques of motors
+    over their limits, and 3e-4 times those of accelerations; with excitations those of OpenSim Moco's example, ten
+    times their cubes. step_time [s]: a number or bounds. weaken: factors of maximum isometric forces by the names of
+    muscles, such as {"soleus_r": 0.4}; uneven sides walk a stride of two steps, others one step and its mirror image.
+    intervals: in a step. The first guess has the joint angles of people (`measured_guess`).
 
     ModelError for models without muscles or spheres, KeyError for names of muscles that there are not.
 
@@ -80,23 +78,15 @@ def muscle_walk(
     feet = feet_on(model, spheres)
     steps = 1 if even else 2
     low, high = (step_time, step_time) if isinstance(step_time, (int, float)) else step_time
-    duration = (low * steps, high * steps)
-    motors = motorized(model)
-    guessed = float(np.clip(PACE, low, high))
+    motors, guessed = motorized(model), float(np.clip(PACE, low, high))
+    name, duration = "step" if even else "stride", (low * steps, high * steps)
+    effort = _effort(model, muscles) if costs is None else costs
     return Problem(
         model,
-        [
-            Phase(
-                "step" if even else "stride",
-                intervals * steps,
-                duration,
-                feet,
-                objective=_effort(model, muscles) if costs is None else costs,
-            )
-        ],
+        [Phase(name, intervals * steps, duration, feet, objective=effort)],
         periodic=Periodic(speed, mirror=even, transition=Continuous()),
         components=[muscles],
-        unactuated=[name for name in model.joint_names if name not in motors],
+        unactuated=[joint for joint in model.joint_names if joint not in motors],
         per_distance=True,
         integrator=integrator,
         torque="linear",

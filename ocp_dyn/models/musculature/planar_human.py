@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from .._base.checks import named_arguments
-from .._base.types import truth
-from ..joints import Fixed, Joint, Planar, Revolute
-from ..mechanism import Model, Muscle
-from ..mechanism.builder import WORLD, ModelBuilder
-from ..mechanism.passive import ExponentialTorque
-from .anthropometry import MASS, STATURE, Sex, human_dimensions, segment_bodies
-from .biped import X_Z_PLANE
-from .human import BodyFigure
-from .joint_limits import joint_limits, strengths
-from .musculature.fitted import with_musculature
-from .passive_tissue import JOINT_DAMPING, passive_tissue
+from ..._base.checks import named_arguments
+from ..._base.types import truth
+from ...joints import Fixed, Joint, Planar, Revolute
+from ...mechanism import Model, Muscle
+from ...mechanism.builder import WORLD, ModelBuilder
+from ...mechanism.passive import ExponentialTorque
+from ..anthropometry import MASS, STATURE, Sex, human_dimensions, segment_bodies
+from ..biped import X_Z_PLANE
+from ..human import BodyFigure
+from ..joint_limits import joint_limits, strengths
+from ..passive_tissue import JOINT_DAMPING, passive_tissue
+from .fitted import with_musculature
 
 GROUPS = {
     "hamstrings": ("semimem", "semiten", "bflh"),
