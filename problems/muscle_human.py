@@ -23,7 +23,7 @@ from typing import Any
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import add_person, asked, finish, motion_of, parser, run_command
+from ocp_dyn.cli.examples import add_person, asked, factors_of, finish, motion_of, parser, run_command
 
 from . import human_walk
 
@@ -54,22 +54,10 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     return od.walking.walk_figures(solution) | agreement
 
 
-def _factors(texts: list[str]) -> dict[str, float]:
-    """Factors by muscle, from texts such as "soleus_r=0.4"."""
-    found = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            raise ValueError(f"--weaken {text!r}: write MUSCLE=FACTOR, as in soleus_r=0.4") from None
-    return found
-
-
 def _given(o: argparse.Namespace) -> dict[str, Any]:
     intervals = human_walk.QUICK if o.quick else human_walk.INTERVALS
     person = {"mass": o.mass, "height": o.height, "sex": o.sex}
-    return person | {"speed": o.speed, "weaken": _factors(o.weaken), "intervals": intervals}
+    return person | {"speed": o.speed, "weaken": factors_of(o.weaken), "intervals": intervals}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -22,7 +22,7 @@ from typing import Any
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import add_walker, asked, finish, motion_of, parser, run_command
+from ocp_dyn.cli.examples import add_walker, asked, factors_of, finish, motion_of, parser, run_command
 
 INTERVALS, QUICK = 24, 12
 
@@ -45,24 +45,12 @@ def body(mass: float, height: float, sex: Any) -> tuple[od.Model, Sequence[od.Hu
     return person, [ball for foot in od.walking.compliant_feet(person, height, sex) for ball in foot.spheres]
 
 
-def _factors(texts: Sequence[str]) -> dict[str, float]:
-    """Factors by muscle, from texts such as "soleus_r=0.4"."""
-    found = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            raise ValueError(f"--weaken {text!r}: give NAME=FACTOR, as in soleus_r=0.4") from None
-    return found
-
-
 def _asked(o: argparse.Namespace) -> ocp.Problem:
     person = {name: getattr(o, name) for name in ("mass", "height", "sex") if getattr(o, name) is not None}
     if o.model and person:
         raise ValueError(f"--{next(iter(person))}: the body is that of {o.model}; change it in its model")
     intervals = QUICK if o.quick else INTERVALS
-    return problem(o.speed, **person, model=o.model, weaken=_factors(o.weaken), intervals=intervals)
+    return problem(o.speed, **person, model=o.model, weaken=factors_of(o.weaken), intervals=intervals)
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,7 @@ from .streams import Parser, as_json, claim, run_command
 
 __all__ = [
     "FAILURES", "INTERRUPTED", "add_person", "add_picture", "add_robot", "add_walker", "as_json", "asked",
-    "asked_robot", "attempt", "bounds_of", "choice", "finish", "finish_cycle", "finish_simulation", "function_named",
+    "asked_robot", "attempt", "bounds_of", "choice", "factors_of", "finish", "finish_cycle", "finish_simulation", "function_named",
     "intervals_of", "keep", "motion_of", "number_or", "parser", "person_of", "print_numbers", "run_command",
     "save_figure", "show", "solve", "within", "write",
 ]  # fmt: skip
@@ -110,6 +110,18 @@ def bounds_of(values: list[float] | None, most: int = 2) -> Any:
         wanted = "one number" if most == 1 else "one number, or of two as bounds"
         raise ValueError(f"an option of {wanted}, got {len(values)}: {values}")
     return tuple(values)
+
+
+def factors_of(texts: Sequence[str]) -> dict[str, float]:
+    """Factors by muscle, from texts such as "soleus_r=0.4" of --weaken."""
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise ValueError(f"--weaken {text!r}: write MUSCLE=FACTOR, as in soleus_r=0.4") from None
+    return found
 
 
 def intervals_of(options: argparse.Namespace, usual: Any, quick: Any) -> Any:

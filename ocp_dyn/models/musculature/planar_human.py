@@ -70,7 +70,7 @@ def planar_human(
     tissue = [e for e in passive_tissue(mass, height, sex, muscles=muscular) if isinstance(e, ExponentialTorque)]
     named = [(IN_PLANE.get(e.dof, e.dof), e) for e in tissue]
     model = model.with_passive([
-        replace(e, dof=dof, slopes={IN_PLANE.get(name, name): slope for name, slope in e.slopes})
+        replace(e, dof=dof, slopes={IN_PLANE.get(name, name): slope for name, slope in dict(e.slopes).items()})
         for dof, e in named if dof in model.qd_names
     ])  # fmt: skip
     return _grouped(with_musculature(model, size, mass)) if muscular else model
