@@ -37,7 +37,8 @@ from .streams import Parser, as_json, claim, run_command
 
 __all__ = [
     "FAILURES", "INTERRUPTED", "add_person", "add_picture", "add_robot", "add_walker", "as_json", "asked",
-    "asked_robot", "attempt", "bounds_of", "choice", "factors_of", "finish", "finish_cycle", "finish_simulation", "function_named",
+    "asked_robot", "attempt", "bounds_of", "choice", "factors_of", "finish", "finish_cycle",
+    "finish_simulation", "function_named",
     "intervals_of", "keep", "motion_of", "number_or", "parser", "person_of", "print_numbers", "run_command",
     "save_figure", "show", "solve", "within", "write",
 ]  # fmt: skip
