@@ -105,7 +105,7 @@ def test_tendons_need_the_rates_of_torques(rng):
     still = motion(rng, linear=False)
     still.stats["torque"] = "linear"
     close(still.metabolic_rate(rate).net, still.metabolic_rate(ocp.JointWork()).net)
-    with pytest.raises(TypeError, match="metabolic_rate: rate must be a JointWork or a MetabolicRate, got 0"):
+    with pytest.raises(TypeError, match="metabolic_rate: rate must be a JointWork, a Met"):
         still.metabolic_rate(0)
     with pytest.raises(ValueError, match="MetabolicRate speed: give one number, or nv = 8"):
         motion(rng).metabolic_rate(ocp.MetabolicRate(speed=[1.0, 2.0]))
