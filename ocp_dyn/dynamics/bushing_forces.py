@@ -132,7 +132,7 @@ def _path_energy(model: Model, spring: PathSpring, q: Expr) -> Expr:
 
 
 def _stretch(spring: PathSpring, length: Expr) -> Expr:
-    """How far the length lies outside the rest lengths."""
+    """Distance of the length from the rest lengths."""
     low, high = spring.rest
     if low == high:
         return length - low

@@ -43,7 +43,7 @@ WRITTEN = ("-O3", "-pthread")
 REMEDY = "install gcc or clang, or name one in the environment variable CC" + (
     "; on Windows that is one of MinGW-w64, because MSVC's cl does not compile GNU C" if sys.platform == "win32" else ""
 )
-"""What to do where no compiler is found."""
+"""Advice where no compiler is found."""
 
 STANDING_ALONE = ("-static",) if sys.platform == "win32" else ()
 """Flags for a shared library that needs no other: Python on Windows does not look for MinGW's on the PATH."""

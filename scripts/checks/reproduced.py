@@ -1,4 +1,4 @@
-"""How far the same problem, solved again under other conditions, is from its first solution.
+"""Distance of the same problem, solved again under other conditions, from its first solution.
 
     python -m scripts.checks.reproduced [--intervals N]
 

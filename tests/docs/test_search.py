@@ -44,7 +44,7 @@ TYPED = {
     "series elastic actuator": "how_to/add_a_state", "benchmark": "performance", "ssh": "how_to/viewer",
     "Hill-type muscle": "how_to/muscle_driven", "real time": "performance", "obstacle": "how_to/custom_terms",
 }  # fmt: skip
-"""What people type, and the page, or one of the pages, that must be among the first three results."""
+"""Words that people type, and the page, or one of the pages, that must be among the first three results."""
 
 
 def index_entries(text: str) -> list[str]:

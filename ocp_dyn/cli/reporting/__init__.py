@@ -149,7 +149,7 @@ def sections_of(numbers: Mapping[str, Any], people: ExpectedFigures, digits: int
 
 
 def _band(beside: list[Any]) -> tuple[str, str]:
-    """What people do, and who tells it: the source with a standard deviation that is nearest, else the first."""
+    """Values of people, and who tells them: the source with a standard deviation that is nearest, else the first."""
     if not beside:
         return "", ""
     told = [e for e in beside if np.isfinite(e.sd)]

@@ -158,7 +158,7 @@ class _Reading:
             raise holders[0].fault("it holds no <model>")
         self.name = models[0][0]
         self.hidden = f"{self.name}::" if len(models) == 1 else ""
-        """What names of our model leave out: the only model of the file."""
+        """Part that names of our model leave out: the only model of the file."""
         self.links = [name for name, _ in self.frames.all("link")]
         for name, part in models:
             if not any(link.startswith(f"{name}::") for link in self.links):

@@ -27,7 +27,7 @@ Law = ScalarFunction | str
 
 
 Placing = Callable[[str, Pose], tuple[str, Pose]]
-"""Where an end that is at a pose in a frame of the old model is in the new one."""
+"""Place in the new model of an end that is at a pose in a frame of the old one."""
 
 
 class BodySpring(ABC):
