@@ -1,5 +1,5 @@
-"""Results that are the same to the last bit when a problem is solved again, and those that differ by rounding; the table
-of docs/how_to/reproducibility.md."""
+"""Results that are the same to the last bit when a problem is solved again, and those that differ by rounding; the
+table of docs/how_to/reproducibility.md."""
 
 from __future__ import annotations
 
