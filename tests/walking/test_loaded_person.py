@@ -8,6 +8,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn.cli import main
+from problems import human_walk
 
 GRID = (1, 1, 3, 3)
 
@@ -237,3 +238,19 @@ def test_what_does_not_walk_is_told(load):
         person(od.models.pendulum())
     with pytest.raises(od.ModelError, match="no frames of a left and a right foot"):
         person(load(subject(planar=False).replace("calcn", "hoof")))
+
+
+def test_axes_of_inversion_that_a_file_locks_stay_free(tmp_path):
+    text = subject(planar=False).replace('name="ankle_r"', 'name="subtalar_r"')
+    for name in ("ankle_angle_r", "lumbar_extension"):
+        text = text.replace(
+            f'<Coordinate name="{name}"/>', f'<Coordinate name="{name}"><locked>true</locked></Coordinate>'
+        )
+    path = tmp_path / "subject.osim"
+    path.write_text(text)
+    names = human_walk.with_inversion(str(path)).q_names
+    assert "ankle_angle_r" in names
+    assert "lumbar_extension" not in names
+    assert {*od.load(path).q_names} == {*names} - {"ankle_angle_r"}
+    path.write_text(subject())
+    assert human_walk.with_inversion(str(path)) == od.load(path)
