@@ -1,8 +1,7 @@
 """A recorded gait: joint angles and torques from markers and ground reaction forces, compared with the known motion.
 
-With files of your own, `ocp.track` follows markers and forces with exact equations of motion. Without files the
-recording is simulated: a walk of `human_walk` by markers and force plates, with noise; the estimate fits both best and
-obeys equations of motion, contact, friction and periodicity. Without noise it is the recorded motion.
+`ocp.track` follows markers and forces with exact equations of motion: those of your own files, or, without files, those
+that cameras and force plates would see, with noise, of a stride of `human_walk`.
 
     python -m ocp_dyn.problems.track_gait subject.osim walk.trc loads.xml [--weights tasks.xml] [--between 0.3 1.4]
     python -m ocp_dyn.problems.track_gait subject.osim walk.trc forces.mot --feet ground_force_r_=calcn_r ...
@@ -14,36 +13,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli.examples import asked, finish, keep, motion_of, parser, run_command, within
-from ocp_dyn.walking import MeasuredPhase, human_markers, measure
 
 from . import human_walk
 
-SMOOTHING = 0.02
-"""Weight of the rate of torques over strength [s^2], large enough to keep noise out of them."""
 
-SCALE = 0.01
-"""Factor of the whole cost, chosen so that it is about 1."""
-
-
-def problem(walk: ocp.Problem, seen: list[MeasuredPhase], marker_noise: float, force_noise: float) -> ocp.Problem:
-    """The walk's model, contacts, periodicity and durations, with costs of deviations over noise (of 1 mm, 1 N)."""
-    points, strength, phases = human_markers(walk.model), walk.model.dofs.strength(), []
-    for phase, record in zip(walk.phases, seen, strict=True):
-        markers, forces = record.along(record.markers), record.along(record.forces)
-        objective = (
-            ocp.TrackMarkers(points, markers, weight=SCALE / max(marker_noise, 1e-3) ** 2),
-            ocp.TrackForces(record.feet, forces, weight=SCALE, scale=max(force_noise, 1.0)),
-            ocp.TorqueSquared(weight=SCALE, scale=strength),
-            ocp.TorqueRateSquared(weight=SMOOTHING * SCALE, scale=strength),
-        )
-        contact = tuple(term for term in phase.path if term.where == "wrench")
-        phases.append(replace(phase, duration=record.end - record.begin, path=contact, objective=objective))
-    return replace(walk, phases=phases, per_distance=False)
+def of_walk(truth: ocp.Solution, seen: od.walking.SimulatedRecording, o: argparse.Namespace) -> ocp.Problem:
+    """The problem of a simulated recording, whose errors are known."""
+    errors = ocp.MeasurementErrors(marker=max(o.marker_noise, 1e-3), force=max(o.force_noise, 1.0))
+    return ocp.track(
+        truth.model, seen.markers, seen.forces, places=seen.places, between=(seen.begin, seen.end), errors=errors,
+        rate=20 if o.quick else 50,
+    )  # fmt: skip
 
 
 def of_files(o: argparse.Namespace) -> ocp.Problem:
@@ -82,21 +66,19 @@ def main(argv: list[str] | None = None) -> int:
     add("--feet", nargs="+", default=[], metavar="COLUMNS=FRAME", help="beginnings of columns of a table of forces")
     add("--weights", metavar="FILE", help="weights of markers: tasks of a setup of inverse kinematics")
     add("--between", type=float, nargs=2, metavar="S", help="begin and end [s]; default: the best measured stride")
-    options, walk = asked(arguments, argv, _recorded_walk)
-    if options.files:
-        found = motion_of(options, walk)
-        return finish(
-            options, found, lambda: ocp.tracking_errors(walk, found).numbers(), f"{walk.model.name}, recorded"
-        )
-    truth = motion_of(options, walk)
+    o, walk = asked(arguments, argv, _recorded_walk)
+    if o.files:
+        found = motion_of(o, walk)
+        return finish(o, found, lambda: ocp.tracking_errors(walk, found).numbers(), f"{walk.model.name}, recorded")
+    truth = motion_of(o, walk)
     if not truth.converged:
         print(f"the walk to record was not found: {truth.status}", file=sys.stderr)
         return 1
-    keep(options, truth, "truth.npz")
-    seen = measure(truth, options.marker_noise, options.force_noise, options.seed)
-    solution = motion_of(options, problem(walk, seen, options.marker_noise, options.force_noise))
+    keep(o, truth, "truth.npz")
+    seen = od.walking.simulated_recording(truth, o.marker_noise, o.force_noise, o.seed)
+    solution = motion_of(o, of_walk(truth, seen, o))
     title = "A recorded gait, estimated from markers and forces"
-    return finish(options, solution, lambda: od.walking.estimate_errors(truth, solution, seen), title)
+    return finish(o, solution, lambda: od.walking.estimate_errors(truth, solution, seen), title)
 
 
 if __name__ == "__main__":

@@ -51,10 +51,10 @@ from .gaits.gait_table import plot_gait_table as plot_gait_table
 from .gaits.gait_table import write_gait_table as write_gait_table
 from .gaits.grid import GaitPoint as GaitPoint
 from .gaits.grid import gait_grid as gait_grid
-from .gaits.markers import MeasuredPhase as MeasuredPhase
+from .gaits.markers import SimulatedRecording as SimulatedRecording
 from .gaits.markers import estimate_errors as estimate_errors
 from .gaits.markers import human_markers as human_markers
-from .gaits.markers import measure as measure
+from .gaits.markers import simulated_recording as simulated_recording
 from .gaits.objections import Objection as Objection
 from .gaits.objections import objections as objections
 from .gaits.passive_walkers import KnownGait as KnownGait

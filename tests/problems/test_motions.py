@@ -94,24 +94,6 @@ def test_a_ballistic_height():
     close(float(od.walking.ballistic_height(instant)), level + 9.0 / (2 * 9.81))
 
 
-@pytest.mark.slow
-def test_a_recording_without_noise_is_the_motion(motions):
-    hop = motions["hop"]
-    points = (("foot", (0.0, 0.0, 0.0)),)
-    exact = od.walking.measure(hop, 0.0, 0.0, 0, points)
-    stance, seen = hop.phases[0], exact[0]
-    assert seen.feet == ("foot",)
-    close(seen.forces, stance.lam)
-    middle = (stance.q[2] + stance.q[3]) / 2
-    place = np.array(od.point_position(hop.model, "foot", ca.DM(middle))).ravel()
-    close(seen.along(seen.markers)(0.5), place)  # five intervals: the middle of the third
-    close(seen.along(seen.forces)(0.1), stance.lam[0])
-    noisy = od.walking.measure(hop, 0.01, 5.0, 1, points)[0]
-    assert 0.003 < np.std(noisy.markers - seen.markers) < 0.02
-    again = od.walking.measure(hop, 0.01, 5.0, 1, points)[0]
-    assert np.array_equal(noisy.markers, again.markers)
-
-
 def test_the_walker_with_a_still_trunk_is_the_same_body():
     whole, still = human_walk.problem(1.2), human_walk.problem(1.2, still=True)
     assert (whole.model.nv, still.model.nv) == (29, 18)
@@ -196,6 +178,20 @@ def test_a_recorded_gait(monkeypatch, capsys, tmp_path):
     numbers = command(track_gait, [], capsys, tmp_path)
     assert numbers["marker_error_rms_m"] < numbers["marker_noise_rms_m"]
     assert numbers["torque_error_rms_Nm"] < 0.4 * numbers["torque_rms_Nm"]
+    walk = ocp.Solution.load(tmp_path / "truth.npz")
+    exact, noisy = (od.walking.simulated_recording(walk, *noise) for noise in ((), (0.01, 5.0, 1)))
+    stride = exact.markers.between(exact.begin, exact.end)
+    assert exact.end - exact.begin == pytest.approx(2 * walk.duration)
+    frame, point = exact.places[stride.names[0]]
+    place = od.point_position(walk.model, frame, walk.q[0], point).full().ravel()
+    close(stride.values[0, 0], place)
+    forward = stride.values[-1, 0] - stride.values[0, 0]  # a stride later everything is as far ahead
+    close(forward, [1.2 * 2 * walk.duration, 0.0, 0.0], 1e-6)
+    mean = exact.forces.between(exact.begin, exact.end).values[:-1, :, 5].sum(axis=1).mean()
+    assert mean == pytest.approx(9.81 * walk.model.mass, rel=0.05)
+    assert np.std(noisy.markers.values - exact.markers.values) == pytest.approx(0.01, rel=0.1)
+    again = od.walking.simulated_recording(walk, 0.01, 5.0, 1)
+    assert np.array_equal(noisy.forces.values, again.forces.values)
 
 
 @pytest.mark.slow

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._base.checks import named_arguments, within
+from ..._base.checks import named_arguments, positive, within
 from ..._base.types import Array
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
-from ...ocp import Solution, recording
+from ...ocp import Solution
+from ...recordings import Recording
 
 Points = tuple[tuple[str, tuple[float, float, float]], ...]
 
@@ -37,26 +36,21 @@ UPPER_MARKERS = (
 """Markers on trunk and arms, for models in which these move."""
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredPhase:
-    """Measurements of one phase from begin to end [s], sampled in the middle of its N intervals, as a midpoint rule
-    evaluates them: positions of the markers (N, 3 k) [m] and forces on the feet (N, 3 m) [N].
+MARGIN = 0.25
+"""Share of a stride that is recorded before and after it, so that filters have no ends in it."""
 
-    >>> seen = od.walking.MeasuredPhase(0.0, 0.3, ("foot",), markers=np.zeros((3, 3)), forces=np.ones((3, 3)))
-    >>> seen.along(seen.forces)(0.5)
-    array([1., 1., 1.])
+
+class SimulatedRecording(NamedTuple):
+    """Markers [m] and wrenches of the ground [N m, N] of a stride, with a quarter of a stride before and after it.
+
+    places: {marker: (frame, point in it [m])}; begin, end [s]: of the stride.
     """
 
+    markers: Recording
+    forces: Recording
+    places: dict[str, tuple[str, tuple[float, float, float]]]
     begin: float
     end: float
-    feet: tuple[str, ...]
-    markers: Array
-    forces: Array
-
-    def along(self, samples: Array) -> Any:
-        """Samples as a function of the fraction of the phase that has passed, for `TrackMarkers` and `TrackForces`."""
-        n = len(samples)
-        return recording([0, *(np.arange(n) + 0.5), n], [samples[0], *samples, samples[-1]])
 
 
 def human_markers(model: Model) -> Points:
@@ -69,58 +63,88 @@ def human_markers(model: Model) -> Points:
 
 
 @named_arguments
-def measure(
-    motion: Solution, marker_noise: float = 0.0, force_noise: float = 0.0, seed: int = 0, points: Points | None = None
-) -> list[MeasuredPhase]:
-    """Measured markers and forces of a motion, phase by phase; the noise is normally distributed, with standard
-    deviations [m, N]. points: markers, by default those of `human_markers`."""
+def simulated_recording(
+    motion: Solution,
+    marker_noise: float = 0.0,
+    force_noise: float = 0.0,
+    seed: int = 0,
+    *,
+    points: Points | None = None,
+    rate: float = 100.0,
+) -> SimulatedRecording:
+    """The recording that cameras and force plates would make of a motion that repeats, about `rate` samples a second.
+
+    The noise of markers and of forces on loaded feet is normally distributed, with standard deviations [m, N]. points:
+    places of markers, by default those of `human_markers`. ValueError for a motion that does not move on.
+
+    >>> seen = od.walking.simulated_recording(walk)  # doctest: +SKIP
+    >>> ocp.track(walk.model, seen.markers, seen.forces, places=seen.places)  # doctest: +SKIP
+    """
     within(marker_noise, 0, 0.1, "noise of markers must not be negative, and at most 0.1 m")
     within(force_noise, 0, 1000, "noise of forces must not be negative, and at most 1000 N")
-    rng, model = np.random.default_rng(seed), motion.model
-    q, q1 = SX.sym("q", model.nq), SX.sym("q1", model.nq)
-    middle = model.integrate(q, model.difference(q, q1) / 2)
-    places = [point_position(model, frame, middle, point) for frame, point in points or human_markers(model)]
-    see = ca.Function("see", [q, q1], [ca.vertcat(*places)], {"cse": True})
-    found = []
-    for phase in motion.phases:
-        markers = np.array([np.array(see(*pair)).ravel() for pair in pairwise(phase.q)])
-        forces = np.hstack([np.zeros((len(phase.tau), 0)), *(wrench[:, 3:] for wrench in phase.wrenches.values())])
-        markers = markers + marker_noise * rng.normal(size=markers.shape)
-        forces = forces + force_noise * rng.normal(size=forces.shape)
-        found.append(MeasuredPhase(float(phase.t[0]), float(phase.t[-1]), tuple(phase.wrenches), markers, forces))
-    return found
+    rng, stride = np.random.default_rng(seed), motion.duration * (2 if motion.mirror() is not None else 1)
+    count = max(8, round(stride * positive(rate, "simulated_recording: rate")))
+    table = motion.table(stride=True, samples=count + 1)
+    number = np.arange(-round(MARGIN * count), round((1 + MARGIN) * count) + 1)
+    laps, part = np.divmod(number, count)
+    q = np.column_stack([table[f"q {name}"] for name in motion.model.q_names])
+    way = q[-1, :3] - q[0, :3]
+    q = q[part]
+    q[:, :3] += laps[:, None] * way
+    places = {f"{frame} {k}": (frame, point) for k, (frame, point) in enumerate(points or human_markers(motion.model))}
+    seen = marker_positions(motion.model, list(places.values()), q)
+    feet = [name.split()[1] for name in table if name.startswith("force ") and name.endswith(" x")]
+    wrenches = np.zeros((len(number), len(feet), 6))
+    for k, foot in enumerate(feet):
+        force, center = (
+            np.column_stack([table[f"{what} {foot} {axis}"] for axis in "xyz"])[part] for what in ("force", "pressure")
+        )
+        loaded = np.isfinite(center[:, :1])
+        force = np.where(loaded, force + force_noise * rng.normal(size=force.shape), 0.0)
+        wrenches[:, k] = np.hstack([np.cross(np.nan_to_num(center) + laps[:, None] * way, force), force])
+    t = (number - number[0]) * stride / count
+    begin = float(-number[0] * stride / count)
+    return SimulatedRecording(
+        Recording(list(places), t, seen + marker_noise * rng.normal(size=seen.shape), "m"),
+        Recording(feet, t, wrenches, "N m, N"), places, begin, begin + stride,
+    )  # fmt: skip
+
+
+def marker_positions(model: Model, points: list[Any], q: Array) -> Array:
+    """Positions (N, k, 3) of points (frame, point in it) at configurations (N, nq) [m]."""
+    x = SX.sym("q", model.nq)
+    places = [point_position(model, frame, x, point) for frame, point in points]
+    see = ca.Function("see", [x], [ca.vertcat(*places)], {"cse": True})
+    return np.array([np.array(see(row)).reshape(-1, 3) for row in q])
 
 
 @named_arguments
-def estimate_errors(truth: Solution, found: Solution, seen: list[MeasuredPhase]) -> dict[str, Any]:
-    """Errors of a motion that was estimated from measurements, against the true one, and of the measurements: root mean
-    squares [m, N, degrees, N m] by names, for people.
+def estimate_errors(truth: Solution, found: Solution, seen: SimulatedRecording) -> dict[str, Any]:
+    """Errors of a stride that was estimated from measurements, against the true one, and of the measurements: root mean
+    squares [m, degrees, N m] by names, for people.
 
-    >>> od.walking.estimate_errors(truth, estimate, od.walking.measure(truth))["marker_noise_rms_m"]  # doctest: +SKIP
-    0.0
+    >>> od.walking.estimate_errors(truth, estimate, od.walking.simulated_recording(truth))  # doctest: +SKIP
     """
-    model = truth.model
-    angles = [np.array(DM(model.difference(DM(a), DM(b)))).ravel() for a, b in zip(truth.q, found.q, strict=True)]
-    degrees, torques = np.degrees(angles), found.tau - truth.tau
+    model, samples = truth.model, seen.markers.between(seen.begin, seen.end).times.size
+    true, own = truth.table(stride=True, samples=samples), found.table(samples=samples)
+    q, q_found = (np.column_stack([table[f"q {name}"] for name in model.q_names]) for table in (true, own))
+    tau, tau_found = (np.column_stack([table[f"tau {name}"] for name in model.qd_names]) for table in (true, own))
+    steps = [np.array(DM(model.difference(DM(a), DM(b)))).ravel() for a, b in zip(q, q_found, strict=True)]
+    degrees, torques = np.degrees(steps), tau_found - tau
     legs = [k for k, name in enumerate(model.qd_names) if name.startswith(("hip", "knee", "ankle"))]
     joints = {name.replace(".", "_"): model.qd_names.index(name) for name in ("hip_r.ry", "knee_r", "ankle_r")}
-    exact, again = measure(truth), measure(found)
-    width, true_width = (2 * abs(float(s.phases[2].places["heel_r"][1])) for s in (found, truth))
+    points = list(seen.places.values())
+    exact = marker_positions(model, points, q)
+    measured = seen.markers.between(seen.begin, seen.end).values
     return {
-        "markers": len(human_markers(model)),
-        "marker_noise_rms_m": _gap(seen, exact, "markers"), "force_noise_rms_N": _gap(seen, exact, "forces"),
-        "marker_error_rms_m": _gap(again, exact, "markers"), "force_error_rms_N": _gap(again, exact, "forces"),
+        "markers": len(points),
+        "marker_noise_rms_m": _rms(measured - exact),
+        "marker_error_rms_m": _rms(marker_positions(model, points, q_found) - exact),
         "angle_error_rms_deg": _rms(degrees[:, 6:]), "torque_error_rms_Nm": _rms(torques[:, legs]),
-        "torque_rms_Nm": _rms(truth.tau[:, legs]),
+        "torque_rms_Nm": _rms(tau[:, legs]),
         **{f"{name}_error_deg": _rms(degrees[:, k]) for name, k in joints.items()},
         **{f"{name}_error_Nm": _rms(torques[:, k]) for name, k in joints.items()},
-        "step_width_error_m": abs(width - true_width),
     }  # fmt: skip
-
-
-def _gap(one: list[MeasuredPhase], other: list[MeasuredPhase], what: str) -> float:
-    gaps = [(getattr(a, what) - getattr(b, what)).ravel() for a, b in zip(one, other, strict=True)]
-    return _rms(np.concatenate(gaps))
 
 
 def _rms(x: Array) -> float:
