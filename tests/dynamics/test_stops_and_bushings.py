@@ -241,6 +241,7 @@ FAULTS = {
     "rest must be one length, or two that rise": lambda: od.PathSpring(along={"a": 1}, rest=(1, 0)),
     "stiffness must be one to 3 numbers": lambda: od.PathSpring(along={"a": 1}, stiffness=(1, 2, 3, 4)),
     "each once": lambda: od.PathSpring(along=[("a", 1), ("a", 2)]),
+    "points must differ from the ones before": lambda: od.PathSpring([("a", (0, 0, 1)), ("a", (0, 0, 1))]),
     "PathSpring points must be a list": lambda: od.PathSpring([("a", 1, 2)]),
     "name must be a text": lambda: od.WeightSupport("a", 1.0, name=3),  # type: ignore[arg-type]
     "laws must be six functions or formulas": lambda: od.Bushing("a", "b", laws=("1",)),

@@ -69,7 +69,7 @@ class Frames:
         """holders: elements that hold models."""
         self.parts: dict[str, Part] = {}
         for holder in holders:
-            self._note(holder, "", ("model", "frame"))
+            self._note(holder, "", ("model", "frame", "joint"))
         self.found: dict[str, Pose] = {"": Pose()}
 
     def _note(self, holder: XmlElement, scope: str, tags: tuple[str, ...]) -> None:

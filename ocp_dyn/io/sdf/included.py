@@ -9,6 +9,8 @@ from ..xml import MOST_ELEMENTS, XmlElement, file_beside, xml_tree
 
 DEEPEST = 20
 """Includes inside each other beyond which a file is refused."""
+MOST_FILES = 1000
+"""Included files beyond which a file is refused."""
 FILE = "model.sdf"
 """The file of a model whose folder is named."""
 GIVEN = ("static", "pose")
@@ -20,7 +22,7 @@ class Included:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
-        self.count = 0
+        self.count = self.files = 0
 
     def expand(self, element: XmlElement, depth: int = 0) -> None:
         """Replaces every `<include>` in worlds and models."""
@@ -37,6 +39,9 @@ class Included:
             raise include.fault('merge="true" is not read: put the links of the model in its place')
         if depth >= DEEPEST:
             raise include.fault(f"models include each other more than {DEEPEST} deep")
+        self.files += 1
+        if self.files > MOST_FILES:
+            raise include.fault(f"more than {MOST_FILES} included files; a model has fewer")
         file = self._file(uri)
         document = xml_tree(file.read_bytes(), str(file))
         self.count += sum(1 for _ in document.walk())

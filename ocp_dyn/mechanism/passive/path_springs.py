@@ -108,6 +108,8 @@ def _points(given: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
             raise ValueError(f"{what}, got {repr_in_message(one)} in it")
         place = finite_vector(one[1], 3, "PathSpring points [m]")
         found.append((label(one[0], "PathSpring points: the name of a frame"), tuple(map(float, place))))
+        if found[-2:-1] == found[-1:]:
+            raise ValueError(f"PathSpring points must differ from the ones before, got {repr_in_message(one)} twice")
     return tuple(found)
 
 

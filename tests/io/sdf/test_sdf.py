@@ -236,6 +236,22 @@ def test_included_models_lie_in_the_folder(tmp_path):
     (tmp_path / "arm.sdf").write_text(around(include))
     with pytest.raises(od.ModelError, match="include each other more than 20 deep"):
         od.load(tmp_path / "arm.sdf")
+    part = '<sdf version="1.7"><model name="part"><link name="a"/></model></sdf>'
+    (tmp_path / "part.sdf").write_text(part)
+    many = "".join(f"<include><uri>part.sdf</uri><name>n{k}</name></include>" for k in range(1001))
+    (tmp_path / "arm.sdf").write_text(f'<sdf version="1.7"><world name="w">{many}</world></sdf>')
+    with pytest.raises(od.ModelError, match="more than 1000 included files"):
+        od.load(tmp_path / "arm.sdf")
+
+
+def test_joints_of_a_world_join_models():
+    one = '<model name="{}"><pose>0 0 {} 0 0 0</pose><link name="b"/></model>'
+    tie = joint("tie", "revolute", "p::b", "q::b", AXIS.format(""))
+    hold = joint("hold", "fixed", "world", "p", "")
+    world = f'<sdf version="1.11"><world name="w">{one.format("p", 1)}{one.format("q", 2)}{tie}{hold}</world></sdf>'
+    model = od.io.parse_sdf(world)
+    assert model.q_names == ("tie",)
+    assert od.point_position(model, "q::b", [0.0]).full().ravel() == pytest.approx([0, 0, 2])
 
 
 def test_screws_and_joints_of_two_axes():
