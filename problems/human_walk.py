@@ -95,23 +95,8 @@ def _subject(o: argparse.Namespace) -> od.walking.Person:
     if o.effort != "usual":
         raise ValueError("--effort: the body of a file walks with the usual costs; leave it out")
     feet = None if not o.feet else [name.strip() for name in o.feet.split(",")]
-    model = with_inversion(o.subject)
+    model = od.walking.load_subject(o.subject)
     return od.walking.loaded_person(model, feet=feet, height=o.height, sex=o.sex, locked=_values(o.lock))
-
-
-def with_inversion(file: str) -> od.Model:
-    """The model of a file. Axes of inversion that an OpenSim file locks stay free: a body without them that stands on
-    both flat feet cannot move sideways, and its double support is short."""
-    model = od.load(file)
-    if not file.lower().endswith(".osim"):
-        return model
-    kept = od.load(file, keep_locked=True)
-    q = kept.configurations["default"]
-    locked = [name for name in kept.joint_names if name not in model.joint_names]
-    free = [name for name in locked if "subtalar" in name.lower()]
-    held = kept.lock_joints({name: q[kept.q_slice(name)] for name in locked if name not in free})
-    added = {name for joint in free for name in kept.q_names[kept.q_slice(joint)]}
-    return held if free and {*held.q_names} == {*model.q_names, *added} else model  # some joints are locked in part
 
 
 def arguments() -> argparse.ArgumentParser:

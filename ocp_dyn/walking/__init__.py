@@ -107,6 +107,7 @@ from .steps import stand_phase as stand_phase
 from .steps import step_backward as step_backward
 from .steps import step_forward as step_forward
 from .steps import step_phases as step_phases
+from .subjects.load_subject import load_subject as load_subject
 from .subjects.loaded_person import loaded_person as loaded_person
 
 _name_arguments_of(globals())

@@ -8,7 +8,6 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn.cli import main
-from problems import human_walk
 
 GRID = (1, 1, 3, 3)
 
@@ -248,9 +247,9 @@ def test_axes_of_inversion_that_a_file_locks_stay_free(tmp_path):
         )
     path = tmp_path / "subject.osim"
     path.write_text(text)
-    names = human_walk.with_inversion(str(path)).q_names
+    names = od.walking.load_subject(path).q_names
     assert "ankle_angle_r" in names
     assert "lumbar_extension" not in names
     assert {*od.load(path).q_names} == {*names} - {"ankle_angle_r"}
     path.write_text(subject())
-    assert human_walk.with_inversion(str(path)) == od.load(path)
+    assert od.walking.load_subject(path) == od.load(path)
