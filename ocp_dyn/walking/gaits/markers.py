@@ -105,8 +105,8 @@ def simulated_recording(
     t = (number - number[0]) * stride / count
     begin = float(-number[0] * stride / count)
     return SimulatedRecording(
-        Recording(list(places), t, seen + marker_noise * rng.normal(size=seen.shape), "m"),
-        Recording(feet, t, wrenches, "N m, N"), places, begin, begin + stride,
+        Recording(tuple(places), t, seen + marker_noise * rng.normal(size=seen.shape), ("m",)),
+        Recording(tuple(feet), t, wrenches, ("N m, N",)), places, begin, begin + stride,
     )  # fmt: skip
 
 
