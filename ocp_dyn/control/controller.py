@@ -16,13 +16,13 @@ from .whole_body import Found, TaskWeights, Wanted, WholeBody
 PERIOD = 2e-3
 """Time between two updates of the torques [s]; the torques act one period after the state was read."""
 
-HURRY = 1.0
-"""Largest rate of a commanded velocity [m/s^2, rad/s^2]."""
+HURRY = np.array([1.0, 0.5, 1.0])
+"""Largest rates of commanded velocities: forward, sideways [m/s^2], turn [rad/s^2]."""
 
 
-TRIM, MOST_TRIM = 0.7, 0.25
-"""Gain of the integral of the velocity's error [1/s], and its bound [m/s]: it makes up for what the walk of a body
-differs from the simple laws of footholds."""
+TRIM, MOST_TRIM = 0.7, np.array([0.25, 0.06])
+"""Gain of the integral of the velocity's error [1/s], and its bounds forward and sideways [m/s]: it makes up for what
+the walk of a body differs from the simple laws of footholds. Sideways feet would have to cross for more."""
 
 LAG = 0.4
 """Time by which the velocity is expected to follow a command that changes, in strides: the part of the error that the

@@ -16,6 +16,9 @@ from .world import World
 SEGMENT = 2.0
 """Time over which the speed is compared with the command [s]."""
 
+SETTLED = 0.7
+"""Time after a change of the command from which on speeds are compared [s]."""
+
 START = 2.0
 """Time at the begin of a run that is not compared: standing, and the first steps [s]."""
 
@@ -74,15 +77,15 @@ class ControlledRun:
         return np.stack([c * v[:, 0] + s * v[:, 1], c * v[:, 1] - s * v[:, 0], np.gradient(self.heading, h)], axis=1)
 
     def means(self) -> tuple[Array, Array]:
-        """Mean velocity and command (segments, 3) over whole strides at the end of every SEGMENT of the run, of those
-        strides in which the command does not change."""
+        """Mean velocity and command (segments, 3) over whole strides at the end of every SEGMENT of the run, where
+        the command has not changed since SETTLED s before these strides."""
         velocity, found = self.velocity, []
         for begin in np.arange(START, self.t[-1] - SEGMENT + 1e-9, SEGMENT):
             end = begin + SEGMENT
             stride = float(np.mean(self.strides[(self.t > begin) & (self.t <= end)]))
             span = stride * max(1, math.floor(0.6 * SEGMENT / stride))
-            here = (self.t > end - span) & (self.t <= end)
-            if np.ptp(self.command[here], axis=0).max() == 0:
+            here, same = ((self.t > end - span - before) & (self.t <= end) for before in (0.0, SETTLED))
+            if np.ptp(self.command[same], axis=0).max() == 0:
                 found.append((velocity[here].mean(axis=0), self.command[here][-1]))
         if not found:
             return np.zeros((0, 3)), np.zeros((0, 3))

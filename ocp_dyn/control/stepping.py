@@ -31,6 +31,9 @@ REACH = 0.75
 BESIDE = (0.45, 2.6)
 """Bounds of the distance of the feet sideways, in that of the posture."""
 
+SPARE = 0.2
+"""Share of the distance of the feet by which the narrow steps of a walk sideways may be narrower."""
+
 INSIDE = 0.9
 """Share of the sole in which the center of pressure is asked for."""
 
@@ -169,10 +172,14 @@ class StepController(Controller):
         assert self.elapsed is not None
         if not self._lift() - 2 * PERIOD < self.elapsed < self._lift() or self.waited > WAIT:
             return False
+        axes, half = turned(state.heading)[:2, :2].T, self.body.feet[self.stance].half_length
+        other = axes @ (state.seen.p[1 - self.stance, :2] - p)
+        ahead, aside = axes @ (xi - p)
+        if not min(other[0], 0.0) - half < ahead < max(other[0], 0.0) + half:
+            return False  # it does not wait: only the next step catches it
         inward = 1.0 if self.stance == 1 else -1.0
-        off = xi - p - self._offset(state, self.T)
-        aside = inward * float((turned(state.heading)[:2, :2].T @ off)[1])
-        return aside > FAR * self.width / (math.exp(self.omega * STEP * self.time) + 1)
+        off = inward * float(aside - (axes @ self._offset(state, self.T))[1])
+        return off > FAR * self.width / (math.exp(self.omega * STEP * self.time) + 1)
 
     def _lift(self) -> float:
         return BOTH * self.time
@@ -190,13 +197,18 @@ class StepController(Controller):
 
     # --- footholds
 
+    @property
+    def _apart(self) -> float:
+        """Mean distance of the feet: a walk sideways makes narrow steps and wide ones, and feet must not meet."""
+        return self.width + max(0.0, abs(float(self.aimed[1])) * STEP * self.time - SPARE * self.width)
+
     def _offset(self, state: State, T: float) -> Array:
         """b, where xi is beside the standing foot at the begin of a periodic step (2)."""
         side = 1.0 if self.stance == 1 else -1.0  # inward: to the left of the right foot
         growth = math.exp(self.omega * T)
         along = self.aimed[0] * T / (growth - 1)
         # sideways: steps alternate between W - d and W + d, d the way sideways of a step
-        aside = side * self.width / (growth + 1) + self.aimed[1] * T / (growth - 1)
+        aside = side * self._apart / (growth + 1) + self.aimed[1] * T / (growth - 1)
         return np.asarray(turned(state.heading)[:2, :2] @ np.array([along, aside]))
 
     def _choose(self, state: State, p: Array, xi: Array) -> None:
@@ -214,14 +226,14 @@ class StepController(Controller):
         side = 1.0 if self.stance == 1 else -1.0  # the next foot is on the left of a right standing foot
         b = np.stack([
             self.aimed[0] * times / (growth - 1),
-            -side * self.width / (growth + 1) + self.aimed[1] * times / (growth - 1),
+            -side * self._apart / (growth + 1) + self.aimed[1] * times / (growth - 1),
         ], axis=1)  # fmt: skip
         wanted = end - b
         reach = REACH * self.body.height
         near, far = (side * x * self.width for x in BESIDE)
         low_y, high_y = min(near, far), max(near, far)
         place = np.stack([np.clip(wanted[:, 0], -reach, reach), np.clip(wanted[:, 1], low_y, high_y)], axis=1)
-        usual = np.stack([self.aimed[0] * times, side * self.width + self.aimed[1] * times], axis=1)
+        usual = np.stack([self.aimed[0] * times, side * self._apart + self.aimed[1] * times], axis=1)
         missed = np.sum((wanted - place) ** 2, axis=1)
         unusual = np.sum((place - usual) ** 2, axis=1)
         cost = 1000 * missed + 1.0 * unusual + 20.0 * ((times - STEP * self.time) / self.time * 0.1) ** 2

@@ -19,6 +19,9 @@ that the forces hold on a ground with the coefficient 0.5."""
 LOOSE = 0.05
 """Violation of a row [N m, shares of the weight] above which a solution is none."""
 
+VIOLENT = 300.0
+"""Acceleration of a joint [rad/s^2] that no limit of a joint is worth: feet would leave the ground."""
+
 DAMPED = 0.1
 """Damping of the joints when there is no solution [strengths s/rad]."""
 
@@ -127,7 +130,7 @@ class WholeBody:
         upper = np.concatenate([body.strength - rest, np.full(cone.shape[0], np.inf)])
         bounds = self._joint_bounds(q, qd, total)
         z, solved = self._solve(P, -A.T @ b, rows, lower, upper, bounds)
-        if not solved:  # a joint that no torque stops in time: MuJoCo's stop, or the robot's, will
+        if not solved or np.abs(z[6:n]).max() > VIOLENT:  # no torque stops a joint in time: MuJoCo's stop will
             free = np.full(total, 1e20)
             z, solved = self._solve(P, -A.T @ b, rows, lower, upper, (-free, free))
         if not solved:

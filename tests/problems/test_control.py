@@ -12,7 +12,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.control.controller import rotation_vector, turned
+from ocp_dyn.control.controller import HURRY, LAG, MOST_TRIM, PERIOD, State, rotation_vector, turned
 from ocp_dyn.control.ready_bodies import H1_HALF_LENGTH, H1_PACKAGE, H1_RADIUS
 from ocp_dyn.control.swing import Swing
 from ocp_dyn.control.whole_body import FRICTION
@@ -171,6 +171,8 @@ def test_speed_error_compares_means_of_segments(human):
     assert run.speed_error == pytest.approx(0.25, abs=0.01)
     assert run.figures()["real_time_factor"] == 0.5
     assert math.isnan(replace(run, command=0 * run.command).speed_error)
+    changes = replace(run, command=run.command * (1 + (t > 4.5))[:, None])  # the window at 5 to 6 s is not compared
+    assert len(changes.means()[0]) == 1
 
 
 @needs_mujoco
@@ -259,6 +261,40 @@ def test_h1_stands_on_two_lines():
     world.place(body.posture, qd)
     axis = world.data.geom_xmat[capsules].reshape(-1, 3, 3)[:, :, 2]
     assert np.abs(axis[:, 0]) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_expected_velocities_lag_and_only_the_rest_is_summed_up(human):
+    """A command that the body follows with the usual lag leaves no trim; a constant error does, within its bound."""
+    control = od.control.StepController(human)
+    seen = human.see(human.posture, np.zeros(29))
+
+    def follow(velocity, seconds):
+        for _ in range(round(seconds / PERIOD)):
+            now = velocity() if callable(velocity) else velocity
+            state = State(0.0, human.posture, np.zeros(29), seen, np.ones(2), seen.com, np.append(now, 0.0), 0.0)
+            control._follow(ocp.Command(0.4, 0.2), state)
+
+    follow((0.0, 0.0), 0.1)
+    assert not control.trim.any()  # it stands
+    assert control.velocity == pytest.approx([0.1, 0.05, 0.0])
+    assert np.all(HURRY[:2] * 0.1 == control.velocity[:2].round(9))
+    control.stepping = True
+    follow(lambda: control.expected, 3.0)
+    assert np.abs(control.trim).max() < 1e-3
+    assert control.expected == pytest.approx([0.4, 0.2], abs=0.02)
+    assert control.stride * LAG < 1.0
+    follow((0.3, 0.2), 1.0)
+    assert control.trim[0] == pytest.approx(0.07, abs=0.01)
+    follow((0.0, 0.0), 9.0)
+    assert control.trim == pytest.approx(MOST_TRIM)
+
+
+def test_feet_keep_apart_when_they_walk_sideways_and_learn_when_they_touch(human):
+    control = od.control.StepController(human)
+    assert control._apart == control.width
+    control.velocity[1] = -0.3
+    narrow = control._apart - 0.3 * control.T
+    assert narrow == pytest.approx(0.8 * control.width)
 
 
 def test_unknown_robots_are_refused():
