@@ -111,7 +111,7 @@ def inverse_dynamics_second_order(
     model: Model, q: Expr, qd: Expr, qdd: Expr, mu: Expr, *, loads: Loads = NO_LOADS
 ) -> SecondOrder:
     """Gradient and Hessian of L = mu' ID(q, qd, qdd), as in `inverse_dynamics_second_derivatives`. O(nb depth)."""
-    refuse_all_but_armature(loads, "second derivatives")
+    refuse_all_but_armature(loads)
     model = split_joints(model)
     return _second_order(model, swept(model, q, qd, qdd), q, qd, qdd, mu, loads)
 
@@ -120,7 +120,7 @@ def inverse_dynamics_both_orders(
     model: Model, q: Expr, qd: Expr, qdd: Expr, mu: Expr, *, loads: Loads = NO_LOADS
 ) -> tuple[tuple[Expr, Expr, Expr], SecondOrder]:
     """`inverse_dynamics_derivatives` and `inverse_dynamics_second_order`, from one pass over the model."""
-    refuse_all_but_armature(loads, "second derivatives")
+    refuse_all_but_armature(loads)
     model = split_joints(model)
     sweep = swept(model, q, qd, qdd)
     dq, dqd, H = inverse_dynamics_blocks(model, sweep, type(ca.vertcat(q, qd, qdd)))
@@ -170,7 +170,7 @@ def forward_dynamics_second_order(
     model: Model, q: Expr, qd: Expr, tau: Expr, mu: Expr, *, loads: Loads = NO_LOADS
 ) -> SecondOrder:
     """Gradient and Hessian of L = mu' FD(q, qd, tau), as in `forward_dynamics_second_derivatives`."""
-    refuse_all_but_armature(loads, "second derivatives")
+    refuse_all_but_armature(loads)
     check_invertible(model, loads=loads)
     H = factor(model, mass_matrix(model, q, loads=loads))
     qdd = H.solve(tau - bias_force(model, q, qd))

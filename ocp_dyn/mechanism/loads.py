@@ -63,12 +63,13 @@ def refuse_parts(options: Mapping[str, Any], taken: Collection[str], name: str) 
         raise TypeError(f"{name} has no option {' and no '.join(found)}: write loads=od.Loads({written})")
 
 
-def refuse_all_but_armature(loads: Loads, what: str) -> None:
+def refuse_all_but_armature(loads: Loads) -> None:
     """ValueError for loads that derivatives of second order do not contain."""
     if loads.passive or loads.external:
         part = "passive forces" if loads.passive else "external forces"
         raise ValueError(
-            f"{what} contain no {part}: give loads=od.Loads(armature=True) at most, got {repr_in_message(loads)}"
+            f"second derivatives contain no {part}: give loads=od.Loads(armature=True) at most, got "
+            f"{repr_in_message(loads)}"
         )
 
 

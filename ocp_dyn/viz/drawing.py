@@ -192,13 +192,11 @@ class Puppet:
 class Arrows:
     """Ground reaction forces as arrows; `draw` replaces them."""
 
-    def __init__(self, axes: Axes, plane: Plane, width: float, strength: float = 1.0) -> None:
+    def __init__(self, axes: Axes, plane: Plane, width: float) -> None:
         from matplotlib.collections import PolyCollection
 
         self.plane, self.width = plane, width
-        self.shapes = PolyCollection(
-            [], facecolors=[mix_with_white(FORCE, strength)], edgecolors="white", linewidths=0.5, zorder=4
-        )
+        self.shapes = PolyCollection([], facecolors=[FORCE], edgecolors="white", linewidths=0.5, zorder=4)
         axes.add_collection(self.shapes, autolim=False)
 
     def draw(self, forces: Sequence[tuple[Array, Array]]) -> None:

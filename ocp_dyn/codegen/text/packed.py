@@ -242,12 +242,7 @@ class PackedWriter(Writer):
         for v in group:
             for a in self.values[v].arguments:
                 yield from self._number(a)
-        yield self._statement(group)
-        for v in group:
-            if v in self.slots:
-                yield f"    w[{self.slots[v]}] = t{v};"
-            if v in self.places:
-                yield from self._stores(v)
+        yield from self._computed(group)
 
     def _bundle(self, group: Group, width: int) -> Iterator[str]:
         members = [self.bundle_of[v] for v in group[::width]]

@@ -205,12 +205,16 @@ class Writer:
                 if self.chunk_of.get(a, c) != c and a not in loaded:
                     loaded.add(a)
                     yield f"    const V t{a} = w[{self.slots[a]}];"
-            yield self._statement(group)
-            for v in group:
-                if v in self.slots:
-                    yield f"    w[{self.slots[v]}] = t{v};"
-                if v in self.places:
-                    yield from self._stores(v)
+            yield from self._computed(group)
+
+    def _computed(self, group: tuple[int, ...]) -> Iterator[str]:
+        """The statement of a group, and where its values are kept."""
+        yield self._statement(group)
+        for v in group:
+            if v in self.slots:
+                yield f"    w[{self.slots[v]}] = t{v};"
+            if v in self.places:
+                yield from self._stores(v)
 
     def _pointers(self, c: int, direct: Iterable[int]) -> Iterator[str]:
         """Declarations of the inputs and outputs that a chunk uses."""

@@ -113,12 +113,12 @@ class Conditions:
             q = self.model.integrate(q, DM(step / max(1.0, np.abs(step * here.column).max())))
         return best, least
 
-    def neighbors(self, q: DM, here: ScaledConditions, count: int = 4) -> Iterator[DM]:
-        """Assembled positions at a distance of `STEP` from q, in random directions that the loops leave free."""
+    def neighbors(self, q: DM, here: ScaledConditions) -> Iterator[DM]:
+        """Four assembled positions at a distance of `STEP` from q, in random directions that the loops leave free."""
         _, s, V = np.linalg.svd(here.A, full_matrices=True)
         free = V[int(np.sum(s > DEPENDENT)) :]
         rng = np.random.default_rng(0)
-        for _ in range(count):
+        for _ in range(4):
             way = rng.normal(size=len(free)) @ free
             step = DM(STEP * way / max(np.abs(way).max(initial=0.0), 1e-9) / here.column)
             near, error = self.closed(self.model.integrate(q, step), range(self.model.nv))

@@ -154,7 +154,7 @@ class NumpyRecursion:
         return np.concatenate(z), unmet
 
 
-def split_rows(rows: Array, nu: int, tolerance: float = LAST_THRESHOLD) -> EliminatedRows:
+def split_rows(rows: Array, nu: int) -> EliminatedRows:
     """Gauss-Jordan elimination of rows over (u, x): first of controls, then, in the remaining rows, of states.
 
     rows: (e, nu + nx). They are taken in their order, with the largest entry of each as its pivot: of rows
@@ -162,17 +162,17 @@ def split_rows(rows: Array, nu: int, tolerance: float = LAST_THRESHOLD) -> Elimi
     """
     e, w = rows.shape
     W, size = np.hstack([rows, np.eye(e)]), np.linalg.norm(rows, axis=1)
-    pivots = _eliminate(W, size, 0, 0, nu, tolerance)
-    left = len(_eliminate(W, size, len(pivots), nu, w, tolerance))
+    pivots = _eliminate(W, size, 0, 0, nu)
+    left = len(_eliminate(W, size, len(pivots), nu, w))
     order = [*pivots, *(j for j in range(nu) if j not in pivots)]
     return EliminatedRows(order, len(pivots), left, W[:, :w], W[:, w:])
 
 
-def _eliminate(W: Array, size: Array, first: int, begin: int, end: int, tolerance: float) -> list[int]:
+def _eliminate(W: Array, size: Array, first: int, begin: int, end: int) -> list[int]:
     """Eliminates columns begin..end from row `first` and all later rows; rows with a pivot move up. Returns the pivots'
     columns."""
     pivots: list[int] = []
-    for threshold in (*FIRST_THRESHOLDS, tolerance) if end > begin else ():
+    for threshold in (*FIRST_THRESHOLDS, LAST_THRESHOLD) if end > begin else ():
         for i in range(first + len(pivots), len(W)):
             column, place = begin + int(np.argmax(np.abs(W[i, begin:end]))), first + len(pivots)
             if abs(W[i, column]) <= threshold * size[i]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..._base.types import Array
 from ...gait.bodies import Side
-from ..drawing import COLORS, FAINT, INK, SHADE, bare, figure, mix_with_white, picture_format, save
+from ..drawing import COLORS, FAINT, INK, SHADE, bare, figure, mix_with_white
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,18 +35,12 @@ class PhaseColumn(NamedTuple):
     held: dict[str, str]
 
 
-def phase_strip(
-    stages: Sequence[PhaseColumn],
-    transitions: Sequence[str],
-    sides: dict[str, Side],
-    path: str | Path | None = None,
-) -> Figure:
+def phase_strip(stages: Sequence[PhaseColumn], transitions: Sequence[str], sides: dict[str, Side]) -> Figure:
     """Phases from left to right, as wide as they are long, with a bar for every contact that a phase holds.
 
     transitions: a text for each of the P - 1 transitions, and one for the transition that closes a period, if there is
-    one. sides: of the contacts, for their colors. Written to `path` (.png, .pdf, .svg) if given.
+    one. sides: of the contacts, for their colors.
     """
-    picture_format(path)
     contacts = list(dict.fromkeys(name for stage in stages for name in stage.held))
     lanes = contacts[:MOST_LANES]
     names = max((len(name) for name in lanes), default=0)
@@ -62,13 +55,11 @@ def phase_strip(
     axes.set_ylim(0.0, tall)
     ends = left + np.concatenate([[0.0], np.cumsum(widths)])
     _bars(axes, stages, lanes, ends, sides, tall)
-    # Draws a line between two phases, and the transition below it; the one that closes a period stands at the end
     for text, x in zip(transitions, ends[1:], strict=False):
         axes.plot([x, x], [BOTTOM - 0.1, tall - 0.06], color=INK, linewidth=0.9, linestyle=(0, (3, 2)), zorder=3)
         axes.text(x, BOTTOM - 0.2, text, fontsize=7.5, color=INK, ha="center", va="center")
     if len(lanes) < len(contacts):
         axes.text(left - 0.1, BOTTOM - 0.1, f"and {len(contacts) - len(lanes)} more", fontsize=7, color=INK, ha="right")
-    save(made, path)
     return made
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ocp_dyn.native.libraries import STAGE_QP
 from ocp_dyn.ocp.solvers.stage_qp.interior import InteriorPoint
-from ocp_dyn.ocp.solvers.stage_qp.solver import StageSolver, solve_stages
+from ocp_dyn.ocp.solvers.stage_qp.solver import StageSolver
 from ocp_dyn.ocp.solvers.stage_qp.statement import StageQP
 
 HAS_LIBRARY = STAGE_QP.obtain(wait=True)[0] is not None
@@ -253,7 +253,7 @@ def test_flat_costs_leave_controls_at_rest(way):
 def test_sizes_are_checked():
     qp = program(np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"StageQP.C must have the shape \(6, 7, 15\)"):
-        solve_stages(replace(qp, C=qp.C[:, :, 1:]))
+        StageSolver(*qp.sizes).solve(replace(qp, C=qp.C[:, :, 1:]))
     with pytest.raises(ValueError, match="nx = 7 and nu = 3: give F"):
         StageSolver(3, 7, 3, 0, 0)
     with pytest.raises(ValueError, match="dense=True"):

@@ -46,6 +46,20 @@ class StageSolver:
 
     Cost of an iteration: about N ((nx + nu)^2 m / 2 + (nx + nu)^2 ne + nu (nx + nu)^2 / 2) multiplications; of the
     matrices C only blocks of eight columns that are not zero count.
+
+    >>> import numpy as np
+    >>> from ocp_dyn.ocp.solvers.stage_qp.solver import StageSolver
+    >>> from ocp_dyn.ocp.solvers.stage_qp.statement import StageQP
+    >>> rows, none = np.zeros((11, 0)), np.full((11, 3), 1e20)  # ten steps of .1 s: a mass moves by 1 m, |force| <= 8 N
+    >>> d, bound = np.array(11 * [[100.0, 1.0, 1e-3]]), np.array(11 * [[1e20, 1e20, 8.0]])
+    >>> E, matrices = np.zeros((10, 0, 3)), np.zeros((11, 0, 3))
+    >>> qp = StageQP(
+    ...     d, 0 * d, matrices, *(5 * [rows]), E, np.zeros((10, 0)), -bound, bound, none,
+    ...     b=np.zeros((10, 2)), h=np.full(10, 0.1), x0=np.array([1.0, 0.0]),
+    ... )
+    >>> found = StageSolver(*qp.sizes).solve(qp)
+    >>> found.status, np.round(found.z[:3, 2], 3), round(float(found.z[-1, 0]), 3)
+    ('solved', array([-8., -8., -8.]), -0.001)
     """
 
     def __init__(self, N: int, nx: int, nu: int, m: int, ne: int, dense: bool = False) -> None:
@@ -144,23 +158,3 @@ class _Native:
 
     def _get(self, what: int, k: int, out: Array) -> None:
         self._library.stage_qp_stacked_get(self._numbers, self._at, what, k, ctypes.c_void_p(out.ctypes.data))
-
-
-def solve_stages(qp: StageQP, iterations: int = ITERATIONS, tolerance: float = TOLERANCE) -> StageSolution:
-    """The solution of one program; for many of one size make a `StageSolver`.
-
-    >>> import numpy as np
-    >>> from ocp_dyn.ocp.solvers.stage_qp.solver import solve_stages
-    >>> from ocp_dyn.ocp.solvers.stage_qp.statement import StageQP
-    >>> rows, none = np.zeros((11, 0)), np.full((11, 3), 1e20)  # ten steps of .1 s: a mass moves by 1 m, |force| <= 8 N
-    >>> d, bound = np.array(11 * [[100.0, 1.0, 1e-3]]), np.array(11 * [[1e20, 1e20, 8.0]])
-    >>> E, matrices = np.zeros((10, 0, 3)), np.zeros((11, 0, 3))
-    >>> qp = StageQP(
-    ...     d, 0 * d, matrices, *(5 * [rows]), E, np.zeros((10, 0)), -bound, bound, none,
-    ...     b=np.zeros((10, 2)), h=np.full(10, 0.1), x0=np.array([1.0, 0.0]),
-    ... )
-    >>> found = solve_stages(qp)
-    >>> found.status, np.round(found.z[:3, 2], 3), round(float(found.z[-1, 0]), 3)
-    ('solved', array([-8., -8., -8.]), -0.001)
-    """
-    return StageSolver(*qp.sizes).solve(qp, iterations=iterations, tolerance=tolerance)

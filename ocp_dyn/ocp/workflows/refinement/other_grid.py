@@ -13,7 +13,7 @@ Runge-Kutta methods in optimal control and the transformed adjoint system, Numer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -230,6 +230,12 @@ def _integrate(carry: _Carry, solution: Solution, x: Array) -> None:
     if unknown_equations(solution):
         return
     t = carry.new.transcription
+
+    def set_values(variables: Iterable[Variable], values: Array) -> None:
+        for variable, value in zip(variables, values, strict=False):
+            if np.all(np.isfinite(value)):
+                x[variable.index] = value / variable.scale
+
     for p, (phase, variables) in enumerate(zip(solution.phases, t.phases, strict=True)):
         own = ComponentFlow.of(solution, phase) if solution.components else None
         moved = _Moved(phase, Flow(solution.equations, phase.contacts, own), carry.old.grids[p])
@@ -237,17 +243,13 @@ def _integrate(carry: _Carry, solution: Solution, x: Array) -> None:
         chosen, nq = t.problem.coordinates, t.problem.model.nq
 
         def set_all(name: str, values: Array, variables: PhaseVariables = variables) -> None:
-            for variable, value in zip(variables[name][-len(values) :] if name else (), values, strict=False):
-                if np.all(np.isfinite(value)):
-                    x[variable.index] = value / variable.scale
+            set_values(variables[name][-len(values) :] if name else (), values)
 
         inner = new.nodes[1:-1]
         if inner.size:
             states = moved.states(inner)
             for name, part in (("q", states[:, chosen.q]), ("qd", states[:, [nq + k for k in chosen.qd]])):
-                for variable, value in zip(variables[name][1:-1], part, strict=True):
-                    if np.all(np.isfinite(value)):
-                        x[variable.index] = value / variable.scale
+                set_values(variables[name][1:-1], part)
         if collocated and steps > 1:
             states = moved.states(_times(new, np.arange(1, steps) / steps))
             both = np.hstack([states[:, chosen.q], states[:, [nq + k for k in chosen.qd]]])
