@@ -172,6 +172,7 @@ def test_the_command_walks(tmp_path, capsys):
     assert numbers["converged"]
     assert {"seconds", "iterations", "cost"} <= set(numbers)
     assert numbers["body"] == "planar_human_male"
+    assert numbers["muscles_at_their_limit"] == "none"
     assert 90 < numbers["cadence_steps_per_min"] < 135
     assert 0.5 < numbers["step_length_m"] < 0.85
     assert 2.5 < numbers["gross_power_W_per_kg"] < 6.0

@@ -13,6 +13,10 @@ STRONG = 3
 """Number of the most active muscles that a report names."""
 
 
+FULL = 0.99
+"""Share of the largest activation from which a muscle is at its limit: a stuck walk needs it stronger."""
+
+
 def muscle_figures(solution: Solution) -> dict[str, Any]:
     """Numbers of a walk by muscles beside its summary: the body, cost, cadence, the most active muscles, and the
     metabolic rate of `od.muscles.Bhargava2004`, with that of a body at rest.
@@ -23,10 +27,12 @@ def muscle_figures(solution: Solution) -> dict[str, Any]:
     if part is None:
         raise ValueError("muscle_figures needs a solution of a problem with the component ocp.Muscles")
     names, largest = part.hill(solution.model).names, np.asarray(solution["activation"]).max(axis=0)
+    full = [name for name, a in zip(names, largest, strict=True) if a > FULL * part.range[1]]
     return {
         "body": solution.model.name,
         "cost": solution.objective,
         "cadence_steps_per_min": 60 * (1 if solution.mirrored else 2) / solution.duration,
         "most_active_muscles": ", ".join(f"{names[k]} {largest[k]:.2f}" for k in np.argsort(-largest)[:STRONG]),
+        "muscles_at_their_limit": ", ".join(full) or "none",
         **solution.metabolic_rate(MuscleMetabolicRate(part, Bhargava2004())).numbers(),
     }
