@@ -392,7 +392,7 @@ class Api(SphinxDirective):
         if inspect.isclass(documented):
             options = ["   :members:"]
             if _inherits(documented):
-                options.append("   :inherited-members: object, Exception, tuple, Sequence, Protocol, Generic")
+                options.append("   :inherited-members: object, Exception, tuple, Sequence, Mapping, dict, list, Protocol, Generic")
             return [f".. autoclass:: {prefix}.{name}", *options, ""]
         kind = "autofunction" if callable(documented) and inspect.isroutine(documented) else "autodata"
         return [f".. {kind}:: {prefix}.{name}", ""]

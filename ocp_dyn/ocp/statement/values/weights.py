@@ -37,7 +37,7 @@ class CostWeight(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Weights(Tabular, Mapping[str, float]):
+class Weights(Mapping[str, float], Tabular):
     """The weights of a problem's costs by name; `problem.weights`.
 
     Costs of one name and one number that stand in several phases have one weight. Another number under the same name,
