@@ -392,7 +392,8 @@ class Api(SphinxDirective):
         if inspect.isclass(documented):
             options = ["   :members:"]
             if _inherits(documented):
-                options.append("   :inherited-members: object, Exception, tuple, Sequence, Mapping, dict, list, Protocol, Generic")
+                without = "object, Exception, tuple, list, dict, Sequence, Mapping, Protocol, Generic"
+                options.append(f"   :inherited-members: {without}")
             return [f".. autoclass:: {prefix}.{name}", *options, ""]
         kind = "autofunction" if callable(documented) and inspect.isroutine(documented) else "autodata"
         return [f".. {kind}:: {prefix}.{name}", ""]
