@@ -75,8 +75,8 @@ class Words:
         for name in VARIABLE.findall(word):
             if name not in self.variables:
                 raise self.fault(
-                    f"{what}: no variable {repr_in_message('$' + name)} stands before it"
-                    f"{suggestion(name, self.variables)}; variables $NAME VALUE endvariables makes one"
+                    f"{what}: no variable {repr_in_message('$' + name)} stands before it, in a block variables $NAME "
+                    f"VALUE endvariables{suggestion(name, self.variables)}"
                 )
         try:
             return float(formula(VARIABLE.sub(r"v_\1", PI.sub("pi", word)), values | {"pi": DM(np.pi)}))

@@ -89,6 +89,8 @@ class Forces:
             name = coordinate_name(element, self.coordinates)
             k, moment, c = sums.get(name, (0.0, 0.0, 0.0))
             own = number_of(element, "stiffness")
+            if min(own, number_of(element, "viscosity", 0.0)) < 0:
+                raise element.fault("its <stiffness> and <viscosity> must not be negative")
             moment += own * number_of(element, "rest_length", 0.0)
             if name not in held:
                 sums[name] = (k + own, moment, c + number_of(element, "viscosity", 0.0))

@@ -99,7 +99,7 @@ def _followed(parts: list[XmlElement | None], scope: str, frames: Frames) -> tup
     if mimic is None:
         return None
     other = frames.named(mimic, mimic.get("joint") or "?", scope, "joint")
-    if frames.parts[other].element.tag != "joint" or mimic.get("axis", "axis") != "axis":
+    if not other or frames.parts[other].element.tag != "joint" or mimic.get("axis", "axis") != "axis":
         raise mimic.fault("it names a joint of one axis, joint=..., whose position it follows")
     ratio = number(mimic, "multiplier", 1.0)
     return other, ratio, number(mimic, "offset") - ratio * number(mimic, "reference")

@@ -303,6 +303,8 @@ WRONG = {
                              'name="f" attached_to="b"/></model>'), "poses that refer to each other in a ring"),
     "mimic": (sdf(link("a") + joint("j", "revolute", "world", "a", '<axis><mimic joint="a"/></axis>')),
               "it names a joint of one axis"),
+    "mimic of the world": (sdf(link("a") + joint("j", "revolute", "world", "a", '<axis><mimic joint="world"/></axis>')),
+                           "it names a joint of one axis"),
     "thread": (sdf(link("a") + joint("j", "screw", "world", "a", "<thread_pitch>0</thread_pitch>")), "not be zero"),
     "gearbox": (sdf(link("a") + joint("j", "gearbox", "world", "a")), "od.JointCoupling"),
     "kind": (sdf(link("a") + joint("j", "revolut", "world", "a")), "did you mean 'revolute'"),
