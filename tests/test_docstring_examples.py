@@ -42,6 +42,7 @@ SPACES = (
 )
 
 WITHOUT_EXAMPLE = {
+    "load_subject": "needs the file of a subject; the how-to page on OpenSim's models shows it",
     "read_external_loads": "needs two files; the how-to page on gait analysis shows them",
     "muscle_tracking": "needs a recording; the how-to page on muscles shows it",
     "SweepPoint": "a protocol for classes of the user; GridPoint is one and has an example",
@@ -54,11 +55,13 @@ WITHOUT_EXAMPLE = {
     "metabolism": "needs a walking motion, too",
     "muscle_timing": "needs a walking motion, too",
     "muscle_figures": "needs a walking motion, too",
+    "simulated_recording": "needs a walking motion, too",
+    "SimulatedRecording": "what simulated_recording returns",
+    "estimate_errors": "needs two walking motions",
     **dict.fromkeys(
         (
             "compliant_walk_figures",
             "jump_figures",
-            "measure",
             "point_foot_figures",
             "zero_dynamics_of_rabbit",
             "plot_zero_dynamics",

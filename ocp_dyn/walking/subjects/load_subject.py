@@ -6,7 +6,8 @@ from os import PathLike
 
 from ..._base.checks import named_arguments
 from ..._base.files import path_of
-from ...io import load
+from ...io import load_osim
+from ...io.formats import format_of, load
 from ...mechanism import Model
 
 
@@ -22,9 +23,9 @@ def load_subject(path: str | PathLike[str]) -> Model:
     """
     file = path_of(path)
     model = load(file)
-    if file.suffix.lower() != ".osim":
+    if format_of(file).read is not load_osim:
         return model
-    kept = load(file, keep_locked=True)
+    kept = load_osim(file, keep_locked=True)
     q = kept.configurations["default"]
     locked = [name for name in kept.joint_names if name not in model.joint_names]
     free = [name for name in locked if "subtalar" in name.lower()]
