@@ -68,6 +68,11 @@ def checked_bands(bands: Bands | None, titles: Iterable[str]) -> dict[str, Band]
     return found
 
 
+def _with_net_torques(motion: Any) -> Any:
+    """The motion with torques that hold those of components too, such as muscles; a recorded motion as it is."""
+    return motion.with_net_torques() if getattr(motion, "driving", ()) else motion
+
+
 class Chart:
     """The curves of a motion, over a full gait cycle if it is periodic, otherwise over time."""
 
@@ -75,7 +80,7 @@ class Chart:
         check_motion(motion)
         self.motion, self.model, self.layout = motion, motion.model, PrintLayout()
         steps = 1 if not motion.repeats else 2 if motion.mirror() is not None else 1
-        self.stretches = unroll(motion, steps)
+        self.stretches = unroll(_with_net_torques(motion), steps)
         self.end = self.stretches[-1].t[-1]
         self.cycle = motion.repeats
         self.joints = gait_coordinates(self.model)

@@ -13,6 +13,7 @@ from PIL import Image
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.viz.muscles import VERTICES, MuscleShapes, activations_at, colors_of, thickness_of
+from ocp_dyn.viz.panels import Chart
 
 ELBOW = od.models.elbow()
 
@@ -91,3 +92,12 @@ def test_pictures_take_activations(tmp_path: Path) -> None:
         assert getattr(film, "n_frames", 1) > 3
     assert od.viz.animate(lifted(), tmp_path / "lift.html", fps=10).stat().st_size > 1000
     assert od.viz.stick_figure(lifted(), poses=3)
+
+
+def test_panels_of_torque_show_what_muscles_do() -> None:
+    """Net torques accelerate the forearm, which has no motor."""
+    solution = lifted()
+    assert not solution.tau.any()
+    _, torque = Chart(solution).torques(0)
+    assert torque == pytest.approx(solution.with_net_torques().tau[:, 0])
+    assert abs(torque).max() > 1.0
