@@ -178,7 +178,7 @@ def test_a_picture_is_written(tmp_path: Path):
         ((), {"view": 3}, ValueError, "view, such as .* must be some of .*, got 3"),
         ((), {"labels": "links"}, ValueError, "labels must be one of '', bodies, joints, frames, got 'links'"),
         ((None, "a.gif"), {}, ValueError, "a figure is written as one of .png, .pdf, .svg, got '.gif'"),
-        ((), {"side": "left"}, TypeError, "unexpected keyword argument 'side'"),
+        ((), {"side": "left"}, TypeError, "plot_model has no argument 'side'"),
     ],
 )
 def test_plot_of_a_model_refuses(arguments, options, error, message):
