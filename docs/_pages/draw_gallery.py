@@ -116,7 +116,8 @@ def shrink(path: Path, target: Path) -> None:
         small = image
         if image.width > width:
             small = image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
-        small.quantize(colors, dither=Image.Dither.NONE).save(target, optimize=True)
+        # colors that cover the whole range: the median of many grays would leave out the green of the arrows
+        small.quantize(colors, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)
         if target.stat().st_size < LARGEST:
             break
     print(target, small.size, target.stat().st_size)
