@@ -101,3 +101,7 @@ def test_panels_of_torque_show_what_muscles_do() -> None:
     _, torque = Chart(solution).torques(0)
     assert torque == pytest.approx(solution.with_net_torques().tau[:, 0])
     assert abs(torque).max() > 1.0
+
+
+def test_numbers_for_files_say_whose_work_they_tell() -> None:
+    assert lifted().summary(defects=False).numbers()["work_and_torque"].startswith("of tau alone, without")

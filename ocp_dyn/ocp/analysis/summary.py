@@ -154,6 +154,8 @@ class Summary(Displayed):
         A phase whose name is that of another figure has "phase" in front: "phase_duration_s".
         """
         found: dict[str, Any] = {"converged": self.converged, "status": self.status, "objective": self.objective}
+        if self.driving:
+            found["work_and_torque"] = self._of_tau
         for figure in self.figures():
             key = figure.key
             while key in found:
