@@ -13,7 +13,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn._base import display
-from ocp_dyn.codegen.c_export import estimates, export, writing
+from ocp_dyn.codegen.c_export import estimates, library, writing
 from ocp_dyn.codegen.text.differentiated import differentiated
 from ocp_dyn.functions.description import describe
 from tests.helpers import close, tree
@@ -164,7 +164,7 @@ def test_long_derivatives_are_told_before_they_are_made(monkeypatch):
         r"derivatives jac_adj1 of impact have up to 0\.\d million instructions.*up to \d+ MB.*derivatives=\('jac', "
         r"'fwd1', 'adj1'\)"
     )
-    monkeypatch.setattr(export, "entries", None)
+    monkeypatch.setattr(library, "entries", None)
     with pytest.raises(TypeError), pytest.warns(estimates.EffortWarning, match=message):
         od.codegen.generate([f], "robot", derivatives=True)  # nothing is differentiated before
 
@@ -217,7 +217,7 @@ def test_an_interrupted_export_leaves_nothing(tmp_path, monkeypatch):
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(export, "_code", interrupted)
+    monkeypatch.setattr(library, "_code", interrupted)
     with pytest.raises(KeyboardInterrupt):
         od.codegen.export([od.function(od.mass_matrix, MODEL)], tmp_path / "robot")
     assert list(tmp_path.iterdir()) == []

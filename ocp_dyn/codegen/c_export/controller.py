@@ -19,7 +19,8 @@ from ...native.libraries import STAGE_QP
 from ...native.provenance import made_with
 from ..text.names import check_prefix, prefix_of, printable, wrap_items
 from . import text, writing
-from .export import More, texts
+from .library import More, texts
+from .options import ExportOptions
 from .stage_qp_size import numbers_of, operations_of
 
 FUNCTIONS = ("advance", "node", "stage", "defect", "move", "error", "begin", "touching")
@@ -139,7 +140,8 @@ def controller_texts(parts: ControllerParts, prefix: str, version: str = "1.0.0"
         headers=(f"{prefix}_controller.h",),
     )
     functions = [parts.functions[name] for name in FUNCTIONS]
-    files = texts(functions, prefix, version=version, progress=False, external=False, selections=False, more=more)
+    options = ExportOptions(version=version, external=False, selections=False)
+    files = texts(functions, prefix, options, progress=False, more=more)
     files["example.c"] = _filled("controller_example.c.in", values)
     files["README.md"] += "\n" + _filled("controller_readme.md.in", values)
     return files

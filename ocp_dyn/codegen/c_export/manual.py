@@ -15,6 +15,7 @@ from ..text.interface import CONFIGURATIONS, Argument, ExportedFunction
 from ..text.names import printable
 from ..text.writer import Packing
 from . import text
+from .options import ExportOptions
 from .stack import Stack
 
 TEMPLATE = Path(__file__).parent / "templates" / "README.md.in"
@@ -32,17 +33,13 @@ DERIVATIVES = {
 class Facts:
     """Properties of an export that its manual states.
 
-    stack: bounds of the stack memory by function; errors: largest relative errors of single precision by function.
-    packing: what the emitter's code of every function computes in vectors, () if nothing; second, if there are two,
-    with AVX. None without packing.
+    options: its arguments. stack: bounds of the stack memory by function; errors: largest relative errors of single
+    precision by function. packing: what the emitter's code of every function computes in vectors, () if nothing;
+    second, if there are two, with AVX. None without packing.
     """
 
     prefix: str
-    dense: bool
-    lanes: int
-    precision: str
-    external: bool
-    derivatives: tuple[str, ...]
+    options: ExportOptions
     stack: Mapping[str, Stack]
     errors: Mapping[str, float]
     packing: Mapping[str, tuple[Packing, ...]] | None = None
@@ -55,15 +52,16 @@ class Facts:
 
 def _options(facts: Facts) -> str:
     """The options of the export in words: with them and the versions the same text is written again."""
+    options = facts.options
     packing = "unpacked" if facts.packing is None else "packed" if facts.packed else "nothing packed"
-    matrices, lanes = "dense" if facts.dense else "sparse", f"{facts.lanes} lane{'s' * (facts.lanes != 1)}"
-    derivatives = f"derivatives {', '.join(facts.derivatives)}" if facts.derivatives else "no derivatives"
-    return f"{facts.precision} precision, {lanes}, {matrices} matrices, {derivatives}, {packing}"
+    matrices, lanes = "dense" if options.dense else "sparse", f"{options.lanes} lane{'s' * (options.lanes != 1)}"
+    derivatives = f"derivatives {', '.join(options.kinds)}" if options.kinds else "no derivatives"
+    return f"{options.precision} precision, {lanes}, {matrices} matrices, {derivatives}, {packing}"
 
 
 def readme(mark: str, entries: Sequence[ExportedFunction], facts: Facts) -> str:
     """The whole text of README.md."""
-    entry, single = entries[0], facts.precision == "single"
+    entry, options, single = entries[0], facts.options, facts.options.single
     plain = [e for e in entries if not e.derivative]
     return text_of(
         TEMPLATE,
@@ -73,15 +71,15 @@ def readme(mark: str, entries: Sequence[ExportedFunction], facts: Facts) -> str:
         models=_models(entries),
         made=made_with(),
         options=_options(facts),
-        external=facts.external,
+        external=options.convention,
         real="float" if single else "double",
         dtype="float32" if single else "float64",
-        dense=facts.dense,
+        dense=options.dense,
         arguments=[line for e in entries for line in _arguments(e)],
-        derivatives=[f"- {DERIVATIVES[kind]}" for kind in facts.derivatives],
+        derivatives=[f"- {DERIVATIVES[kind]}" for kind in options.kinds],
         statements=_statements(entries, facts),
         packed=facts.packed,
-        lanes=facts.lanes,
+        lanes=options.lanes,
         **_batches(plain[0], entries, facts),
         single=single,
         errors=[f"| `{facts.prefix}_{name}` | {error:.0e} |" for name, error in facts.errors.items()],
@@ -94,9 +92,9 @@ def readme(mark: str, entries: Sequence[ExportedFunction], facts: Facts) -> str:
         variables=[line for a in entry.arguments for line in _variable(entry, a)],
         numpy_arrays=[line for a in entry.arguments for line in _numpy_array(entry, a, single)],
         casadi=entry.source.name(),
-        penalty=f', {{"jac_penalty": {penalty(entry.source)}}}' if facts.derivatives else "",
-        derived=facts.external and ", ".join(facts.derivatives),
-        underived=facts.external and not facts.derivatives,
+        penalty=f', {{"jac_penalty": {penalty(entry.source)}}}' if options.kinds else "",
+        derived=options.convention and ", ".join(options.kinds),
+        underived=options.convention and not options.kinds,
         block=plain[0].name,
         ports=_ports(entry),
         stack=[line for name, size in facts.stack.items() for line in _stack(f"{facts.prefix}_{name}", size)],
@@ -138,7 +136,7 @@ def _statements(entries: Sequence[ExportedFunction], facts: Facts) -> list[str]:
 
 def _batches(entry: ExportedFunction, entries: Sequence[ExportedFunction], facts: Facts) -> dict[str, Any]:
     """Values of the section on batches: prototypes of one function, and of the conversions."""
-    if facts.lanes == 1:
+    if facts.options.lanes == 1:
         return {"batches": []}
     return {
         "batches": [f"{entry.many_prototype(name, w)};" for name in ("batch", "lanes") for w in (False, True)],
