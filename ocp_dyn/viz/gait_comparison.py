@@ -17,7 +17,7 @@ from ..gait.reference import GaitReference, gait_reference
 from .drawing import INK, across, figure, picture_format, save
 from .gait_curves import HIPS, ROWS, TINTS, as_references, caption
 from .panels import dress
-from .print_layout import PrintLayout, finish_layout, reflow
+from .print_layout import MARGIN, PanelGrid, PrintLayout, finish_layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +29,8 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MOST = len(COLORS)
 """Largest number of walks in one figure."""
 
-PANEL_WIDTH, PANEL_HEIGHT, MARGIN = 3.35, 1.95, 0.43
-"""Size of a panel with its margins, and the margin left of all [inches]."""
+PANEL_WIDTH, PANEL_HEIGHT = 3.35, 1.95
+"""Size of a panel with its margins [inches]."""
 
 
 class _Walk(NamedTuple):
@@ -155,29 +155,16 @@ def _figure(
     offset: int = 0,
 ) -> Figure:
     picture_format(path)
-    rows = ROWS if quantities is None else some_of(quantities, ROWS, "quantities")
-    known = {name for walk in walks for name in walk.curves}
-    hip = next((name for name in HIPS if all(name in walk.curves for walk in walks)), HIPS[0])
-    hip = hip if hip in known else next((name for name in HIPS if name in known), HIPS[0])
-    panels = [[hip if name == HIPS[0] else name for name in ROWS[row]] for row in rows]
-    panels = [row for names in panels if (row := [name for name in names if name in known])]
-    if not panels:
-        raise ValueError(f"plot: none of the curves of {', '.join(rows)} is known of these walks")
-    width, height = PANEL_WIDTH, PANEL_HEIGHT
-    fitted = layout.abreast(MARGIN)
-    if fitted is not None:
-        most, width = fitted
-        height, panels = 0.58 + max(0.8, 0.6 * (width - 0.66)), reflow(panels, most)
-    lines = len(references) if layout.titled else 0
-    columns, foot, head = max(map(len, panels)), 0.42 + 0.19 * lines, 0.36
-    size = (columns * width + MARGIN, height * len(panels) + head + foot)
-    if fitted is not None and layout.width is not None:
-        size = (layout.width / layout.scale, size[1])
+    grid = PanelGrid.of(layout, PANEL_WIDTH, PANEL_HEIGHT)
+    rows = [*ROWS] if quantities is None else some_of(quantities, ROWS, "quantities")
+    panels = grid.arranged(_names_of_panels(walks, rows))
+    head, foot = 0.36, 0.42 + 0.19 * (len(references) if layout.titled else 0)
+    wide = grid.total or max(map(len, panels)) * grid.width + MARGIN
+    size = (wide, grid.height * len(panels) + head + foot)
     made = figure(*size)
     for i, row in enumerate(panels):
         for j, name in enumerate(row):
-            bottom = size[1] - head - height * (i + 1) + 0.42
-            box = ((0.66 + width * j) / size[0], bottom / size[1], (width - 0.66) / size[0], (height - 0.6) / size[1])
+            box = grid.box(size, j, size[1] - head - grid.height * (i + 1) + 0.42)
             below = "stride of the leg [%]" if i + 1 == len(panels) or j >= len(panels[i + 1]) else ""
             _panel(made.add_axes(box), name, walks, references, below, offset)
     _legend(made, walks, references, title if layout.titled else "", layout.titled, offset)
@@ -185,6 +172,18 @@ def _figure(
     across(made, "; ".join(dict.fromkeys(filter(None, (walk.mark for walk in walks)))))
     save(made, path, math=layout.style == "latex")
     return made
+
+
+def _names_of_panels(walks: Sequence[_Walk], rows: Sequence[str]) -> list[list[str]]:
+    """Names of the curves of some rows that at least one walk has, with the hip angle that most of them have."""
+    known = {name for walk in walks for name in walk.curves}
+    hips = [name for name in HIPS if all(name in walk.curves for walk in walks)]
+    hip = next((name for name in (*hips, *HIPS) if name in known), HIPS[0])
+    named = [[hip if name == HIPS[0] else name for name in ROWS[row]] for row in rows]
+    panels = [row for names in named if (row := [name for name in names if name in known])]
+    if not panels:
+        raise ValueError(f"plot: none of the curves of {', '.join(rows)} is known of these walks")
+    return panels
 
 
 def _panel(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ from ..gait.bodies import Side, side_words, sides
 from ..gait.joint_angles import gait_coordinates
 from ..gait.unrolled import MotionLike, Stretch, check_motion, climb_words, foot_forces, touch_down, unroll
 from .drawing import COLORS, FAINT, INK, SHADE, across, figure, legend, picture_format, save
-from .print_layout import PrintLayout, finish_layout, reflow
+from .print_layout import MARGIN, PanelGrid, PrintLayout, finish_layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -223,41 +224,22 @@ def page(
     note: a line of text at the bottom.
     """
     picture_format(path)
-    layout, fitted = chart.layout, chart.layout.abreast(0.43)
-    if fitted is not None:
-        most, width = fitted
-        height = 0.58 + max(0.8, 0.6 * (width - 0.66))
-        sections = [section._replace(rows=reflow(section.rows, most)) for section in sections]
+    layout, grid = chart.layout, PanelGrid.of(chart.layout, width, height)
+    sections = [section._replace(rows=grid.arranged(section.rows)) for section in sections]
     rows = [row for section in sections for row in section.rows]
     behind = checked_bands(bands, (panel.title for row in rows for panel in row))
     if behind and not chart.cycle:
         raise ValueError("bands are over the gait cycle, and this motion is not periodic: leave them out")
-    columns, head, foot = max(len(row) for row in rows), 0.32, 0.42 + (0.2 if note else 0.0)
+    head, foot = 0.32, 0.42 + (0.2 if note else 0.0)
     headings = HEADING * sum(bool(section.heading) for section in sections)
     title = chart.title if layout.titled else ""
-    size = (max(width * columns + 0.43, 0.078 * len(title) + 3.6), height * len(rows) + headings + head + foot)
-    if fitted is not None and layout.width is not None:
-        size = (layout.width / layout.scale, size[1])
+    wide = grid.total or max(grid.width * max(map(len, rows)) + MARGIN, 0.078 * len(title) + 3.6)
+    size = (wide, grid.height * len(rows) + headings + head + foot)
     made = figure(*size)
-    left, gap = 0.7 / size[0], 0.66 / size[0]
-    inner = (width - 0.66) / size[0]
-    top = head
+    top = size[1] - head
     for section in sections:
-        if section.heading:
-            y = 1 - (top + 0.22) / size[1]
-            made.text(0.2 / size[0], y, section.heading, fontsize=9.5, color=INK, va="center", weight="bold")
-            top += HEADING
-        for i, row in enumerate(section.rows):
-            top += height
-            for j, panel in enumerate(row):
-                bottom = 1 - (top - 0.12) / size[1]
-                axes = made.add_axes((left + j * (inner + gap), bottom, inner, (height - 0.58) / size[1]))
-                panel.paint(axes, chart)
-                if panel.title in behind:
-                    _band(axes, chart, behind[panel.title])
-                below = len(section.rows) > i + 1 and len(section.rows[i + 1]) > j
-                label = chart.label if section is sections[-1] else " "
-                _dress(axes, chart, panel, "" if below else label)
+        label = chart.label if section is sections[-1] else " "
+        top = _draw_section(made, chart, section, behind, grid, label, top)
     headline(made, title, chart.words, 1 - 0.24 / size[1], bool(chart.double_support))
     if note:
         made.text(0.2 / size[0], 0.13 / size[1], note, fontsize=7.5, color=INK, va="center")
@@ -265,6 +247,27 @@ def page(
     across(made, mark_of(chart.motion))
     save(made, path, math=layout.style == "latex")
     return made
+
+
+def _draw_section(
+    made: Any, chart: Chart, section: Section, bands: Mapping[str, Band], grid: PanelGrid, label: str, top: float
+) -> float:
+    """Draws the heading and the panels of a section below `top`, and returns their lower end [inches]; label: of the
+    abscissas at the bottom."""
+    size = made.get_size_inches()
+    if section.heading:
+        y = (top - 0.22) / size[1]
+        made.text(0.2 / size[0], y, section.heading, fontsize=9.5, color=INK, va="center", weight="bold")
+        top -= HEADING
+    for row, next_row in zip_longest(section.rows, section.rows[1:], fillvalue=()):
+        top -= grid.height
+        for j, panel in enumerate(row):
+            axes = made.add_axes(grid.box(size, j, top + 0.12))
+            panel.paint(axes, chart)
+            if panel.title in bands:
+                _band(axes, chart, bands[panel.title])
+            _dress(axes, chart, panel, "" if j < len(next_row) else label)
+    return top
 
 
 def _band(axes: Axes, chart: Chart, band: Band) -> None:

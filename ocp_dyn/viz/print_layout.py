@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._base.checks import choice, positive
 
@@ -21,6 +21,9 @@ SMALL = 0.85
 
 PAPER_WIDTH = 7.0
 """Width of a figure of a paper [inches] if none is given: that of a page with two columns."""
+
+MARGIN, LABELS = 0.43, 0.66
+"""Margin left of all panels, and width of the ordinate's labels of one [inches]."""
 
 NARROWEST = 1.75
 """Smallest width of a panel with its margins [inches], in the type of the screen."""
@@ -60,14 +63,34 @@ class PrintLayout:
         """Whether the figure has a title."""
         return self.style == "screen" and (self.width is None or self.width >= PAPER_WIDTH)
 
-    def abreast(self, margin: float) -> tuple[int, float] | None:
-        """Number of panels in a row, and the width of each with its margins [inches of the screen]; None for the
-        layout of the screen. margin: left of all panels."""
-        if self.width is None:
-            return None
-        room = self.width / self.scale - margin
-        count = max(1, int(room / NARROWEST))
-        return count, room / count
+
+class PanelGrid(NamedTuple):
+    """Size of a panel with its margins, and the width of the figure if the layout gives it [inches of the screen];
+    most: number of panels in a row, None for any."""
+
+    width: float
+    height: float
+    total: float | None = None
+    most: int | None = None
+
+    @staticmethod
+    def of(layout: PrintLayout, width: float, height: float) -> PanelGrid:
+        """The grid of a layout; width, height: of a panel on the screen."""
+        if layout.width is None:
+            return PanelGrid(width, height)
+        total = layout.width / layout.scale
+        most = max(1, int((total - MARGIN) / NARROWEST))
+        width = (total - MARGIN) / most
+        return PanelGrid(width, 0.58 + max(0.8, 0.6 * (width - LABELS)), total, most)
+
+    def arranged(self, rows: Sequence[Sequence[P]]) -> list[list[P]]:
+        """The panels in rows that fit."""
+        return [list(row) for row in rows] if self.most is None else reflow(rows, self.most)
+
+    def box(self, size: tuple[float, float], column: int, bottom: float) -> tuple[float, float, float, float]:
+        """The axes of a panel in a figure of this size, in fractions of it; bottom: height of the abscissa."""
+        left = LABELS + 0.04 + column * self.width
+        return left / size[0], bottom / size[1], (self.width - LABELS) / size[0], (self.height - 0.58) / size[1]
 
 
 def reflow(rows: Sequence[Sequence[P]], most: int) -> list[list[P]]:
