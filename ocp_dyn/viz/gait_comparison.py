@@ -158,7 +158,7 @@ def _figure(
     grid = PanelGrid.of(layout, PANEL_WIDTH, PANEL_HEIGHT)
     rows = [*ROWS] if quantities is None else some_of(quantities, ROWS, "quantities")
     panels = grid.arranged(_names_of_panels(walks, rows))
-    head, foot = 0.36, 0.42 + 0.19 * (len(references) if layout.titled else 0)
+    head, foot = 0.36, 0.1 + 0.19 * (len(references) if layout.titled else 0)
     wide = grid.total or max(map(len, panels)) * grid.width + MARGIN
     size = (wide, grid.height * len(panels) + head + foot)
     made = figure(*size)
