@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from casadi import DM
@@ -21,9 +21,6 @@ from .events import Events, events_from_forces
 from .fitting.placed import Placed
 from .motion import FittedMotion
 from .recording import Recording
-
-if TYPE_CHECKING:
-    from .moments import NetMoments
 
 ANGLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"}
 MOMENTS = {"hip": "hip extension moment", "knee": "knee extension moment", "ankle": "ankle plantar flexion moment"}
@@ -53,9 +50,11 @@ class _Stride:
         return [100 * (t - self.begin) / (self.end - self.begin) for t in instants if self.begin < t < self.end]
 
 
-def measured_gait(found: NetMoments, side: str, events: Events | None, foot: str) -> Gait:
-    """The gait of `NetMoments.gait`."""
-    motion, model, forces = found.motion, found.motion.model, found.forces
+def measured_gait(
+    motion: FittedMotion, tau: Array, forces: Recording | None, side: str, events: Events | None, foot: str
+) -> Gait:
+    """Curves of a motion with net moments tau (N, nv); see `NetMoments.gait`."""
+    model = motion.model
     assert motion.qd is not None
     joints = gait_coordinates(model)
     if not joints:
@@ -71,8 +70,8 @@ def measured_gait(found: NetMoments, side: str, events: Events | None, foot: str
     stride = _stride_of(motion, events, foot, side)
     mass = float(model.mass) or 1.0
     hip = next(c for c in joints["hip"] if c.side == side)
-    curves = _joint_curves(found, joints, stride, mass)
-    curves |= hip_curves(hip_planes(model, hip), stride.curve, motion.q, motion.qd, found.tau, mass)
+    curves = _joint_curves(motion, tau, joints, stride, mass)
+    curves |= hip_curves(hip_planes(model, hip), stride.curve, motion.q, motion.qd, tau, mass)
     curves |= {name: stride.curve(x) for name, x in _segments(motion, joints, side).items()}
     curves |= _mass_center(motion, stride)
     if forces is not None and foot in forces.names:
@@ -97,16 +96,16 @@ def _stride_of(motion: FittedMotion, events: Events, foot: str, side: str) -> _S
     )
 
 
-def _joint_curves(found: NetMoments, joints: Any, stride: _Stride, mass: float) -> dict[str, Array]:
+def _joint_curves(motion: FittedMotion, tau: Array, joints: Any, stride: _Stride, mass: float) -> dict[str, Array]:
     """Angles [degrees], moments [N m/kg] and powers [W/kg] of hip, knee and ankle in the sagittal plane."""
-    motion, curves = found.motion, dict[str, Array]()
+    curves: dict[str, Array] = {}
     assert motion.qd is not None
     for joint, angle in ANGLES.items():
         c = next(c for c in joints[joint] if c.side == stride.side)
-        tau = found.tau[:, c.qd_index]
+        own = tau[:, c.qd_index]
         curves[angle] = np.degrees(c.sign * stride.curve(motion.q[:, c.q_index]))
-        curves[MOMENTS[joint]] = -c.sign * stride.curve(tau) / mass
-        curves[f"{joint} power"] = stride.curve(tau * motion.qd[:, c.qd_index]) / mass
+        curves[MOMENTS[joint]] = -c.sign * stride.curve(own) / mass
+        curves[f"{joint} power"] = stride.curve(own * motion.qd[:, c.qd_index]) / mass
     return curves
 
 

@@ -73,7 +73,8 @@ class NetMoments:
         foot: its frame among the forces; default: that whose body is on that side. events: default: those of the
         forces. ValueError without a whole stride, or hips, knees and ankles.
         """
-        return measured_gait(self, checks.choice(side, ("left", "right"), "gait: side"), events, foot)
+        side = checks.choice(side, ("left", "right"), "gait: side")
+        return measured_gait(self.motion, self.tau, self.forces, side, events, foot)
 
 
 @named_arguments

@@ -620,7 +620,7 @@ def test_functions_that_cannot_stand_alone(tmp_path, make):
 
 
 def test_memory_is_refused_whatever_it_includes(monkeypatch):
-    room = importlib.import_module("ocp_dyn.codegen.c_export.foreign")
+    room = importlib.import_module("ocp_dyn.codegen.c_export.library")
     monkeypatch.setattr(room, "ALLOWED_INCLUDES", {"math.h", "stdio.h", "stdarg.h"})
     with pytest.raises(ValueError, match="a solver that allocates memory"):
         od.codegen.generate([ca.nlpsol("S", "sqpmethod", {"x": X, "f": ca.sumsqr(X - 1)}, QP)], "robot")

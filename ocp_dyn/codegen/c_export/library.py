@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,8 +18,10 @@ from ..text.names import check_prefix
 from . import estimates, manual, project, simulink, stack, text
 from . import external as casadi_external
 from .accuracy import single_errors
-from .foreign import generated_code, work_sizes
 from .options import ExportOptions
+
+ALLOWED_INCLUDES = frozenset({"math.h", "string.h"})
+"""Headers that generated code may include; others would bring memory allocation, threads, printing or a solver."""
 
 SELECTION = "TRUTH2("
 """A comparison of vectors, in the emitter's text."""
@@ -55,7 +58,7 @@ def texts(
     codes = _codes(interface, options, count)
     foreign = [entry for entry in interface if codes[entry.name] is None]
     _check_foreign(foreign, options)
-    generated = generated_code(foreign, prefix)
+    generated = _generated_code(foreign, prefix)
     files = {f"{prefix}.h": text.header(prefix, interface, options.dense, options.lanes)}
     files |= _sources(prefix, interface, codes, generated, options)
     facts = _facts(prefix, interface, codes, generated, options)
@@ -113,7 +116,7 @@ def _sources(
 ) -> dict[str, str]:
     """The C files. generated: code by CasADi's generator."""
     lanes, precision = options.lanes, options.precision
-    work = {e.name: work_sizes(generated, e) for e in interface if codes[e.name] is None}
+    work = {e.name: _work_sizes(generated, e) for e in interface if codes[e.name] is None}
     files = {f"{prefix}.c": text.wrapper(prefix, interface, work, lanes)}
     for entry in interface:
         made = codes[entry.name]
@@ -132,7 +135,7 @@ def _sources(
 def _facts(
     prefix: str, interface: Sequence[ExportedFunction], codes: Codes, generated: str, options: ExportOptions
 ) -> manual.Facts:
-    """What the manual tells of an export."""
+    """Properties of an export for its manual."""
     frames = stack.frames_of(generated)
     sizes = {entry.name: _stack(entry, codes[entry.name], generated, frames, options) for entry in interface}
     errors = single_errors([entry.source for entry in interface]) if options.single else {}
@@ -145,7 +148,7 @@ def _stack(
 ) -> stack.Stack:
     """Bounds of the stack memory of a function, and of its batches if there are several lanes."""
     if made is None:
-        return stack.Stack(*stack.of_casadi(entry, work_sizes(generated, entry), frames))
+        return stack.Stack(*stack.of_casadi(entry, _work_sizes(generated, entry), frames))
     batch = (0, 0)
     if options.lanes > 1 and not entry.derivative:
         in_lanes = emit(entry.source, "kernel", reciprocals=True)
@@ -178,3 +181,54 @@ def _around(
         ),
         "README.md": manual.readme(mark, interface, facts),
     }
+
+
+def _generated_code(interface: Sequence[ExportedFunction], prefix: str) -> str:
+    """The generated C code of functions, "" of none; ValueError names the function whose code is not self-contained."""
+    if not interface:
+        return ""
+    code = _generated([entry.relaid for entry in interface], prefix)
+    if _obstacle(code):
+        for entry in interface:  # one at a time, to name the function in the error
+            reason = _obstacle(_generated([entry.relaid], prefix))
+            if reason:
+                raise ValueError(
+                    f"{repr_in_message(entry.name)} cannot become self-contained C code: {reason}. Export functions of "
+                    "expressions; use the linear solvers 'ldl' or 'qr' and maps of the kind 'serial' in them, and no "
+                    "monitors"
+                )
+    return code
+
+
+def _generated(functions: Iterable[ca.Function], prefix: str) -> str:
+    generator = ca.CodeGenerator(f"{prefix}_casadi.c", {"prefix": f"{prefix}_casadi"})
+    for function in functions:
+        generator.add(function)
+    return str(generator.dump())
+
+
+def _obstacle(code: str) -> str | None:
+    """The reason why generated code is not self-contained, or None if it is."""
+    error = re.search(r"^\s*#error\s+(.*)", code, re.MULTILINE)
+    if error:
+        return error[1].strip().strip('"')
+    foreign = sorted(set(re.findall(r"^\s*#include\s+[<\"]([^>\"]+)", code, re.MULTILINE)) - ALLOWED_INCLUDES)
+    if foreign:
+        return f"its code includes {', '.join(foreign)}"
+    if "/* External functions */" in code:
+        return "it calls an external function"
+    if re.search(r"^#define casadi_\w+_checkout\b", code, re.MULTILINE):
+        return "it contains a solver that allocates memory"
+    return None
+
+
+def _work_sizes(code: str, entry: ExportedFunction) -> tuple[int, int, int, int]:
+    """Lengths of the work arrays of the generated function, which differ from `Function.sz_w`, the lengths inside
+    CasADi."""
+    found = re.search(rf"int {entry.internal}_work\(.*?\n}}", code, re.DOTALL)
+    sizes = [int(size) for size in re.findall(r"\*sz_\w+ = (\d+);", found[0])] if found else []
+    if len(sizes) != 4:
+        raise RuntimeError(
+            f"CasADi's code for {repr_in_message(entry.name)} states its work sizes in a way that export cannot read"
+        )
+    return sizes[0], sizes[1], sizes[2], sizes[3]
