@@ -68,7 +68,7 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     if Path(name).suffix.lower() == ".json":
         raise UsageError(f"{name}: a walk needs the URDF of the robot, not a model as JSON")
     if Path(name).suffix.lower() in BODIES:
-        if _is_planar(name):
+        if _by_muscles(name):
             return "muscle_walk", {"model": name}
         return "human_walk", {"subject": name, "feet": options.feet}
     feet = words(options.feet or "")
@@ -85,10 +85,12 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     return "robot_walk", {"robot": name, "left_foot": left, "right_foot": right}
 
 
-def _is_planar(file: str) -> bool:
-    """Whether the body of a file moves in a plane; not for a file with faults, which are told later."""
+def _by_muscles(file: str) -> bool:
+    """Whether the body of a file moves in a plane, with muscles, and has spheres of contact under its feet; not for a
+    file with faults, which are told later."""
     try:
         model = od.load(file)
+        planar = bool(model.floating_joints) and model.joints[1].nv < SPACE
+        return planar and bool(model.muscles) and bool(od.io.osim_spheres(file))
     except ModelError:
         return False
-    return bool(model.floating_joints) and model.joints[1].nv < SPACE

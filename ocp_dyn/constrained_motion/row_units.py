@@ -37,9 +37,11 @@ def units_of(members: Sequence[Constraint]) -> list[int]:
 
 def _known_units(member: Constraint) -> list[int | None] | None:
     if isinstance(member, Contact):
-        return [*[ANGULAR] * 3, *[LINEAR] * 3] if member.axes is None else [LINEAR] * len(member.rows)
+        turns = 0 if member.axes is not None else len(member.rows) // 2
+        return [*[ANGULAR] * turns, *[LINEAR] * (len(member.rows) - turns)]
     if isinstance(member, RollingContact):
-        return [*[LINEAR] * 3, *[ANGULAR] * (len(member.rows) - 3)]
+        sides = member.sides.shape[0]
+        return [*[LINEAR] * sides, *[ANGULAR] * (len(member.rows) - sides)]
     if isinstance(member, Loop):
         return [None if any(a[:3]) and any(a[3:]) else ANGULAR if any(a[:3]) else LINEAR for a in member.axes]
     return None

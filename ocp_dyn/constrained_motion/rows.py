@@ -95,17 +95,17 @@ def _(constraint: Contact, at: Motions) -> Expr:
     if constraint.axes is not None or constraint.reference is None:
         return sparse(constraint.axes) @ frame.p.d
     Q = frame.R @ sparse(np.reshape(constraint.reference[0], (3, 3))).T
-    return ca.vertcat(_vee_derivatives(Q, _turns(frame)), frame.p.d)
+    return _selected(constraint, _vee_derivatives(Q, _turns(frame)), frame.p.d)
 
 
 @force_derivatives.register
 def _(constraint: Contact, at: Motions, lam: Expr) -> Expr:
-    n, f = (DM(3, 1), sparse(constraint.axes).T @ lam) if constraint.axes is not None else split(lam, 3, 3)
+    n, f = split(constraint.all_rows(lam), 3, 3)
     return at.force_derivative(at.frame(constraint.body, constraint.point), at.constant(n), at.constant(f))
 
 
 def _selected(constraint: Contact, angular: Expr, linear: Expr) -> Expr:
-    return ca.vertcat(angular, linear) if constraint.axes is None else sparse(constraint.axes) @ linear
+    return constraint.selected(ca.vertcat(angular, linear))
 
 
 def _turns(frame: FrameMotion) -> Expr:
@@ -190,7 +190,7 @@ def _tilt(constraint: RollingContact, at: Motions, frame: FrameMotion) -> tuple[
 def _(constraint: RollingContact, at: Motions) -> Expr:
     frame = at.frame(constraint.body, constraint.center)
     rows = [_touching(constraint, frame.dw, frame.a)]
-    if constraint.axis is not None:
+    if constraint.turns:
         b, a, n = _tilt(constraint, at, frame)
         rows += [n.dot(frame.dw).d, (b.dot(frame.dw) + frame.w.cross(a).cross(n).dot(frame.w)).d]
     return ca.vertcat(*rows)
@@ -200,7 +200,7 @@ def _(constraint: RollingContact, at: Motions) -> Expr:
 def _(constraint: RollingContact, at: Motions) -> Expr:
     frame = at.frame(constraint.body, constraint.center)
     rows = [_touching(constraint, frame.w, frame.v)]
-    if constraint.axis is not None:
+    if constraint.turns:
         b, _, n = _tilt(constraint, at, frame)
         rows += [n.dot(frame.w).d, b.dot(frame.w).d]
     return ca.vertcat(*rows)
@@ -214,8 +214,8 @@ def _touching(constraint: RollingContact, angular: Dual, linear: Dual) -> Expr:
 @position_derivatives.register
 def _(constraint: RollingContact, at: Motions) -> Expr:
     frame = at.frame(constraint.body, constraint.center)
-    rows = [sparse(constraint.normal).T @ frame.p.d, DM(2, 2 * at.model.nv)]
-    if constraint.axis is not None:
+    rows = [sparse(constraint.normal).T @ frame.p.d, DM(constraint.sides.shape[0] - 1, 2 * at.model.nv)]
+    if constraint.turns:
         _, a, n = _tilt(constraint, at, frame)
         rows += [DM(1, 2 * at.model.nv), n.dot(a).d]
     return ca.vertcat(*rows)
@@ -225,9 +225,9 @@ def _(constraint: RollingContact, at: Motions) -> Expr:
 def _(constraint: RollingContact, at: Motions, lam: Expr) -> Expr:
     """The force at the point in contact, radius below the center: the couple -radius n x f at the center."""
     frame = at.frame(constraint.body, constraint.center)
-    f = constraint.sides.T @ lam[:3]
+    f = constraint.sides.T @ lam[: constraint.sides.shape[0]]
     couple = at.constant(constraint.radius * ca.cross(f, sparse(constraint.normal)))
-    if constraint.axis is not None:
+    if constraint.turns:
         b, _, n = _tilt(constraint, at, frame)
         couple = couple + Dual(n.value * lam[3] + b.value * lam[4], b.d * lam[4])
     return at.force_derivative(frame, couple, at.constant(f))

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._base.checks import named_arguments
+from .._base.checks import named_arguments, truth
 from .._base.types import Expr, Vector, finite_vector, repr_in_message, sequence, sparse, sparse_beside
 from ..dynamics.kinematics import (
     as_point,
@@ -35,6 +35,7 @@ class Contact(Constraint):
     axes: None, six rows [angular; linear] at the point; "xyz" or any subset, or a sequence of directions
     in the world (normalized): linear rows only. reference: pose (R, p) at which phi = 0; `at(model, q)`
     takes it from a configuration. phi: R R_ref' by the vee of its skew part [sine of the angle], then p - p_ref [m].
+    planar: of the six rows the three of a body that moves in the world's x-z plane: the angle about y, x and z.
 
     `G qd = d(phi)/dt` holds everywhere for linear rows, at phi = 0 for angular ones; gamma is minus the
     point's true acceleration at qdd = 0.
@@ -49,6 +50,7 @@ class Contact(Constraint):
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     axes: Any = None
     reference: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    planar: bool = False
 
     parameters = ("point",)
 
@@ -58,6 +60,8 @@ class Contact(Constraint):
         x, y, z = (float(c) for c in finite_vector(self.point, 3, "Contact point"))
         object.__setattr__(self, "point", (x, y, z))
         object.__setattr__(self, "axes", None if self.axes is None else _directions(self.axes))
+        if truth(self.planar, "Contact planar") and self.axes is not None:
+            raise ValueError("Contact planar holds a whole body in the x-z plane; for a point write axes='xz' alone")
         if self.reference is not None:
             if not isinstance(self.reference, (tuple, list)) or len(self.reference) != 2:
                 raise ValueError(
@@ -77,7 +81,8 @@ class Contact(Constraint):
     @property
     def rows(self) -> tuple[str, ...]:
         if self.axes is None:
-            return tuple(f"{self.name}.{kind}{k}" for kind in ("r", "t") for k in "xyz")
+            kinds = ("ry", "tx", "tz") if self.planar else ("rx", "ry", "rz", "tx", "ty", "tz")
+            return tuple(f"{self.name}.{kind}" for kind in kinds)
         return tuple(f"{self.name}.t{_direction_name(axis)}" for axis in self.axes)
 
     def with_parameter(self, kind: str, value: Any) -> Contact:
@@ -109,26 +114,33 @@ class Contact(Constraint):
     def position_from(self, model: Model, q: Expr, R_ref: Expr, p_ref: Expr) -> Expr:
         """phi against a reference pose that may be symbolic."""
         R, p = self._pose(model, q)
-        return self._select(ca.vertcat(vee(R @ R_ref.T), p - p_ref))
+        return self.selected(ca.vertcat(vee(R @ R_ref.T), p - p_ref))
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
-        return self._select(point_jacobian_6d(model, resolve(model, self.body), q, self.point))
+        return self.selected(point_jacobian_6d(model, resolve(model, self.body), q, self.point))
 
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
-        return -self._select(point_acceleration_6d(model, resolve(model, self.body), q, qd, point=self.point))
+        return -self.selected(point_acceleration_6d(model, resolve(model, self.body), q, qd, point=self.point))
 
     def magnitudes(self, model: Model, q: Expr) -> Expr:
         w, v = point_jacobian_magnitudes(model, self.body, q, self.point)
         if self.axes is None:
-            return ca.vertcat(*[w] * 3, *[v] * 3)
+            return ca.vertcat(w, v, v) if self.planar else ca.vertcat(*[w] * 3, *[v] * 3)
         return ca.vertcat(*[v] * len(self.axes))
 
     def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
         """The wrench on the body: {frame: [moment about the world origin; force]}, world axes."""
         p = self._pose(model, q)[1]
-        if self.axes is None:
-            return {self.name: wrench_at(p, lam)}
-        return {self.name: wrench_at(p, ca.vertcat(DM(3, 1), sparse(self.axes).T @ lam))}
+        return {self.name: wrench_at(p, self.all_rows(lam))}
+
+    def all_rows(self, rows: Expr) -> Expr:
+        """Values [angular; linear] (6) from those of the rows of this contact, zero where it has none."""
+        if self.axes is not None:
+            return ca.vertcat(type(rows)(3, 1), sparse(self.axes).T @ rows)
+        if not self.planar:
+            return rows
+        zero = type(rows)(1, 1)
+        return ca.vertcat(zero, rows[0], zero, rows[1], zero, rows[2])
 
     def _place(self) -> str:
         place = "(" + ", ".join(f"{float(x):.4g}" for x in self.point) + ") m"
@@ -138,8 +150,11 @@ class Contact(Constraint):
         R, p = pose(model, resolve(model, self.body), q)
         return R, p + R @ as_point(self.point)
 
-    def _select(self, x: Expr) -> Expr:
-        return x if self.axes is None else sparse(self.axes) @ x[3:, :]
+    def selected(self, x: Expr) -> Expr:
+        """The rows of this contact of [angular; linear] (6 x k)."""
+        if self.axes is not None:
+            return sparse(self.axes) @ x[3:, :]
+        return x[[1, 3, 5], :] if self.planar else x
 
 
 def wrench_at(p: Expr, w: Expr) -> Expr:

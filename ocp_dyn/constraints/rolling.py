@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
+from .._base.checks import truth
 from .._base.types import Expr, finite, finite_vector, repr_in_message, sparse
 from ..dynamics.kinematics import (
     as_point,
@@ -36,7 +37,8 @@ class RollingContact(Constraint):
 
     Rows: the material point in contact, at center - radius normal, does not move (three, along the normal and two
     directions across it): `v_c + radius normal x w = 0`; for a cylinder the body neither turns about the normal nor
-    tilts along its axis (two more). Rolling has no phi along the plane: those rows of phi are zero, and
+    tilts along its axis (two more). planar: for a body that moves in the world's x-z plane, the rows along the normal
+    and against the way alone. Rolling has no phi along the plane: those rows of phi are zero, and
     `G qd = d(phi)/dt` holds for the first row (height) and the last (tilt).
 
     >>> builder = od.ModelBuilder()
@@ -53,6 +55,7 @@ class RollingContact(Constraint):
     normal: Any = (0.0, 0.0, 1.0)
     axis: Any = None
     height: float = 0.0
+    planar: bool = False
 
     parameters = ("point", "radius")
 
@@ -65,6 +68,7 @@ class RollingContact(Constraint):
         object.__setattr__(self, "height", finite(self.height, "RollingContact height [m]"))
         if self.radius < 0:
             raise ValueError(f"RollingContact radius must not be negative [m], got {repr_in_message(self.radius)}")
+        truth(self.planar, "RollingContact planar")
         center = finite_vector(self.center, 3, "RollingContact center")
         object.__setattr__(self, "center", tuple(map(float, center)))
         object.__setattr__(self, "normal", unit_axis(self.normal, "RollingContact normal"))
@@ -77,7 +81,8 @@ class RollingContact(Constraint):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        kinds = ("normal", "side1", "side2") + (("spin", "tilt") if self.axis is not None else ())
+        kinds = ("normal", "side2") if self.planar else ("normal", "side1", "side2")
+        kinds += ("spin", "tilt") if self.turns else ()
         return tuple(f"{self.name}.{kind}" for kind in kinds)
 
     def with_parameter(self, kind: str, value: Any) -> RollingContact:
@@ -85,17 +90,17 @@ class RollingContact(Constraint):
         return replace_fields(self, **{"center" if kind == "point" else kind: value})
 
     def position(self, model: Model, q: Expr) -> Expr:
-        """(n . c - radius - height, 0, 0) and, for a cylinder, (0, n . a)."""
+        """(n . c - radius - height, 0, 0) and, for a cylinder, (0, n . a); planar, (n . c - radius - height, 0)."""
         R, p = pose(model, resolve(model, self.body), q)
         n = sparse(self.normal)
         gap = ca.dot(n, p + R @ as_point(self.center)) - self.radius - self.height
-        tilt = [] if self.axis is None else [DM(1, 1), ca.dot(n, R @ sparse(self.axis))]
-        return ca.vertcat(gap, DM(2, 1), *tilt)
+        tilt = [DM(1, 1), ca.dot(n, R @ sparse(self.axis))] if self.turns else []
+        return ca.vertcat(gap, DM(len(self.rows) - 1 - len(tilt), 1), *tilt)
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
         Jw, Jc = halves(point_jacobian_6d(model, resolve(model, self.body), q, self.center))
         rows = [self.sides @ (Jc + self.radius * skew(sparse(self.normal)) @ Jw)]
-        if self.axis is not None:
+        if self.turns:
             rows += [sparse(self.normal).T @ Jw, self._tilt(model, q)[0].T @ Jw]
         return ca.vertcat(*rows)
 
@@ -103,7 +108,7 @@ class RollingContact(Constraint):
         frame, n = resolve(model, self.body), sparse(self.normal)
         dw, ac = halves(point_acceleration_6d(model, frame, q, qd, point=self.center))
         rows = [self.sides @ (ac + self.radius * ca.cross(n, dw))]
-        if self.axis is not None:
+        if self.turns:
             w = halves(point_velocity_6d(model, frame, q, qd))[0]
             b, a = self._tilt(model, q)
             rows += [ca.dot(n, dw), ca.dot(b, dw) + ca.dot(ca.cross(ca.cross(w, a), n), w)]
@@ -111,22 +116,29 @@ class RollingContact(Constraint):
 
     def magnitudes(self, model: Model, q: Expr) -> Expr:
         w, v = point_jacobian_magnitudes(model, self.body, q, self.center)
-        turns = [] if self.axis is None else [w, w]
-        return ca.vertcat(*[v + self.radius * w] * 3, *turns)
+        turns = [w, w] if self.turns else []
+        return ca.vertcat(*[v + self.radius * w] * self.sides.shape[0], *turns)
 
     def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
         """The wrench on the body: {frame: [moment about the world origin; force]}, world axes."""
         R, p = pose(model, resolve(model, self.body), q)
         n = sparse(self.normal)
-        couple = DM(3, 1) if self.axis is None else n * lam[3] + self._tilt(model, q)[0] * lam[4]
-        force = self.sides.T @ lam[:3]
+        couple = n * lam[3] + self._tilt(model, q)[0] * lam[4] if self.turns else DM(3, 1)
+        force = self.sides.T @ lam[: self.sides.shape[0]]
         touch = p + R @ as_point(self.center) - self.radius * n
         return {self.name: wrench_at(touch, ca.vertcat(couple, force))}
 
     @property
+    def turns(self) -> bool:
+        """Whether there are rows of a cylinder's turn about the normal and of its tilt."""
+        return self.axis is not None and not self.planar
+
+    @property
     def sides(self) -> DM:
-        """Rows: the normal and two directions across it."""
+        """Rows: the normal and two directions across it; planar, the normal and the one in the x-z plane."""
         n = np.array(self.normal)
+        if self.planar:
+            return sparse(np.vstack([n, np.cross(n, (0.0, 1.0, 0.0))]))
         side = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
         side /= np.linalg.norm(side)
         return sparse(np.vstack([n, side, np.cross(n, side)]))

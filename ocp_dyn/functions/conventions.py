@@ -158,7 +158,8 @@ def force_text(constraint: Constraint) -> str:
     if isinstance(constraint, Contact):
         at = f"at the point ({_list(constraint.point)}) m of the frame"
         if constraint.axes is None:
-            return f"couple x, y, z [N m], then force x, y, z [N], {at}; world axes; they act on the robot"
+            couple, force = ("y", "x, z") if constraint.planar else ("x, y, z", "x, y, z")
+            return f"couple {couple} [N m], then force {force} [N], {at}; world axes; they act on the robot"
         axes = "; ".join(f"({_list(axis)})" for axis in constraint.axes)
         return f"force [N] {at} along each of {axes}, in world axes; it acts on the robot"
     if isinstance(constraint, Loop):
@@ -168,7 +169,7 @@ def force_text(constraint: Constraint) -> str:
         rolling = (
             f"force [N] at the point in contact along the plane's normal {n} and across it along {'; '.join(sides)}"
         )
-        spin = "; then couples [N m] about the normal and against tilting" if constraint.axis is not None else ""
+        spin = "; then couples [N m] about the normal and against tilting" if constraint.turns else ""
         return f"{rolling}, in world axes{spin}; {'they act' if spin else 'it acts'} on the robot"
     if isinstance(constraint, JointCoupling):
         factor = f"{-constraint.ratio:.6g}{'' if constraint.function is None else ' df/dq of it'}"

@@ -80,7 +80,9 @@ def _body(stride: Stride) -> dict[str, Array]:
     model, lean = stride.model, stride.lean
     hip, knee = stride.body("hip"), stride.body("knee")
     pelvis = model.body_names[model.parent[model.body_names.index(hip) + 1] - 1]
-    found = segment_angles(stride.frame(pelvis)[0], stride.frame(_trunk(stride, pelvis))[0], stride.out)
+    found = segment_angles(
+        _forward_left_up(stride, pelvis), _forward_left_up(stride, _trunk(stride, pelvis)), stride.out
+    )
     line = stride.frame(knee)[1] - stride.frame(hip)[1]
     thigh = np.arctan2(line[:, 0], -line[:, 2])
     found |= {
@@ -93,6 +95,13 @@ def _body(stride: Stride) -> dict[str, Array]:
     if heel in model.frame_names:
         found["foot pitch"] = np.arcsin(np.clip(stride.frame(heel)[0][:, 2, 0], -1, 1))
     return {name: np.degrees(x) for name, x in found.items()}
+
+
+def _forward_left_up(stride: Stride, name: str) -> Array:
+    """Rotations (101, 3, 3) of the axes of a frame that point forward, left and up in the neutral posture; its own, if
+    none do nearly."""
+    R, near = stride.frame(name)[0], np.round(stride.upright(name)[0])
+    return R @ near.T if np.array_equal(near @ near.T, np.eye(3)) else R
 
 
 def _trunk(stride: Stride, pelvis: str) -> str:

@@ -26,7 +26,7 @@ LEVEL_COSINE = 0.99
 """Least cosine of the angle between the normals of these contacts."""
 
 RANKS = {6: 0, 5: 1}
-"""Contacts by their numbers of rows, those that fix the direction of a foot first: flat soles, edges, then points."""
+"""Contacts by their numbers of rows in space, those that fix the direction of a foot first: flat soles, edges, then points."""
 
 
 class Touch(NamedTuple):
@@ -135,7 +135,8 @@ def _touch(model: Model, X0: Sequence[Any], contact: Any, image: Any) -> Touch:
         body, places = image.partners[body], [image.point(body, place)[1] for place in places]
         frame = image.frame(contact.name)
     p, x, z = (np.array(DM(X0[body].point(DM(place))).full()).ravel() for place in places)
-    return Touch(frame.name, body, p, x - p, z - p, RANKS.get(len(contact.rows), 2))
+    rows = len(contact.rows) + (3 if getattr(contact, "planar", False) else 0)
+    return Touch(frame.name, body, p, x - p, z - p, RANKS.get(rows, 2))
 
 
 def _root(model: Model, touch: Touch, touches: Iterable[Touch]) -> int:

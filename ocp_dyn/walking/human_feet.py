@@ -47,21 +47,24 @@ class Feet(NamedTuple):
     toes: Foothold
 
 
-def human_feet(model: Model, size: HumanDimensions, side: str, rounded: bool = False, **place: Any) -> Feet:
+def human_feet(
+    model: Model, size: HumanDimensions, side: str, rounded: bool = False, planar: bool = False, **place: Any
+) -> Feet:
     """A foot flat on the ground from heel to pivot, its round heel, and the edge at the pivot; one place for the three.
 
     If the foot has toes it is flat up to their joint, and the round sole of the toes takes the place of the edge.
-    rounded: so does the round front of a rigid foot, which begins at the ball: as if the toes could not bend.
+    rounded: so does the round front of a rigid foot, which begins at the ball: as if the toes could not bend. planar:
+    the body moves in the x-z plane.
     """
     with_toes = f"toes_{side}" in model.joint_names
     rear, width = HEEL * size.foot_length, size.sole_half_breadth
     front = size.heel + size.ball if with_toes or rounded else PIVOT * size.foot_length
     radius = HEEL_RADIUS * size.foot_length
     heel = f"heel_{side}"  # names, so that the problem fits another model that has these frames
-    sole = Contact(heel, point=((rear + front) / 2, 0, 0))
+    sole = Contact(heel, point=((rear + front) / 2, 0, 0), planar=planar)
     flat = Foothold(sole, half_length=(front - rear) / 2, half_width=width, **place)
-    round_heel = RollingContact(heel, radius, center=(rear, 0, radius), axis=(0, 1, 0))
+    round_heel = RollingContact(heel, radius, center=(rear, 0, radius), axis=(0, 1, 0), planar=planar)
     radius = TOE_RADIUS * size.foot_length if with_toes or rounded else 0.0
     frame, ahead = (f"toe_{side}", size.ball - size.toe) if with_toes else (heel, front)
-    toes = RollingContact(frame, radius, center=(ahead, 0, radius), axis=(0, 1, 0))
+    toes = RollingContact(frame, radius, center=(ahead, 0, radius), axis=(0, 1, 0), planar=planar)
     return Feet(flat, *(Foothold(edge, half_width=width, of=flat) for edge in (round_heel, toes)))

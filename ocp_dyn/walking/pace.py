@@ -13,7 +13,7 @@ from casadi import vertcat
 
 from .._base.checks import named_arguments, within
 from ..ocp import Boundary, Continuous, Foothold, Instant, Path, Periodic, Phase
-from .human_feet import TOE_OUT, Feet
+from .human_feet import Feet
 from .person import Person, Side
 from .steps import BACKWARD, FORWARD, REVERSED, middle_time, sides, step_phases
 
@@ -93,7 +93,7 @@ class Pace(NamedTuple):
             along = math.sin if axis else math.cos
             place, place_off = (
                 instant.places[f][axis] - (along(f_yaw) * f.offset(person.model)[0] if f.of else 0.0)
-                for f, f_yaw in ((on, TOE_OUT * out), (off, -TOE_OUT * out))
+                for f, f_yaw in ((on, person.toe_out * out), (off, -person.toe_out * out))
                 if isinstance(f, Foothold)
             )
             return place - place_off
@@ -102,7 +102,9 @@ class Pace(NamedTuple):
         rows = []
         if count > 1 and self.each is not None and self.each[0] < self.each[1]:
             rows.append(Path(lambda instant: way * gap(instant, 0), *self.each, where="interval"))
-        if count % 2 == 0 and 2 <= k < count and self.width[0] < self.width[1]:  # the first foot's y is fixed
+        if (
+            count % 2 == 0 and 2 <= k < count and self.width[0] < self.width[1] and not person.planar
+        ):  # the first foot's y is fixed
             rows.append(Path(lambda instant: out * gap(instant, 1), *self.width, where="interval"))
         return replace(phase, path=(*phase.path, *rows))
 
@@ -136,6 +138,10 @@ def pace(person: Person, speed: float, length: Any = None, width: Any = None, ti
     within(speed, 0.5, 2.2, "speed must lie between 0.5 and 2.2 m/s for a walk that rolls over its feet")
     wide = 0.04, 0.4
     if width is not None:
+        if person.planar:
+            raise ValueError(
+                f"step_width: {person.model.name!r} moves in a plane, its feet stay where they are: leave it out"
+            )
         low, high = _bounds(width, "step_width", 0.0, 0.5)
         wide = low + person.spread, high + person.spread
     each = times = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from casadi import vertcat
+from casadi import DM, vertcat
 
 from .._base.checks import choice, name_among, named_arguments, truth
 from ..dynamics.kinematics import point_position
@@ -22,6 +23,7 @@ from .alterations import Joints, Sex
 from .effort.effort_costs import human_effort
 from .effort.fitted_effort import fitted_effort
 from .human_feet import HEEL, PIVOT, TOE_OUT, Feet, human_feet
+from .robots import moves_in_plane
 
 Side = Literal["l", "r"]
 
@@ -73,13 +75,26 @@ class Person:
     def feet(self, side: Side, **place: Any) -> Feet:
         """The footholds of one foot at one place: `x`, `y`, `yaw` and `plane` as in `ocp.Foothold`."""
         choice(side, SIDES, "side")
-        return human_feet(self.model, self.size, side, self.rounded, **place)
+        if self.planar:
+            y = float(point_position(self.model, f"heel_{side}", DM(self.model.neutral()))[1])
+            place |= {"y": y, "yaw": 0.0}
+        return human_feet(self.model, self.size, side, self.rounded, self.planar, **place)
 
     def feet_at(self, side: Side, x: Any, y: Any, heading: float = 0.0, **place: Any) -> Feet:
         """The footholds of a foot that points outwards from a heading [rad], its middle at x, y [m]: numbers or (lower,
         upper). place: `plane` as in `ocp.Foothold`."""
         choice(side, SIDES, "side")
-        return self.feet(side, x=x, y=y, yaw=heading + (TOE_OUT if side == "l" else -TOE_OUT), **place)
+        return self.feet(side, x=x, y=y, yaw=heading + (self.toe_out if side == "l" else -self.toe_out), **place)
+
+    @cached_property
+    def planar(self) -> bool:
+        """Whether the body moves in the world's x-z plane."""
+        return moves_in_plane(self.model, FRAMES[:2])
+
+    @property
+    def toe_out(self) -> float:
+        """Angle of the feet outwards [rad]."""
+        return 0.0 if self.planar else TOE_OUT
 
     @property
     def pivot(self) -> float:
@@ -95,7 +110,7 @@ class Person:
     @property
     def spread(self) -> float:
         """Width by which the middles of both soles are wider apart than the heels, because feet point outwards [m]."""
-        return 2 * self.sole_middle * math.sin(TOE_OUT)
+        return 2 * self.sole_middle * math.sin(self.toe_out)
 
     def sole_points(self, side: Side) -> list[tuple[str, tuple[float, float, float]]]:
         """The corners of a sole from the point where the round heel begins to the pivot.

@@ -13,6 +13,7 @@ from casadi import DM
 
 from .._base.checks import listed_names, named_arguments, within
 from .._base.types import ModelError, repr_in_message
+from ..constraints import Contact
 from ..dynamics.kinematics import point_position, pose
 from ..io import load_urdf
 from ..joints import FloatingBase
@@ -102,6 +103,17 @@ def check_sides(left: str, right: str) -> None:
             f"feet must be named left first, then right, got {left!r} and {right!r}, whose names tell the opposite: "
             "swap them. The robot faces the side to which its left foot is left; backward=True walks backwards"
         )
+
+
+def moves_in_plane(model: Model, frames: Sequence[str]) -> bool:
+    """Whether no joint moves these frames out of the world's x-z plane."""
+    q = DM(model.random_q(np.random.default_rng(0)))
+    J = [np.array(DM(Contact(frame).jacobian(model, q)).full())[[0, 2, 4]] for frame in frames]
+    return float(np.abs(J).max()) < FLAT
+
+
+FLAT = 1e-9
+"""Motion out of a plane [rad/rad, m/rad] that is rounding."""
 
 
 def massless_joints(model: Model) -> list[str]:

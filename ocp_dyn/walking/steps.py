@@ -124,7 +124,7 @@ def stand_phase(
     path = human_contact()
     if stand.swing is not None:
         clear = Clearance(person.sole_points(swinging), CLEARANCE, part=stand.swing)
-        path = (*path, clear, person.separation(facing=facing))
+        path = (*path, clear, *([] if person.planar else [person.separation(facing=facing)]))
     return Phase(name or stand.name, intervals, duration, stand.footholds, path, costs, person.loops)
 
 

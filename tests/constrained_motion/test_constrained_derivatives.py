@@ -49,6 +49,8 @@ KINDS = {
     "loop_oblique_sliding": lambda rng: loop(rng, OBLIQUE, sliding=True),
     "sphere": lambda rng: od.RollingContact("b3", 0.3, (0.1, 0.2, 0.1), (0.1, 0.2, 0.9)),
     "cylinder": lambda rng: od.RollingContact("b3", 0.3, (0.1, 0.2, 0.1), (0.1, 0.2, 0.9), axis=(0.3, 1, 0.2)),
+    "planar sole": lambda rng: od.Contact("b3", (0.1, 0.2, -0.3), reference=pose(rng), planar=True),
+    "planar edge": lambda rng: od.RollingContact("b3", 0.3, (0.1, 0, 0.1), (0.1, 0, 0.9), axis="y", planar=True),
     "custom": lambda rng: od.CustomConstraint(lambda q: ca.vertcat(ca.sin(q[0]) * q[1], q[2] + q[1] ** 3), 2),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)

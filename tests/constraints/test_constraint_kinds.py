@@ -105,6 +105,8 @@ def test_wrenches_are_the_forces_on_the_bodies(rng, key):
         od.Contact("b2", point=(0.1, 0.2, 0.3)),
         od.Baumgarte(od.Contact("b3", axes="zx"), 0.1),
         od.RollingContact("b1", 0.3, (0.1, 0, 0), axis="y"),
+        od.Contact("b4", point=(0.1, 0.2, 0.3), planar=True),
+        od.RollingContact("b2", 0.3, (0.1, 0, 0), (0.6, 0, 0.8), axis="y", planar=True),
     )
     G = od.constraint_jacobian(model, constraints, DM(s.q))
     lam = DM(rng.normal(size=G.shape[0]))
@@ -337,6 +339,25 @@ def test_rolling(rng, axis, normal):
     n = np.array(foot.normal)
     touching = np.array(foot.center) - R.T @ (0.05 * n)
     close(od.point_velocity(model, "foot", DM(s.q), DM(rolling), touching), np.zeros(3))
+
+
+def test_planar_contacts_have_the_rows_of_the_plane(rng):
+    """Those of the contacts in space, by name; on a slope along x the second row of an edge leads up the plane."""
+    model, reference = roller(od.FloatingBase()), (random_rotation(rng), rng.normal(size=3))
+    s, n = State.of(model, rng), (0.6, 0.0, 0.8)
+    for kept, flat, space in (
+        ([1, 3, 5], *(od.Contact("foot", (0.1, 0.2, 0.3), None, reference, planar) for planar in (True, False))),
+        ([0, 2], *(od.RollingContact("foot", 0.1, (0.1, 0, 0), axis="y", planar=planar) for planar in (True, False))),
+    ):
+        assert flat.rows == tuple(space.rows[k] for k in kept)
+        for of in (od.constraint_jacobian, od.constraint_position, od.constraint_velocity, od.constraint_hessian):
+            rates = (DM(s.qd),) if of in (od.constraint_velocity, od.constraint_hessian) else ()
+            close(of(model, flat, DM(s.q), *rates), of(model, space, DM(s.q), *rates)[kept, :])
+    edge = od.RollingContact("foot", 0.0, (0.1, 0, 0), n, axis="y", planar=True)
+    way = DM([n, (-0.8, 0.0, 0.6)]) @ od.point_velocity(model, "foot", DM(s.q), DM(s.qd), edge.center)
+    close(od.constraint_velocity(model, edge, DM(s.q), DM(s.qd)), way)
+    with pytest.raises(ValueError, match="write axes='xz' alone"):
+        od.Contact("foot", axes="xz", planar=True)
 
 
 def test_a_sphere_rolls_down_a_slope():

@@ -202,20 +202,37 @@ def test_the_command_takes_the_file(load, tmp_path, capsys, options, message):
     assert not (tmp_path / "walk").exists()
 
 
-def test_a_planar_body_walks_by_its_muscles(load, tmp_path, capsys):
+def test_a_planar_body_walks_by_torques(load):
+    """A coarse grid: in the plane, on three rows of a flat foot and two of an edge; the report's angles are those of
+    the plane, though the trunk's own axes are not forward, left and up."""
+    walker = od.walking.loaded_person(load(subject()))
+    assert walker.planar
+    problem = od.walking.human_walk(walker, 1.2, intervals=GRID)
+    assert [len(contact.rows) for contact in (held.contact for held in problem.phases[1].footholds)] == [3, 2]
+    assert not problem.check()
+    walk = problem.solve(progress=False)
+    assert walk.converged
+    numbers = walk.gait().numbers()
+    assert 0.4 < walk.step_length < 0.95
+    assert 30.0 < walk.gait()["knee flexion"].max() < 90.0
+    for still in ("pelvis_obliquity_range_deg", "pelvis_rotation_range_deg", "trunk_lean_range_deg"):
+        assert numbers[still] == pytest.approx(0.0, abs=1e-9)
+    wrench = walk.phases[2].wrenches["heel_r"]
+    assert wrench[:, [0, 2, 4]] == pytest.approx(0.0)  # nothing out of the plane
+    assert (np.abs(wrench[:, 1]) < wrench[:, 5] * problem.phases[2].footholds[0].half_length).all()
+    with pytest.raises(ValueError, match="step_width: 'subject' moves in a plane"):
+        od.walking.human_walk(walker, step_width=0.1)
+
+
+def test_the_command_chooses_torques_or_muscles(load, tmp_path, capsys):
     load(subject())
-    with pytest.raises(SystemExit) as end:
-        main(["walk", str(tmp_path / "subject.osim"), "--out", str(tmp_path / "walk")])
-    assert end.value.code == 2
-    assert "has no muscles: take one from a file that has some" in capsys.readouterr().err
-    assert main(["walk", str(tmp_path / "subject.osim"), "--load", "8"]) == 2
-    assert "here walks a planar body with muscles" in capsys.readouterr().err
+    assert main(["walk", str(tmp_path / "subject.osim"), "--weaken", "soleus_r=0.4"]) == 2
+    assert "here walks a human" in capsys.readouterr().err
 
 
-def test_what_does_not_walk_is_told(load):
-    model = load(subject())
-    with pytest.raises(od.ModelError, match=r"is planar: its root 'ground_pelvis' has the 3 coordinates tilt, tx, ty"):
-        od.walking.loaded_person(model)
+def test_what_does_not_walk_is_told(load, tmp_path):
+    with pytest.raises(od.ModelError, match=r"root 'ground_pelvis' has the 3 coordinates tilt, tx, ty, which is"):
+        od.walking.loaded_person(od.load(load(subject()) and tmp_path / "subject.osim", up="y"))
     person, model = od.walking.loaded_person, load(subject(planar=False))
     with pytest.raises(KeyError, match="calcn_r"):
         person(model, feet=("calcn_l", "calc_r"))

@@ -68,11 +68,11 @@ def fixed_rows(contact: Constraint) -> Indices:
     """Indices of the rows of a contact that a shift along the ground does not change, height and tilt; for other
     constraints, of all rows."""
     if isinstance(contact, RollingContact):
-        return np.array([0, 4])
+        return np.array([0, 4]) if contact.turns else np.array([0])
     if not isinstance(contact, Contact):
         return np.arange(len(contact.rows))
     if contact.axes is None:
-        return np.array([0, 1, 5])
+        return np.array([0, 2]) if contact.planar else np.array([0, 1, 5])
     return np.flatnonzero(np.abs(np.asarray(contact.axes)[:, 2]) > 1e-9)
 
 

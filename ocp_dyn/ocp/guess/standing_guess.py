@@ -184,8 +184,11 @@ def _share_rows(f: Foothold | WrenchFoothold, share: float) -> Array:
     if isinstance(f, WrenchFoothold):
         return np.array([0, 0, 0, *share * np.asarray(f.plane.normal)])
     if isinstance(f.contact, RollingContact):
-        return np.array([*share * np.array(f.contact.sides.full())[:, 2], 0, 0])
-    return np.array([0, 0, 0, 0, 0, share]) if f.contact.axes is None else np.asarray(f.contact.axes)[:, 2] * share
+        up = share * np.array(f.contact.sides.full())[:, 2]
+        return np.concatenate([up, np.zeros(f.size - len(up))])
+    if f.contact.axes is not None:
+        return np.asarray(f.contact.axes)[:, 2] * share
+    return np.array([*np.zeros(f.size - 1), share])
 
 
 def standing(transcription: Transcription) -> Array:

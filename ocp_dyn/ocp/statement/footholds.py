@@ -32,6 +32,11 @@ class Held(Extensible):
         return str(self.contact.name)
 
     @property
+    def planar(self) -> bool:
+        """Whether the contact has no rows but those of the world's x-z plane."""
+        return bool(getattr(self.contact, "planar", False))
+
+    @property
     def size(self) -> int:
         """Number of the rows of the contact, and of the force variables."""
         return len(self.contact.rows)
@@ -53,7 +58,8 @@ class Foothold(Held):
 
     `od.Contact` without axes is a foot that lies flat (six rows), and with the axes "xyz" or "xz" a point.
     `od.RollingContact` with an axis is an edge that the foot rolls over (five rows): sharp if its radius is 0, else
-    rounded. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat.
+    rounded. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat. Bodies that move in
+    the x-z plane stand on contacts with planar=True: a flat foot has three rows then, an edge two.
 
     A foot is level when it lies flat on its plane. Friction cones and centers of pressure refer to the plane. On a
     `Patch`, such as those of a `Terrain`, the whole sole stays (see `bounds`). An example of `of` is a toe edge that
@@ -173,7 +179,7 @@ class Foothold(Held):
         along = ca.atan2(ca.dot(R[:, 2], heading), R[2, 2]) * edge.radius if edge.radius else 0
         gap = p + R @ sparse(edge.center) - ca.vertcat(place[0], place[1], edge.radius) - along * heading
         sides = edge.sides if self.plane.level else edge.sides @ self.plane.R
-        return ca.vertcat(sides @ gap, -ca.dot(axis, heading), axis[2])
+        return ca.vertcat(sides @ gap, *([-ca.dot(axis, heading), axis[2]] if edge.turns else []))
 
     def heading(self, place: Expr) -> Expr:
         """Unit vector (3), plane axes: the direction in which the foot rolls over an edge, axis x normal.
@@ -262,9 +268,7 @@ class Foothold(Held):
         rows = self.position(model, q, place)
         if isinstance(self.contact, RollingContact):
             return rows[0]
-        if self.contact.axes is None:
-            return ca.dot(sparse(self.plane.normal), rows[3:])
-        return ca.dot(sparse(np.asarray(self.contact.axes) @ self.plane.normal), rows)
+        return ca.dot(sparse(self.plane.normal), self.contact.all_rows(rows)[3:])
 
     def _direction_rows(self, before: Foothold, rows: Expr) -> Expr:
         """The rows of directions, which a foot that stood on a point still has to meet."""
@@ -273,16 +277,18 @@ class Foothold(Held):
                 f"Foothold {self.name!r}: a foot that stands on the point {before.name!r} cannot pivot to another "
                 "point: an edge or a flat foothold can follow"
             )
-        return rows[:3] if self.kind == "flat" else rows[3:]
+        if isinstance(self.contact, RollingContact):
+            return rows[self.contact.sides.shape[0] :]
+        return rows[0] if self.contact.planar else rows[:3]
 
     def wrench(self, lam: Expr, place: Expr) -> Expr:
         """[moment; force] on the foot at the contact point, world axes, from the contact's rows."""
         if isinstance(self.contact, RollingContact):  # rows: up, sideways, backwards, turn, tilt
-            couple = self.heading(place) * lam[4] + DM([0, 0, 1]) * lam[3]
-            return ca.vertcat(self.to_world_axes(couple), self.contact.sides.T @ lam[:3])
-        if self.contact.axes is None:
-            return lam
-        return ca.vertcat(type(lam)(3, 1), sparse(self.contact.axes).T @ lam)
+            sides, force = self.contact.sides, lam[: self.contact.sides.shape[0]]
+            turns = self.contact.turns
+            couple = self.heading(place) * lam[4] + DM([0, 0, 1]) * lam[3] if turns else type(lam)(3, 1)
+            return ca.vertcat(self.to_world_axes(couple), sides.T @ force)
+        return self.contact.all_rows(lam)
 
 
 @dataclass(frozen=True)

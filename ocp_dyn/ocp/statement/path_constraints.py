@@ -152,8 +152,9 @@ class FrictionCone(PathConstraint):
                 weight = instant.model.mass * float(np.linalg.norm(instant.model.gravity))
                 rows.append(((self.mu * w[5]) ** 2 - w[3] ** 2 - w[4] ** 2) / weight)
             else:
-                rows += [limit - w[3], limit + w[3], limit - w[4], limit + w[4]]
-            if foothold.kind in ("flat", "edge"):
+                across = (w[3],) if foothold.planar else (w[3], w[4])
+                rows += [limit + sign * force for force in across for sign in (-1, 1)]
+            if foothold.kind in ("flat", "edge") and not foothold.planar:
                 rows += [self.mu_yaw * w[5] - w[2], self.mu_yaw * w[5] + w[2]]
         return _stack(rows, 0.0, np.inf)
 
@@ -186,7 +187,7 @@ class CenterOfPressure(PathConstraint):
                 )
             forward = foothold.heading(instant.places[foothold])[:2]
             about = (ca.dot(forward, w[:2]), -forward[1] * w[0] + forward[0] * w[1])
-            for moment, half in zip(about, halves, strict=False):
+            for moment, half in list(zip(about, halves, strict=False))[1 if foothold.planar else 0 :]:
                 rows += [(half - self.margin) * w[5] - moment, (half - self.margin) * w[5] + moment]
         return _stack(rows, 0.0, np.inf)
 

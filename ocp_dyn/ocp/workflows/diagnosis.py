@@ -266,7 +266,7 @@ def _redundant_contacts(transcription: Transcription) -> Iterator[str]:
             still = [row for row, of_dofs in rows if np.abs(of_dofs).max() < RANK_TOLERANCE]
             cause = (
                 f"nothing in this model moves along {names_in_message(still, ROWS_SHOWN)}; leave these rows out, by "
-                "axes='xz' for points of a model that moves in the x-z plane"
+                "planar=True for soles and edges of a model that moves in the x-z plane, and axes='xz' for points"
                 if still
                 else "some rows repeat or contradict others, so that the forces are not unique; use points instead of "
                 "flat feet (axes='xyz'), fewer contacts, or another posture"

@@ -29,7 +29,7 @@ from ...symmetry.twin import facing_forward, symmetric_twin
 from ..alterations import Joints, Sex, is_symmetric, locked_at
 from ..effort.effort_costs import ACHILLES, ROUNDED_POWER
 from ..person import Person
-from ..robots import check_gravity, check_sides, locked_at_rest, massless_joints
+from ..robots import check_gravity, check_sides, locked_at_rest, massless_joints, moves_in_plane
 from .limbs import ankle_dofs, equipped, part_of, posture_weights
 
 ASYMMETRY = 0.2
@@ -59,8 +59,8 @@ def loaded_person(
 ) -> Person:
     """A person who walks, from a model of a subject as `od.load` reads it from OpenSim's files.
 
-    The body stands upright with level feet when all coordinates are zero. It gets a floating root, looks along x, and
-    its left and right sides become mirror images. Joints are recognized by words in their names: hip, knee, ankle,
+    The body stands upright with level feet when all coordinates are zero. It gets a floating root, unless it moves in
+    the x-z plane, looks along x, and its left and right sides become mirror images. Joints are recognized by words in their names: hip, knee, ankle,
     subtalar, back or lumbar, shoulder or acromial, elbow. All other joints hold still at zero, toes and wrists among
     them, but for those that a `CoordinateCoupling` drives, such as the patella: they follow, without a motor.
 
@@ -73,7 +73,7 @@ def loaded_person(
     Torque limits are those of the model, and where it has none those of people of this mass and stature (`od.models`).
     Ranges of coordinates are those of the model as far as people reach.
 
-    `ModelError` for a planar model, for a body without two legs, and for feet without a sole.
+    `ModelError` for a root that leaves the body neither free nor free in the x-z plane, without two legs, and for feet without a sole.
 
     >>> loaded = od.walking.loaded_person(od.models.human(80.0, 1.8))
     >>> round(loaded.size.height, 2), loaded.mirrored
@@ -104,12 +104,13 @@ def _free(model: Any) -> Model:
             f"model {model.name!r} has no root that floats in space: a body that walks must leave the ground"
         )
     if model.joints[1].nv < ROOT:
+        if moves_in_plane(model, model.body_names):
+            return model
         names = model.q_names[: model.joints[1].nq]
         raise ModelError(
-            f"model {model.name!r} is planar: its root {model.joint_names[0]!r} has the {len(names)} "
-            f"coordinates {names_in_message(names)}, and a person balances sideways, by hips that abduct "
-            "and rotate: take a model whose root has six coordinates, or let it walk by muscles, "
-            "ocp_dyn.problems.muscle_walk"
+            f"model {model.name!r}: its root {model.joint_names[0]!r} has the {len(names)} coordinates "
+            f"{names_in_message(names)}, which is neither a root with six nor one of a body that moves in the x-z "
+            "plane, with z up: change the root in the file, or model.with_root(od.FloatingBase())"
         )
     if model.q_slice(model.joint_names[0]) == slice(0, 7):
         return model

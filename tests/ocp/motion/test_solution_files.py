@@ -444,7 +444,7 @@ def test_constraints_come_back_or_are_refused() -> None:
     first, last = model.body_names[0], model.body_names[-1]
     for constraint in (
         od.Contact(last, (0.1, 0.0, 0.2), "xz"),
-        RollingContact(last, 0.3),
+        RollingContact(last, 0.3, axis="y", planar=True),
         od.Loop(first, last, "ball"),
         LockedJoint(model.joint_names[1]),
         JointCoupling(model.joint_names[0], model.joint_names[1], 2.0),
