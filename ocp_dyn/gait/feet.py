@@ -26,7 +26,7 @@ LEVEL_COSINE = 0.99
 """Least cosine of the angle between the normals of these contacts."""
 
 RANKS = {6: 0, 5: 1}
-"""Contacts by their numbers of rows in space, those that fix the direction of a foot first: flat soles, edges, then points."""
+"""Contacts by their numbers of rows in space, those that fix the direction of a foot first: soles, edges, points."""
 
 
 class Touch(NamedTuple):

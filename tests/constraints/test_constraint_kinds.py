@@ -345,14 +345,14 @@ def test_planar_contacts_have_the_rows_of_the_plane(rng):
     """Those of the contacts in space, by name; on a slope along x the second row of an edge leads up the plane."""
     model, reference = roller(od.FloatingBase()), (random_rotation(rng), rng.normal(size=3))
     s, n = State.of(model, rng), (0.6, 0.0, 0.8)
-    for kept, flat, space in (
+    for kept, in_plane, space in (
         ([1, 3, 5], *(od.Contact("foot", (0.1, 0.2, 0.3), None, reference, planar) for planar in (True, False))),
         ([0, 2], *(od.RollingContact("foot", 0.1, (0.1, 0, 0), axis="y", planar=planar) for planar in (True, False))),
     ):
-        assert flat.rows == tuple(space.rows[k] for k in kept)
+        assert in_plane.rows == tuple(space.rows[k] for k in kept)
         for of in (od.constraint_jacobian, od.constraint_position, od.constraint_velocity, od.constraint_hessian):
             rates = (DM(s.qd),) if of in (od.constraint_velocity, od.constraint_hessian) else ()
-            close(of(model, flat, DM(s.q), *rates), of(model, space, DM(s.q), *rates)[kept, :])
+            close(of(model, in_plane, DM(s.q), *rates), of(model, space, DM(s.q), *rates)[kept, :])
     edge = od.RollingContact("foot", 0.0, (0.1, 0, 0), n, axis="y", planar=True)
     way = DM([n, (-0.8, 0.0, 0.6)]) @ od.point_velocity(model, "foot", DM(s.q), DM(s.qd), edge.center)
     close(od.constraint_velocity(model, edge, DM(s.q), DM(s.qd)), way)

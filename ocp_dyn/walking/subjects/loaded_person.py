@@ -60,9 +60,10 @@ def loaded_person(
     """A person who walks, from a model of a subject as `od.load` reads it from OpenSim's files.
 
     The body stands upright with level feet when all coordinates are zero. It gets a floating root, unless it moves in
-    the x-z plane, looks along x, and its left and right sides become mirror images. Joints are recognized by words in their names: hip, knee, ankle,
-    subtalar, back or lumbar, shoulder or acromial, elbow. All other joints hold still at zero, toes and wrists among
-    them, but for those that a `CoordinateCoupling` drives, such as the patella: they follow, without a motor.
+    the x-z plane, looks along x, and its left and right sides become mirror images. Joints are recognized by words in
+    their names: hip, knee, ankle, subtalar, back or lumbar, shoulder or acromial, elbow. All other joints hold still at
+    zero, toes and wrists among them, but for those that a `CoordinateCoupling` drives, such as the patella: they
+    follow, without a motor.
 
     feet: names of the frames of the left and the right foot, by default those with calcn, foot or talus in their names;
     left and right end in _l and _r, or begin with l_ and r_. A sole reaches from the rearmost to the foremost marker or
@@ -73,7 +74,8 @@ def loaded_person(
     Torque limits are those of the model, and where it has none those of people of this mass and stature (`od.models`).
     Ranges of coordinates are those of the model as far as people reach.
 
-    `ModelError` for a root that leaves the body neither free nor free in the x-z plane, without two legs, and for feet without a sole.
+    `ModelError` for a root that leaves the body free neither in space nor in the x-z plane, for a body without two
+    legs, and for feet without a sole.
 
     >>> loaded = od.walking.loaded_person(od.models.human(80.0, 1.8))
     >>> round(loaded.size.height, 2), loaded.mirrored
