@@ -331,7 +331,7 @@ def _walk(commands: Any) -> None:
         "ocp-dyn walk planar.osim --weaken soleus_r=0.4      a planar one by its muscles",
         "Without FILE a human walks. FILE is a URDF, with the names of its feet, the name of a robot whose feet are\n"
         "known, or an OpenSim or bioMod model of a human body, whose joints and feet are found by their names; a body\n"
-        "that moves in a plane walks by its muscles if the file has spheres of contact under its feet, else by torques.\n"
+        "that moves in a plane walks by its muscles if its file has spheres of contact at the feet, else by torques.\n"
         "`ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip
     _file(command, optional=True, root=False)
