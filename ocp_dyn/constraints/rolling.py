@@ -81,8 +81,8 @@ class RollingContact(Constraint):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        kinds = ("normal", "side2") if self.planar else ("normal", "side1", "side2")
-        kinds += ("spin", "tilt") if self.turns else ()
+        sides = ("normal", "side2") if self.planar else ("normal", "side1", "side2")
+        kinds = (*sides, *(("spin", "tilt") if self.turns else ()))
         return tuple(f"{self.name}.{kind}" for kind in kinds)
 
     def with_parameter(self, kind: str, value: Any) -> RollingContact:
