@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import numpy as np
 import pytest
 
 from tests.motions import Motions
+
+
+def pytest_collection_finish() -> None:
+    """What was collected lives to the end: the garbage collector need not look at it again, which took it a sixth of
+    the time of all tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import reprlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, cast
 from unicodedata import category
@@ -78,9 +78,13 @@ def exact(values: Any) -> DM:
 def split(x: Expr, *sizes: int) -> list[Expr]:
     """x cut by rows into blocks of the given sizes; without sizes, into single rows.
 
-    `casadi.vertsplit` with a type: it costs one node of an MX graph, indexing costs one per element.
+    `casadi.vertsplit` with a type. It costs one node of an MX graph, where indexing costs one per element; of the other
+    types, blocks are faster by indexing, because a call with a list of cuts first tries all kinds of matrices.
     """
-    parts: Any = ca.vertsplit(x, [0, *accumulate(sizes)]) if sizes else ca.vertsplit(x)
+    cuts = [0, *accumulate(sizes)]
+    if sizes and not isinstance(x, MX):
+        return [x[start:end, :] for start, end in pairwise(cuts)]
+    parts: Any = ca.vertsplit(x, cuts) if sizes else ca.vertsplit(x)
     return list(parts)
 
 

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import qmc
 
 import ocp_dyn as od
 from ocp_dyn.models.musculature.fitted import REFERENCE, Skeleton, musculature
@@ -42,6 +41,8 @@ COUNT = 64
 
 def postures(ranges: tuple[tuple[float, float], ...]) -> np.ndarray:
     """Halton points in ranges [rad] (n x coordinates)."""
+    from scipy.stats import qmc  # takes a second to import
+
     share = qmc.Halton(len(ranges), scramble=False).random(COUNT + 1)[1:]
     low, high = np.radians(np.array(ranges)).T
     return low + share * (high - low)

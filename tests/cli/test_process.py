@@ -108,14 +108,6 @@ def test_a_reader_that_stops_ends_the_help_of_a_problem_without_a_word():
 
 
 @pytest.mark.slow
-def test_a_reader_of_a_pipe_may_stop():
-    pipe = f"PYTHONUNBUFFERED= {sys.executable} -m ocp_dyn info pendulum | true; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", pipe], cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert not done.stderr
-    assert done.returncode == 141
-
-
-@pytest.mark.slow
 def test_the_process_ends_with_the_status_of_the_command():
     done = run("check", "nothing.urdf", cwd=REPOSITORY)
     assert done.returncode == 2
@@ -136,7 +128,7 @@ def test_output_that_nobody_reads(command, name):
         if line.endswith("full"):
             assert (done.returncode, done.stderr) == (1, f"{name}: standard output: No space left on device\n")
         else:
-            assert done.returncode in (0, 141)
+            assert done.returncode in ((0, 141) if "--help" in line or line.endswith("-") else (141,))
             assert not done.stderr or (line.endswith("-") and "--help" in line)  # argparse then takes the other stream
 
 

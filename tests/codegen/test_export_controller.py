@@ -223,7 +223,7 @@ def test_hostile_inputs_and_torn_memory_give_finite_torques_within_limits(folder
 
 @pytest.mark.slow
 def test_sanitizers_find_nothing(folder):
-    flags = ("-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-w")
+    flags = ("-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-w")
     fuzz(folder, compiled(folder, *flags), 60, *flags[1:])
 
 

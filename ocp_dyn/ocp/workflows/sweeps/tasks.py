@@ -119,9 +119,9 @@ def _problem(task: Task) -> Statement:
     """The problem of a task, made once in a process and used for the tasks that follow with the same arguments."""
     with _lock:
         if task.build not in _problems:
-            while len(_problems) >= PROBLEMS_KEPT:
+            if len(_problems) >= PROBLEMS_KEPT:
                 _problems.popitem(last=False)
-            gc.collect()  # programs and their blocks refer to each other
+                gc.collect()  # programs and their blocks refer to each other
             _problems[task.build] = _made(task)
         _problems.move_to_end(task.build)
         return _problems[task.build]
