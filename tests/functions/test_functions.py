@@ -149,7 +149,7 @@ def equals_differences(
     assert error.max() < 1e-7  # central differences: h^2 and rounding / h
 
 
-@every_entry
+@pytest.mark.parametrize("name", [name for name in NAMES if "derivatives" not in ENTRIES[name].__name__])
 @pytest.mark.slow
 def test_second_derivatives_are_finite_at_neutral_and_rest(name):
     function = entry(name)
