@@ -12,8 +12,8 @@ from tests.motions import Motions
 
 
 def pytest_collection_finish() -> None:
-    """What was collected lives to the end: the garbage collector need not look at it again, which took it a sixth of
-    the time of all tests."""
+    """Takes the collected tests, which live to the end, from what the garbage collector looks at: a sixth of the time
+    of all tests."""
     gc.collect()
     gc.freeze()
 

@@ -135,6 +135,7 @@ MISSPELLED = [
 
 
 @pytest.mark.parametrize(("near", "call"), MISSPELLED, ids=[near for near, _ in MISSPELLED])
+@pytest.mark.slow
 def test_misspelled_names_and_words_suggest_the_nearest(near, call):
     with pytest.raises((TypeError, ValueError, KeyError), match=f"did you mean .*{near}"):
         call()
@@ -252,6 +253,7 @@ def two_joints(first, second):
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+@pytest.mark.slow
 def test_a_massless_link_moves_what_is_left_to_it(scale):
     """Between axes across each other there is inertia for both; the second of two equal axes leaves none to the
     first."""
@@ -262,6 +264,7 @@ def test_a_massless_link_moves_what_is_left_to_it(scale):
             check_invertible(two_joints(joint, joint).scale(scale, scale))
 
 
+@pytest.mark.slow
 def test_buffers_and_compiled_functions_do_not_broadcast():
     fast = od.codegen.compile([od.function(od.mass_matrix, MODEL)])
     buffer = fast.H.buffer()

@@ -54,6 +54,7 @@ def test_multipliers_show_magnitude_and_angle():
     assert Multipliers.of(np.diag([0.1, -3.0, 0.2]))[0] == -3.0
 
 
+@pytest.mark.slow
 def test_weights_and_expected_figures_are_tables(solution):
     weights = od.ocp.Problem(od.models.pendulum(), [ocp.Phase("a", 3, 1.0, objective=[ocp.TorqueSquared()])]).weights
     assert "<table" in weights._repr_html_()

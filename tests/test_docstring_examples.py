@@ -206,6 +206,7 @@ def described(made: type) -> set[str]:
 
 
 @pytest.mark.parametrize("made", DATA)
+@pytest.mark.slow
 def test_fields_and_methods_of_results_are_described(made: Any) -> None:
     names = [field.name for field in fields(made)] if is_dataclass(made) else made._fields
     assert [name for name in names if name not in described(made)] == []

@@ -336,6 +336,7 @@ def test_errors_name_the_file_of_the_user(tmp_path):
 
 @needs_posix
 @pytest.mark.parametrize("writer", range(4))
+@pytest.mark.slow
 def test_writers_name_the_file_of_the_user(tmp_path, writer):
     """A disk that is found full while they write."""
     resource = pytest.importorskip("resource")

@@ -82,6 +82,7 @@ def systems():
 
 
 @pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.slow
 def test_halving_the_step_shows_the_order(name):
     for (model, x0, tau), exact in references():
         step = one_step(model, scheme(name), tau)

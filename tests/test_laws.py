@@ -37,6 +37,7 @@ QUICK = (
 
 
 @mostly_slow("algorithm", REGISTRY, QUICK, ids=lambda a: REGISTRY[a].name)
+@pytest.mark.slow
 def test_all_changes_at_once(algorithm):
     """Change by change: python -m scripts.checks.search laws."""
     for old in cases(algorithm, [*REGISTRY].index(algorithm)):
@@ -68,6 +69,7 @@ def test_of_functions(algorithm):
 
 
 @mostly_slow("algorithm", REGISTRY, QUICK, ids=lambda a: REGISTRY[a].name)
+@pytest.mark.slow
 def test_numbers_and_expressions_agree(algorithm):
     """One source: the same of DM, SX and MX."""
     old = cases(algorithm, [*REGISTRY].index(algorithm) + 1)[0]

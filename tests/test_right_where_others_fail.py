@@ -42,6 +42,7 @@ def lagrangian(model: od.Model, bodies: list[tuple], q: SX, qd: SX) -> SX:
 
 
 @pytest.mark.parametrize("joint", GROUND.values(), ids=GROUND.keys())
+@pytest.mark.slow
 def test_bias_force_of_joints_on_the_ground(joint, rng):
     """C = d/dt(dL/dqd) - dL/dq at qdd = 0, with L from poses alone: no S and no cJ in it."""
     builder, bodies = od.ModelBuilder(gravity=(1, 2, -9)), []

@@ -133,6 +133,7 @@ G1 = (
 
 
 @pytest.mark.parametrize(("name", "options"), [pytest.param("talos", TALOS, marks=pytest.mark.slow), ("g1", G1)])
+@pytest.mark.slow
 def test_a_urdf_and_a_name_give_the_same_walk(name, options, monkeypatch):
     """The table holds the feet of robots by name; a URDF needs their names."""
     made = []

@@ -37,6 +37,7 @@ def test_a_rod_of_a_millimeter_and_a_milligram():
 
 
 @pytest.mark.parametrize(("length", "mass"), [(1e-3, 1e-9), (1e-6, 1e-6), (1e6, 1e6), (2e5, 3e-5)])
+@pytest.mark.slow
 def test_scaled_and_reduced_models(length, mass):
     """`Model.scale` and `od.reduce` of one another, and the Function of either."""
     model = od.models.pendulum(2).scale(length, mass)

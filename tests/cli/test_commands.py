@@ -143,6 +143,7 @@ def test_check_lists_faults_in_the_form_of_editors(arm, tmp_path, capsys):
     assert [entry["kind"] for entry in data["found"]] == ["fault", "fault", "note"]
 
 
+@pytest.mark.slow
 def test_export_writes_c(tmp_path, capsys):
     folder = tmp_path / "rod"
     arguments = ("export", "pendulum", "--functions", "ID, FDc,G", "--feet", "tip", "--points", "--lanes", "2")
@@ -184,6 +185,7 @@ def test_robots_by_name_have_their_feet(tmp_path, capsys):
     assert "FL_FOOT.tx" in (tmp_path / "solo/solo.h").read_text()
 
 
+@pytest.mark.slow
 def test_bench_measures(capsys):
     assert status("bench", "pendulum", "--functions", "ID,H", "--seconds", "0.002", "--json") == 0
     rows = json.loads(capsys.readouterr().out)["functions"]

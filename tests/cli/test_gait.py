@@ -103,6 +103,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+@pytest.mark.slow
 def test_a_recorded_walk_becomes_angles_moments_and_a_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(folder / name) for name in ("walker.osim", "walk.trc", "loads.xml")]
     out = folder / "gait"
@@ -135,6 +136,7 @@ SCALE = """<OpenSimDocument><ScaleTool><mass>61</mass><ModelScaler>
 </ScaleTool></OpenSimDocument>"""
 
 
+@pytest.mark.slow
 def test_the_model_is_scaled_to_a_static_trial_first(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

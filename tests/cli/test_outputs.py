@@ -22,6 +22,7 @@ def run(out: Path, *words: str) -> int:
     return finish(options, problem.solve(progress=False), dict, "A wheel turns")
 
 
+@pytest.mark.slow
 def test_a_second_run_is_refused_and_force_replaces_the_first(tmp_path, capsys):
     out = tmp_path / "walk"
     assert run(out) == 0
@@ -41,6 +42,7 @@ def test_a_second_run_is_refused_and_force_replaces_the_first(tmp_path, capsys):
     assert "![" not in (out / "report.md").read_text()
 
 
+@pytest.mark.slow
 def test_quick_is_quick_unless_all_pictures_are_asked_for(tmp_path, capsys):
     pictures = {}
     for words in ((), ("--pictures",), ("--no-pictures",)):
@@ -128,6 +130,7 @@ def test_files_that_are_replaced_are_told(tmp_path, monkeypatch, capsys):
         assert capsys.readouterr().err == told
 
 
+@pytest.mark.slow
 def test_efforts_that_cannot_be_are_a_remark(tmp_path, capsys):
     text = """<robot name="pup"><link name="base"><inertial><mass value="2.5"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="leg"><inertial>

@@ -81,6 +81,7 @@ FULL = Path("/dev/full")
     ("module", "unbuffered"),
     [("ocp_dyn", "1"), pytest.param("problems.run", "", marks=pytest.mark.slow)],
 )
+@pytest.mark.slow
 def test_help_that_cannot_be_written_is_an_error(module, unbuffered):
     """argparse alone takes no notice of it."""
     with FULL.open("w") as full:

@@ -60,6 +60,7 @@ def of(capsys, *words):
     return status, out, err
 
 
+@pytest.mark.slow
 def test_a_program_s_problem_is_solved_again_to_the_last_bit(saved, capsys):
     solve = ocp.Solution.load(saved).stats["provenance"]["solve"]
     assert (solve["tolerance"], solve["threads"], solve["options"]) == (1e-7, 1, {"mu_init": 0.01})
@@ -69,6 +70,7 @@ def test_a_program_s_problem_is_solved_again_to_the_last_bit(saved, capsys):
     assert out.split()[:2] == ["saved", "again"]
 
 
+@pytest.mark.slow
 def test_another_problem_is_told_by_how_far_it_is(saved, file, capsys, tmp_path):
     again = tmp_path / "again.npz"
     status, out, err = of(
@@ -102,6 +104,7 @@ def test_a_changed_file_is_not_run_unless_it_is_named(saved, file, capsys):
     assert "which is not there any more; name the problem" in of(capsys, saved)[2]
 
 
+@pytest.mark.slow
 def test_a_file_that_moved_with_its_solution_is_found(saved, file, capsys, tmp_path):
     (tmp_path / "there").mkdir()
     for path in (saved, file):
@@ -109,6 +112,7 @@ def test_a_file_that_moved_with_its_solution_is_found(saved, file, capsys, tmp_p
     assert of(capsys, tmp_path / "there/turn.npz", "--quiet")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_solution_without_a_name_asks_for_it(file, tmp_path, capsys, monkeypatch):
     module = python_file(file)[1]
     monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
@@ -132,6 +136,7 @@ def test_a_solution_without_a_name_asks_for_it(file, tmp_path, capsys, monkeypat
         assert told in err, err
 
 
+@pytest.mark.slow
 def test_points_of_sweeps_name_their_call(file, tmp_path, capsys):
     source = file.read_text(encoding="utf-8")
     make = FileFunction(str(file), source, "build")
@@ -146,6 +151,7 @@ def test_points_of_sweeps_name_their_call(file, tmp_path, capsys):
     assert of(capsys, path, "--quiet")[0] == 0
 
 
+@pytest.mark.slow
 def test_ready_problems_run_their_command_again(tmp_path, capsys):
     options = ["--form", "explicit", "--intervals", "8", "--quiet", "--no-pictures", "--out", str(tmp_path / "step")]
     assert main(["problems", "five_link", *options]) == 0
@@ -179,6 +185,7 @@ def test_functions_of_ready_problems_are_named_by_their_module():
     assert again["arguments"] == {"torque": "linear", "integrator": "rk4"}
 
 
+@pytest.mark.slow
 def test_the_dof_of_the_largest_difference_is_named():
     swing = ocp.Phase("swing", 3, 1.0, objective=[ocp.TorqueSquared()])
     one = ocp.Problem(od.models.pendulum(2), [swing]).solve(progress=False, threads=1)
@@ -196,6 +203,7 @@ def test_a_solution_that_was_read_keeps_the_name_of_its_problem(saved, tmp_path)
     assert copied == ocp.Solution.load(saved).stats["provenance"]["problem"]
 
 
+@pytest.mark.slow
 def test_a_solve_from_another_solution_is_told(file, tmp_path, capsys):
     module = python_file(file)[1]
     near = module.build(0.3).solve(progress=False, threads=1)

@@ -48,6 +48,7 @@ def status(*arguments):
         return int(end.code or 0)
 
 
+@pytest.mark.slow
 def test_a_sample_is_solved_and_continued(file, tmp_path, capsys):
     given = [
         "--points",
@@ -81,6 +82,7 @@ def test_a_sample_is_solved_and_continued(file, tmp_path, capsys):
     assert shown.err.startswith("4 of 4 points are in")
 
 
+@pytest.mark.slow
 def test_points_of_the_file_and_of_a_grid(file, tmp_path, capsys):
     assert status("sweep", file, "--out", tmp_path / "file", "--quiet") == 0
     assert len(list((tmp_path / "file").glob("length_*.npz"))) == 2
@@ -93,6 +95,7 @@ def test_points_of_the_file_and_of_a_grid(file, tmp_path, capsys):
         assert len(list((tmp_path / "part").glob("*.npz"))) == 3 * part
 
 
+@pytest.mark.slow
 def test_errors_of_points_are_on_the_page(file, tmp_path, capsys):
     given = ["--points", "length=1,9", "angle=0.3", "--out", tmp_path / "out"]
     assert status("sweep", file, *given) == 1
@@ -128,6 +131,7 @@ def test_the_page_of_a_browser_escapes_and_lists_what_failed():
 
 
 @pytest.mark.parametrize("names", [["a"], ["a", "b"], ["a", "b", "c"], []])
+@pytest.mark.slow
 def test_pictures_of_sweeps_are_drawn_with_what_failed(names, rng):
     rows = [{"converged": k % 4 > 0, "objective": float(k), "duration": 1.0} for k in range(12)]
     for k, row in enumerate(rows):

@@ -612,6 +612,7 @@ QP = {"print_iteration": False, "print_header": False, "print_time": False, "qps
     ],
     ids=["callback", "nlpsol", "rootfinder", "csparse", "threads"],
 )
+@pytest.mark.slow
 def test_functions_that_cannot_stand_alone(tmp_path, make):
     f = make()
     with pytest.raises(ValueError, match=rf"^{f.name()!r} cannot become self-contained C code: .+"):

@@ -130,6 +130,7 @@ def test_single_precision(rng):
 
 
 @pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.slow
 def test_shapes_none_and_single_arguments(rng, compiled, request):
     if not compiled:
         request.getfixturevalue("no_compiler")
@@ -509,6 +510,7 @@ def test_long_functions_are_compiled_in_parts(rng, monkeypatch, capsys):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_a_map_is_compiled(rng):
     """A Function without a list of instructions of its own."""
     x = ca.MX.sym("x", 2)

@@ -89,6 +89,7 @@ def operations() -> ca.Function:
 @needs_compiler
 @every_compiler
 @pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.slow
 def test_every_operation(rng, tmp_path, compiler, lanes):
     f = operations()
     library = load(driver.batch_source(emit(f, "ops"), lanes, "double"), tmp_path, compiler)

@@ -90,12 +90,14 @@ def test_recursions_give_the_derivatives(rng, make, kinds):
     ],
     ids=["solver", "residual", "wrenches", "parameters", "springs", "restitution", "H"],
 )
+@pytest.mark.slow
 def test_what_only_casadi_differentiates(make):
     f = make()
     assert describe(f).derivatives is None
     assert differentiated(f, "jac").n_in() == f.n_in() + f.n_out()
 
 
+@pytest.mark.slow
 def test_derivatives_outlive_the_model():
     """A Function keeps a copy of the model for them, and no model beyond its own life."""
     model = od.random_tree(2, 1, (od.Revolute("z"),), np.random.default_rng(1))
@@ -224,6 +226,7 @@ def test_an_interrupted_export_leaves_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("after", [0, 1, 4, 9])
+@pytest.mark.slow
 def test_earlier_files_come_back(tmp_path, monkeypatch, after):
     """An export into a folder with an earlier one, interrupted while it replaces files."""
     target = tmp_path / "robot"

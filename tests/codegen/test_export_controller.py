@@ -132,6 +132,7 @@ def command(horizon, **values):
     return ocp.Command(**values).vector(horizon.body.height)
 
 
+@pytest.mark.slow
 def test_the_library_computes_what_the_controller_in_python_does(horizon, library):
     rng, control = np.random.default_rng(0), horizon.controller()
     q, qd, nv = posture(), np.zeros(stool().nv), stool().nv
@@ -162,6 +163,7 @@ def test_the_example_runs(folder, objects):
     assert run(program) == run(program)  # to the last bit
 
 
+@pytest.mark.slow
 def test_the_library_needs_the_mathematical_library_only(folder, objects):
     needed = set()
     for path in objects:
@@ -217,6 +219,7 @@ def fuzz(folder, objects, rounds, *flags):
     assert sum(n > 0 for n in counts) >= 5  # it met as many statuses
 
 
+@pytest.mark.slow
 def test_hostile_inputs_and_torn_memory_give_finite_torques_within_limits(folder, objects):
     fuzz(folder, objects, 150)
 
@@ -228,6 +231,7 @@ def test_sanitizers_find_nothing(folder):
 
 
 @pytest.mark.parametrize("flags", ["-O2", "-O2 -mavx"])
+@pytest.mark.slow
 def test_references_compile_with_and_without_avx(folder, flags):
     """GCC 12 fails on packed selections without AVX."""
     if "mavx" in flags and not os.uname().machine.startswith("x86"):
@@ -235,6 +239,7 @@ def test_references_compile_with_and_without_avx(folder, flags):
     run(CC, *STRICT, *flags.split(), "-c", folder / "ctrl_node.c", "-o", folder.parent / "node.o")
 
 
+@pytest.mark.slow
 def test_plain_code_without_vectors(folder, objects):
     """The code for compilers without extensions of GCC computes the same."""
     plain = compiled(folder, *STRICT, "-DCTRL_PLAIN", files="ctrl_qp*.c")

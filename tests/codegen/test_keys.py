@@ -84,6 +84,7 @@ def modules_run(work) -> set[str]:
 @pytest.mark.parametrize(
     "makers", [CODE, (*block_graph.DERIVATIVE_MAKERS, DIFFERENTIATED)], ids=["code", "derivatives"]
 )
+@pytest.mark.slow
 def test_the_key_holds_all_that_its_makers_import(makers):
     assert set(identity.sources(*makers)) == closure(*makers)
 
@@ -108,6 +109,7 @@ def test_what_runs_while_code_is_made_is_in_its_key(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.slow
 def test_what_runs_while_derivatives_are_found_is_in_their_key(monkeypatch, form):
     run, makers = set(), []
 

@@ -68,6 +68,7 @@ def rows(results) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("sparse", SPARSE)
+@pytest.mark.slow
 def test_layouts_and_patterns_change_nothing(rng, backend, sparse):
     f = odd()
     plain = od.codegen.compile([f]).odd
@@ -109,6 +110,7 @@ def test_one_state_for_all_and_none(rng, backend):
 
 
 @pytest.mark.parametrize(("precision", "lanes"), [("single", None), ("double", 2), ("double", 1)])
+@pytest.mark.slow
 def test_other_numbers_of_lanes(rng, backend, precision, lanes):
     f = odd()
     options = {"precision": precision, "lanes": lanes, "single": False}

@@ -175,6 +175,7 @@ def test_the_manual_names_code_of_casadis_generator():
 
 @needs_gcc
 @pytest.mark.parametrize("precision", ["double", pytest.param("single", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_every_form_of_an_export_prints_the_same(tmp_path, precision):
     folder = od.codegen.export([ID], tmp_path / "robot", precision=precision)
     sources = [str(folder / name) for name in ("example.c", "robot.c", "robot_ID.c")]
@@ -218,6 +219,7 @@ def test_algorithms_of_the_registry(tmp_path, name):
 
 
 @needs_gcc
+@pytest.mark.slow
 def test_a_difference_is_seen(monkeypatch, tmp_path):
     """One more operation in the code of one form, of one entry."""
     comparison = sys.modules[compare.__module__]

@@ -80,6 +80,7 @@ def by_ad(algorithm, model, constraints, s: State, inputs: str = "q qd tau", *re
 
 @every_kind
 @mostly_slow("key", TREES, ("screws",))
+@pytest.mark.slow
 def test_rows_of_every_kind(rng, key, kind):
     """phi, G qd, G qdd - gamma and G' lam, each by AD of the constraint's own functions; recursion and fallback."""
     model, one = tree(key), KINDS[kind](rng)

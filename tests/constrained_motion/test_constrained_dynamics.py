@@ -182,6 +182,7 @@ def test_redundant_rows(rng, name, solver):
 
 
 @pytest.mark.parametrize("solver", ["range", "aba", "proximal"])
+@pytest.mark.slow
 def test_the_bricard_loop(solver):
     """Five rows, five dofs, yet it moves: rank 4. Along its motion the energy stays and the loop stays closed."""
     model = bricard()
@@ -224,6 +225,7 @@ def test_proximal_iterations_come_to_rows_that_nearly_repeat_each_other(rng):
     close(found[2], np.zeros(2), 1e-7)
 
 
+@pytest.mark.slow
 def test_solvers_are_named():
     with pytest.raises(ValueError, match="solver must be one of range, kkt, null, aba, proximal, got 'lu'"):
         od.function(od.constrained_dynamics, MODEL, INDEPENDENT["two feet"], solver="lu")
@@ -358,12 +360,14 @@ def test_relaxed_and_external(rng):
     close(H @ exact[2] + C - G.T @ exact[1], exact[0], 1e-8)
 
 
+@pytest.mark.slow
 def test_roots_that_float_have_no_motors():
     for root, without in ((od.FloatingBase(), 6), (od.FloatingBase("euler_zyx"), 6), (od.Planar(), 3),
                           (od.Revolute("x"), 0)):  # fmt: skip
         assert actuated_dofs(walker(root))[1] == list(range(without))
 
 
+@pytest.mark.slow
 def test_inverse_dynamics_refuses():
     contact = (od.Contact("foot0", axes="z"),)
     for error, message, options in (
@@ -437,6 +441,7 @@ def test_assembly_of_what_is_assembled_changes_nothing():
 
 
 @pytest.mark.parametrize(("b", "noise"), [(-1.0, 1e-3), (0.3, 0.05), (-2.5, 0.2)])
+@pytest.mark.slow
 def test_assembly_of_a_row_that_repeats_others_only_where_all_hold(rng, b, noise):
     """Bricard's linkage beside its curve of assembled positions: G is of rank five, and a full step of Newton's method
     would slide far along the curve."""
@@ -483,6 +488,7 @@ def test_assembly_on_time():
     close(qd, (np.cos(0.4), 1, 1, 1))
 
 
+@pytest.mark.slow
 def test_assembly_tells_when_it_cannot():
     model = bricard()
     far = od.Contact("rod4", axes="x", reference=(np.eye(3), (9.0, 0, 0)))

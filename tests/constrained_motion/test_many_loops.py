@@ -42,6 +42,7 @@ def jugglers(n):
     return builder.build(), left, right
 
 
+@pytest.mark.slow
 def test_groups_stand_person_by_person():
     model, left, right = jugglers(6)
     held = [*left, *right]
@@ -49,6 +50,7 @@ def test_groups_stand_person_by_person():
     assert [group.rows[0] for group in groups_of(model, held, G)][:4] == [0, 18, 3, 21]
 
 
+@pytest.mark.slow
 def test_many_hands_on_one_block_move_it_as_the_dense_system_does(rng):
     """With bent arms, and with straight ones, which leave rows out."""
     model, left, right = jugglers(6)
@@ -68,6 +70,7 @@ def test_many_hands_on_one_block_move_it_as_the_dense_system_does(rng):
         assert np.count_nonzero(lam) == np.linalg.matrix_rank(G, 1e-8) == (36 if spread else 33)
 
 
+@pytest.mark.slow
 def test_accelerations_of_a_crowd_are_those_of_the_dense_system(rng):
     model, held, q = carriers(2)
     q = q + rng.normal(scale=0.05, size=model.nq)  # loops open by centimeters
@@ -90,6 +93,7 @@ def arms_and_slider():
 
 
 @pytest.mark.parametrize("solver", ["range", "kkt", "aba", "proximal"])
+@pytest.mark.slow
 def test_straight_arms_hold_one_block_by_rows_that_depend_on_each_other(solver, rng):
     """With straight arms both rows along z see nothing but the block: the groups are two, the rank of the rows five."""
     model, held = arms_and_slider()
@@ -151,6 +155,7 @@ def test_rows_that_do_not_meet_cost_nothing_together(rng):
     close(flat(factor.solve(DM(b))), np.linalg.solve(A.full(), b), 1e-9)
 
 
+@pytest.mark.slow
 def test_feet_of_many_people_are_judged_in_several_postures():
     """One of sixteen legs is nearly straight in the first random posture: its foot is taken as it is all the same."""
     one = od.models.human(root=od.FloatingBase("euler_zyx"), tissue=False)
@@ -180,6 +185,7 @@ def shared_by_blocks(n, rng, repeated=False):
 
 
 @pytest.mark.parametrize("repeated", [False, True])
+@pytest.mark.slow
 def test_blocks_that_share_rows_are_solved_like_the_dense_matrix(rng, repeated):
     """Pivots are those of the dense factor, all but three of nine in the shared rows left out."""
     W, d = shared_by_blocks(9, rng, repeated)
@@ -197,6 +203,7 @@ def test_blocks_that_share_rows_are_solved_like_the_dense_matrix(rng, repeated):
     assert sum(skipped) == (6 if repeated else 0)
 
 
+@pytest.mark.slow
 def test_work_grows_with_the_number_of_blocks(rng):
     counts = []
     for n in (10, 20, 40):
@@ -208,6 +215,7 @@ def test_work_grows_with_the_number_of_blocks(rng):
     assert second < 2.01 * first
 
 
+@pytest.mark.slow
 def test_columns_in_another_order_take_the_dense_factor(rng):
     W, d = shared_by_blocks(9, rng)
     assert isinstance(factor_of(W[:, rng.permutation(54).tolist()], [DM(x) for x in d]), Semidefinite)

@@ -30,6 +30,7 @@ def held_body():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.slow
 def test_a_held_body_stops(solver):
     """Nine rows hold a body, three of them nearly in a plane: numbers and symbols."""
     model, skew, hold = held_body()
@@ -41,6 +42,7 @@ def test_a_held_body_stops(solver):
         close(f(q, np.ones(6))[0], np.zeros(6), 1e-12)
 
 
+@pytest.mark.slow
 def test_derivatives_of_a_held_body_vanish():
     """By recursion and by automatic differentiation."""
     model, skew, hold = held_body()
@@ -63,6 +65,7 @@ def test_two_points_some_micrometers_apart_hold_a_foot(rng):
         close(od.impact(human, twice, q, qd)[0], column(od.impact(human, once, q, qd)[0]), 1e-8)
 
 
+@pytest.mark.slow
 def test_forces_are_shared_alike_in_all_units(rng):
     """Redundant rows of moments and of forces: a world of millimeters has the same forces as one of meters."""
     builder = od.ModelBuilder()
@@ -95,6 +98,7 @@ def test_forces_of_rows_of_one_unit_have_the_least_norm(rng):
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("opened", [1e-12, 1e-8, 1e-5, 1e-3])
+@pytest.mark.slow
 def test_an_open_redundant_loop_moves_as_a_closed_one(opened, size, rng):
     """Bricard's linkage, whose fifth row repeats the others where all hold, has one motion beside its positions too."""
     chain = od.models.bricard()
@@ -134,6 +138,7 @@ def test_forces_of_a_box_on_four_corners_do_not_hang_on_rounding(rng):
             close(od.constrained_dynamics(model, corners, near, np.zeros(6), tau)[1], lam, 1e-6)
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_wide_open_is_taken_as_it_stands(rng):
     """Its rows then act on the body that carries it, too."""
     builder = od.ModelBuilder()
@@ -159,6 +164,7 @@ def test_inverse_dynamics_where_nothing_is_actuated():
         close(sum(found[1].full()), [9.81])
 
 
+@pytest.mark.slow
 def test_legs_with_parallel_joints_share_the_motions_of_the_root(rng):
     """Four legs of three joints about y: sideways the root alone moves the feet, so that their rows are one group."""
     builder = od.ModelBuilder("quadruped")

@@ -43,6 +43,7 @@ def test_a_row_that_is_rounding_does_not_hold(solver):
 
 @pytest.mark.parametrize("mass", [1e-24, 1.0, 1e24])
 @pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.slow
 def test_masses_of_any_size_are_held(solver, mass):
     """Forces of the ground are those of masses of one kilogram, times the mass."""
     model = od.models.pendulum(3)
@@ -169,6 +170,7 @@ def test_a_loop_that_has_come_a_little_open_locks_nothing():
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
 def test_the_null_space_is_right_or_no_number(seed):
     """Six rows hold a free body at six points; a seventh row, or one that repeats, gives nan."""
     rng = np.random.default_rng(seed)
@@ -205,6 +207,7 @@ def test_derivatives_leave_the_same_rows_out(kind, rng):
     close(qdd.jacobian()(*args, 0, 0)[2], Z @ Z.T, 1e-9)  # by automatic differentiation
 
 
+@pytest.mark.slow
 def test_directions_that_do_not_matter_lock_nothing(rng):
     """A planar four-bar closed by the revolute joint of its plane keeps the one motion it has, whatever the axis."""
     for axis in ((1, 2, 3), (0, 0, 1), (0.6, -0.3, 0.2)):
@@ -293,6 +296,7 @@ def chain(scale=1.0):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_magnitudes_bound_the_rows_and_are_not_far_above(kind, rng):
     """|G| <= magnitudes, reached within a small factor at some configuration, and zero where G is."""
     model, constraint = chain(), (KINDS[kind](),)
@@ -405,6 +409,7 @@ def two_arms():
         ([od.Loop("l3", "r3", "ball"), od.Contact("l0", axes="x")], [(0,), (1,)]),
     ],
 )
+@pytest.mark.slow
 def test_rows_that_may_depend_on_each_other_are_in_one_group(held, groups):
     """On a floating trunk with two limbs of four spherical joints each."""
     model = two_arms()
@@ -447,6 +452,7 @@ FIXED = [[od.Spherical()], [od.Revolute("x"), *map(od.Prismatic, "xyz")], [od.Pr
         (FIXED, od.Contact("hand", axes="xz"), False),
     ],
 )
+@pytest.mark.slow
 def test_one_contact_with_a_body_that_floats_is_taken_as_it_is(roots, contact, certain):
     for root in roots:
         model = carried(root)

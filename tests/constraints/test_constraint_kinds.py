@@ -28,6 +28,7 @@ def loop(rng: np.random.Generator, axes: object, ends: tuple[str, str] = ("b2", 
 
 @mostly_slow("key", TREES, ("forest",))
 @pytest.mark.parametrize("axes", [*AXES.values(), "cylindrical", "prismatic"], ids=[*AXES, "cylindrical", "prismatic"])
+@pytest.mark.slow
 def test_loop_rows_are_the_relative_motion(rng, key, axes):
     """G qd = T_w' ([w; v]_s - [w; v]_p), and gamma its rate by AD, which gamma's own code never uses."""
     model = tree(key)
@@ -48,6 +49,7 @@ def test_loop_rows_are_the_relative_motion(rng, key, axes):
 
 @some_trees
 @pytest.mark.parametrize("axes", ["ball", "fixed", "cylindrical", "prismatic"])
+@pytest.mark.slow
 def test_loop_rows_are_the_rate_of_the_error_where_it_is_zero(rng, key, axes):
     """G qd = d(phi)/dt at phi = 0; with sliding the origins may stand apart along the free direction."""
     model = tree(key)
@@ -136,6 +138,7 @@ def test_a_loop_between_two_places_of_one_frame_has_one_wrench(rng, axes):
 
 @pytest.mark.parametrize("axes", ["revolute", "cylindrical", ((0.6, 0, 0.8, 0, 0, 0), (0, 1, 0, 0, 0, 0))])
 @pytest.mark.parametrize("turn", [0.0, 2.0, np.pi])
+@pytest.mark.slow
 def test_a_hinge_sees_the_tilt_of_its_axis_at_any_turn(axes, turn):
     """phi is the sine of the angle between the axes, and G its derivative where it is zero, also after half a turn."""
     builder = od.ModelBuilder()
@@ -317,6 +320,7 @@ def roller(joint: od.Joint) -> od.Model:
 
 @pytest.mark.parametrize("axis", [None, "y", (1, 1, 0)])
 @pytest.mark.parametrize("normal", ["z", (0.3, -0.2, 0.9)])
+@pytest.mark.slow
 def test_rolling(rng, axis, normal):
     """The touching point is at rest, gamma is the rate of G by AD, height and tilt are the integrals of their rows."""
     model = roller(od.FloatingBase())

@@ -248,6 +248,7 @@ def test_mass_matrices_of_real_robots_equal_pinocchio_s(rng, name):
 
 @needs_robots
 @pytest.mark.parametrize(("name", "followers"), [("romeo", 22), ("talos_full_v2", 12)])
+@pytest.mark.slow
 def test_hands_of_real_robots_that_pinocchio_does_not_couple(rng, name, followers):
     """Followers that stand before the joint they follow, or in another branch."""
     file = next(file for file in FILES if file.stem == name)

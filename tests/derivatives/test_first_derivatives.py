@@ -114,6 +114,7 @@ def test_expressions_may_hold_numbers(rng, key):
                 close(ca.Function("f", [mixed[0]], [ca.densify(SX(x))])(q[0]), exact)
 
 
+@pytest.mark.slow
 def test_derivatives_do_not_see_the_scale_of_a_quaternion(rng):
     model = tree("floating")
     s = State.of(model, rng)
@@ -152,6 +153,7 @@ def test_coriolis_matrix(rng, key):
 
 
 @pytest.mark.parametrize("key", ["mixed", "chain"])
+@pytest.mark.slow
 def test_articulated_bodies_give_the_derivatives_of_long_chains(rng, key, monkeypatch):
     """Chains of more than 41 links take another way than the factor of H, with the same derivatives and fewer
     operations; here both ways on short models, with springs, armatures and external forces."""

@@ -86,6 +86,7 @@ def test_second_derivatives_with_armatures(rng):
 
 
 @mostly_slow("name", PAIRS, ("ID",))
+@pytest.mark.slow
 def test_the_scale_of_a_quaternion_does_not_matter(rng, name):
     model = tree("floating")
     s, mu = State.of(model, rng), rng.normal(size=model.nv)
@@ -145,6 +146,7 @@ def test_instruction_count_on_a_humanoid():
 
 
 @pytest.mark.parametrize("key", TREES)
+@pytest.mark.slow
 def test_a_model_with_split_joints_is_the_same_mechanism(rng, key):
     """Equal forces, and constant S in all but the joints that are no chain of others, and screws."""
     model = tree(key)

@@ -45,6 +45,7 @@ def test_the_table_is_long_enough():
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "viewer" not in row.theirs[0]], ids=lambda row: row.place)
+@pytest.mark.slow
 def test_both_calls(row, ours, theirs):
     found = value(row.theirs, theirs)
     values = [eval(code, ours) for code in row.ours]

@@ -52,6 +52,7 @@ def test_the_table_is_long_enough():
 
 
 @pytest.mark.parametrize("row", RECORDED, ids=lambda row: row.place)
+@pytest.mark.slow
 def test_our_call_gives_the_recorded_value(row):
     compared = 0
     for model in MODELS:

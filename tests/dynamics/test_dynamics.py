@@ -41,6 +41,7 @@ def joint_space(model: od.Model, s: State) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 @every_tree
+@pytest.mark.slow
 def test_inverse_dynamics_is_the_mass_matrix_and_the_bias(rng, key):
     """tau = H qdd + C, and column by column H e_i = ID(e_i) - C."""
     model = model_of(key)
@@ -304,6 +305,7 @@ def test_symbolic_sizes_are_checked():
 
 
 @mostly_slow("key", TREES, QUICK_TREES)
+@pytest.mark.slow
 def test_static_torque_balances_gravity_wrenches_and_springs(rng, key):
     """tau_g - J' f_ext at two frames, one of them twice; springs pull in its place."""
     model, q = tree(key), tree(key).random_q(rng)

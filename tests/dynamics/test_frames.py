@@ -30,6 +30,7 @@ def expressed(reference: str, R, p, V):
 
 
 @every_tree
+@pytest.mark.slow
 def test_velocity_jacobian_and_acceleration(rng, key):
     """Velocities against those of the frame's origin; J qd, rates of v and of J, in every reference."""
     model, s = framed(key), State.of(tree(key), rng)

@@ -22,6 +22,7 @@ def targets_at(model: od.Model, q: np.ndarray, names: tuple[str, ...]) -> list:
 
 
 @mostly_slow("key", TREES, QUICK_TREES)
+@pytest.mark.slow
 def test_targets_of_a_configuration_nearby_are_met(rng, key):
     model = tree(key)
     q = model.random_q(rng)

@@ -49,6 +49,7 @@ def test_acceleration_is_the_rate_of_the_velocity(rng, key):
 
 
 @every_tree
+@pytest.mark.slow
 def test_jacobian_gives_the_velocity_and_is_zero_outside_the_path(rng, key):
     model = tree(key)
     q, qd, _ = symbols(model)
@@ -143,6 +144,7 @@ def test_numbers_and_symbols_mix(rng, key):
 
 
 @every_tree
+@pytest.mark.slow
 def test_jacobian_rate(rng, key):
     """dJ/dt by AD along the motion, and dJ/dt qd the acceleration at qdd = 0."""
     model = tree(key)
@@ -185,6 +187,7 @@ def test_points_and_frames_are_checked():
         od.point_position(model, "b1", q, DM([1, 2]))
 
 
+@pytest.mark.slow
 def test_a_uniform_motion_of_the_ground_drops_out(rng):
     """Rates of first translations are taken out of qd where they are no more than a common velocity, and there only."""
     builder = od.ModelBuilder()

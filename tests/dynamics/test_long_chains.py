@@ -33,6 +33,7 @@ SHORT, LONG = (chain(n) for n in (6, 18))
 
 
 @pytest.mark.parametrize("algorithm", [f for group in ALGORITHMS.values() for f in group], ids=lambda f: f.__name__)
+@pytest.mark.slow
 def test_calls_of_algorithms(algorithm):
     names = next(key for key, group in ALGORITHMS.items() if algorithm in group).split()
     found = []

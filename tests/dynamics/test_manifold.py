@@ -66,6 +66,7 @@ def test_identities(rng, key):
 
 
 @pytest.mark.parametrize("name", ["spherical", "floating", "planar", "revolute_skew"])
+@pytest.mark.slow
 def test_expressions_of_a_joint_are_those_that_follow_from_its_tangent_rate(rng, name):
     joint = JOINTS[name]
     for size in SIZES:

@@ -37,6 +37,7 @@ def bodies(model: od.Model, s: State):
 
 
 @every_tree
+@pytest.mark.slow
 def test_sums_over_bodies(rng, key):
     model = tree(key)
     s = State.of(model, rng)
@@ -122,6 +123,7 @@ def test_a_plane_needs_a_normal():
 
 
 @every_tree
+@pytest.mark.slow
 def test_momentum_matrices(rng, key):
     """h = A qd, d(h_com)/dt = A_G qdd + bias, d(com)/dt = J_com qd; M J_com is the linear half of A_G."""
     model = tree(key)

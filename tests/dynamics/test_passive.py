@@ -154,6 +154,7 @@ def test_joint_data_survive_a_file(tmp_path):
 
 
 @mostly_slow("solver", SOLVERS, ("range", "aba"))
+@pytest.mark.slow
 def test_constrained_motion_holds_with_all_of_it(solver, rng):
     """(H + A) qdd + C - tau_p = tau + G' lam, G qdd = gamma, by every solver; impacts with A; constrained ID."""
     s = State.of(MODEL, rng)

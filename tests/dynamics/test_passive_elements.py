@@ -91,6 +91,7 @@ def test_far_from_its_start_a_one_sided_spring_is_linear_or_slack():
         close(od.spring_energy(below, [0.4 - x]), od.spring_energy(above, [x]), 1e-12)
 
 
+@pytest.mark.slow
 def test_derivatives_by_differences_and_only_where_there_are_couplings(rng):
     s, h = State.of(MODEL, rng), 1e-5
     by_q, by_qd = passive_derivatives(MODEL, DM(s.q), DM(s.qd))
@@ -137,6 +138,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(rng):
     )
 
 
+@pytest.mark.slow
 def test_a_reduced_or_split_model_has_the_same_torques(rng):
     q = DM(MODEL.random_q(rng))
     for other in (od.reduce(MODEL), *variants(MODEL), copy.deepcopy(MODEL), pickle.loads(pickle.dumps(MODEL))):
@@ -210,6 +212,7 @@ def test_closed_chains_have_them_however_they_are_opened():
     close(fm.closed_chain_dynamics_a(model, opened, *at, loads=PASSIVE)[0], wanted)
 
 
+@pytest.mark.slow
 def test_exported_and_compiled_code_has_them_and_its_header_says_so(rng, tmp_path: Path):
     model = od.models.pendulum(2)
     one, other = model.qd_names

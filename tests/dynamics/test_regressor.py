@@ -23,6 +23,7 @@ def test_inverse_dynamics_is_linear_in_the_parameters(rng, key):
 
 
 @mostly_slow("key", TREES, QUICK_TREES)
+@pytest.mark.slow
 def test_energies_are_linear_in_the_parameters(rng, key):
     """On every joint; the regressors hold for other inertias too."""
     model = tree(key)

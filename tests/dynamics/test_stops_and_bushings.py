@@ -64,6 +64,7 @@ def state(slide: float, elbow: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("place", STATES)
+@pytest.mark.slow
 def test_derivatives_and_energy(place: tuple[float, float]) -> None:
     q, qd = state(*place)
     f = od.function(od.passive_force, MODEL, signature="q qd -> tau_p")
@@ -80,6 +81,7 @@ def test_derivatives_and_energy(place: tuple[float, float]) -> None:
     assert passive_derivatives(bare().with_passive([STOP]), x, ca.SX.sym("v", 8))[1].nnz() == 1
 
 
+@pytest.mark.slow
 def test_dampers_only_take_energy() -> None:
     """Each of them alone, with springs at rest: the power of the force is not positive."""
     for model in (bare().with_passive([STOP]), bare().with_bushings(BUSHINGS)):
@@ -90,6 +92,7 @@ def test_dampers_only_take_energy() -> None:
     assert float(ca.dot(loss, DM(qd))) < -1
 
 
+@pytest.mark.slow
 def test_copies_keep_the_forces() -> None:
     q, qd = state(0.15, 0.3)
     force = od.passive_force(MODEL, q, qd)
@@ -164,6 +167,7 @@ def bent(left: float, right: float, side: float = 1.0) -> np.ndarray:
     return np.r_[0.1, side * 0.2, 0.3, turn / np.linalg.norm(turn), legs]
 
 
+@pytest.mark.slow
 def test_a_bushing_on_one_side_is_not_symmetric() -> None:
     builder = od.ModelBuilder("pair")
     builder.add_body("trunk", od.FloatingBase(), mass=1, inertia=(1, 1, 1))

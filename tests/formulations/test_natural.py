@@ -124,6 +124,7 @@ def assert_same_mechanics(model: od.Model, natural: fm.NaturalCoordinates, rng, 
 
 
 @pytest.mark.parametrize("key", TAKEN)
+@pytest.mark.slow
 def test_the_mechanics_of_a_tree_is_that_in_joint_coordinates(rng, key):
     model = tree(key)
     assert_same_mechanics(model, fm.natural(model), rng)
@@ -147,6 +148,7 @@ def test_joints_of_several_axes_are_split(rng):
 
 
 @pytest.mark.parametrize("kinds", ["r", "P", "rrprPpr", "pprrr", "rrrrr"])
+@pytest.mark.slow
 def test_a_planar_mechanism_takes_two_coordinates_per_point(rng, kinds):
     model = planar_tree(rng, kinds)
     natural = fm.natural(model)
@@ -168,6 +170,7 @@ def test_axes_of_the_plane_are_those_of_the_world_where_possible():
 
 
 @pytest.mark.parametrize("length", [1e-3, 1e3])
+@pytest.mark.slow
 def test_small_and_large_mechanisms(rng, length):
     """A tree of all joints, and a planar one: the same choice, scaled."""
     for model in (tree("forest"), planar_tree(rng)):
@@ -262,6 +265,7 @@ def test_loops_share_points_and_vectors(rng, chain, axes, grounded):
 
 
 @pytest.mark.parametrize("axes", ["ball", "revolute", "cylindrical", "prismatic", "fixed", "orientation"])
+@pytest.mark.slow
 def test_loops_in_the_plane(rng, axes):
     model = planar_tree(rng, "rrrrrr")
     q = model.random_q(rng)
@@ -286,6 +290,7 @@ TURNED = np.kron(np.eye(2), random_rotation(np.random.default_rng(3)))
 
 
 @pytest.mark.parametrize("kind", ["ball", "orientation", "fixed", "revolute", "prismatic", "cylindrical"])
+@pytest.mark.slow
 def test_rows_are_known_by_what_they_hold(rng, kind):
     """A basis of the same rotations and translations is the same joint, about whichever axis; one row more mixes."""
     rows = np.array(od.Loop("p", "s", kind).axes) @ TURNED.T
@@ -326,6 +331,7 @@ def test_frames_that_are_turned_against_each_other_stay_so(rng):
         ((1, 0, 0, 0, 0, 0), (0, 0, 0, 1, 0, 1), (0, 0, 0, 0, 1, 0)), ((0, 1, 0, 0.3, 0, 0.2), (1, 0, 0, 0, 0, 0)),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_rows_of_loops_in_the_plane(rng, rows):
     """Two translations share a point; single rows and rows that mix a rotation with a translation are conditions."""
     model, _ = four_bar()
@@ -439,6 +445,7 @@ def test_a_singular_position_has_more_freedom():
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.03])
+@pytest.mark.slow
 def test_given_elements_that_hardly_span_a_body_are_tied(rng, tilt):
     """A point, an axis and another point on the axis, or near it, each shared with another body: the last body has too
     little for a basis, and one element too many for its line."""
@@ -637,6 +644,7 @@ def model_parameter(model: od.Model, name: str) -> ca.DM:
 
 
 @pytest.mark.parametrize("planar", [False, True])
+@pytest.mark.slow
 def test_external_wrenches(rng, planar):
     model = planar_tree(rng) if planar else tree("forest")
     model = model.with_frame("hand", model.body_names[-1], (0.1, 0.2, -0.3), random_rotation(rng))
@@ -657,6 +665,7 @@ def test_external_wrenches(rng, planar):
 
 
 @pytest.mark.parametrize("key", ["revolute_skew", "spherical", "forest", "euler_zyx"])
+@pytest.mark.slow
 def test_springs_damping_and_friction(rng, key):
     source = tree(key)
     builder = od.ModelBuilder(key)

@@ -154,6 +154,7 @@ def test_times_and_energies_of_a_trajectory() -> None:
     assert found.energy_error == pytest.approx(change / (kinetic.max() - kinetic.min()), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_motion_ends_at_the_nearest_node() -> None:
     assert [len(motion(1e-3, duration=T, every=5).t) for T in (0.0128, 0.0122, 1e-4)] == [4, 3, 2]
 

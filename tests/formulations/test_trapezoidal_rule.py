@@ -128,6 +128,7 @@ def test_accelerations_and_forces_are_those_of_the_equations_of_motion():
     close(motion.lam[-1], flat(lam), 1e-6)
 
 
+@pytest.mark.slow
 def test_energy_is_kept_and_is_that_of_joint_space():
     model, natural, s, _ = tumbling()
     motion = fm.trapezoidal_motion(model, natural, s.q, s.qd, h=1e-3, duration=0.5, every=10)
@@ -578,6 +579,7 @@ def test_springs_act_by_the_angle_from_their_rest():
     ],
     ids=lambda value: type(value).__name__,
 )
+@pytest.mark.slow
 def test_trajectories_count_turns_but_leave_lengths(joint, qd):
     """Bodies that turn three times; sliders move by 10 m from one instant to the next."""
     builder = od.ModelBuilder("top", gravity=(0, 0, 0))

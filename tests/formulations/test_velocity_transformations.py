@@ -283,6 +283,7 @@ def test_massless_bodies_add_nothing():
         close(got, expected)
 
 
+@pytest.mark.slow
 def test_stages_of_closed_chains(rng):
     """With loops the stages of table 8.4 end in the accelerations and forces of (8.114)."""
     closed = MECHANISMS["six_bar"](rng)

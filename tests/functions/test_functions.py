@@ -101,6 +101,7 @@ def test_the_registry_is_the_one_listed():
 
 
 @pytest.mark.parametrize("name", ["ID", "H", "FDc", "pose", "interpolate"])
+@pytest.mark.slow
 def test_numbers_symbols_and_calls(rng, name):
     """DM in, DM out; SX in, SX out; MX: one call node, and the same value."""
     function = entry(name)

@@ -143,6 +143,7 @@ def test_pkg_config(installed, tmp_path):
 
 
 @pytest.mark.parametrize("compiler", ["cc", "c++"])
+@pytest.mark.slow
 def test_a_plain_compiler(exported, tmp_path, compiler):
     """All sources in one call, without a build system."""
     program = tmp_path / ("main.c" if compiler == "cc" else "main.cpp")

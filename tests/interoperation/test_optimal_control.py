@@ -29,6 +29,7 @@ def check_swing_up(q: np.ndarray, tau: np.ndarray) -> None:
     close(power, 9.81, 0.03)
 
 
+@pytest.mark.slow
 def test_opti():
     check_swing_up(*by_opti(PENDULUM))
 
@@ -65,6 +66,7 @@ def acados(monkeypatch) -> bool:
 
 
 @pytest.mark.parametrize("actuated", [None, [1, 2]])
+@pytest.mark.slow
 def test_expressions_of_an_acados_model(rng, acados, actuated):
     """They are expressions of x, xdot and u alone; the implicit residual is zero at the explicit rates."""
     model = od.random_tree(4, 2, (od.FloatingBase(), od.Revolute("y"), od.Spherical()), rng)

@@ -79,6 +79,7 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     assert (fault.line, fault.severe, fault.text) == (2, False, "configuration is left out")
 
 
+@pytest.mark.slow
 def test_a_file_of_very_many_faults_ends(tmp_path: Path) -> None:
     joints = "".join('<body>\n<joint axis="0 0 0"/><geom size="1"/></body>' for _ in range(150))
     (tmp_path / "a.xml").write_text(f"<mujoco><worldbody>{joints}</worldbody></mujoco>")

@@ -184,6 +184,7 @@ ROBOTS = ("solo12", "panda", "talos_arm", "romeo_full", "anymal_c")
 
 @pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 @mostly_slow("name", ROBOTS, ROBOTS[:3])
+@pytest.mark.slow
 def test_files_without_faults_load_and_others_do_not(name):
     found = [fault for fault in file_faults(od.robots.path(name)) if fault.severe]
     if not found:

@@ -106,6 +106,7 @@ SOME = [path for k, path in enumerate(ORDERS) if k % 6 == 0 or ORDERS[path]["con
 
 @needs_robots
 @mostly_slow("path", SOME, SOME[::3])
+@pytest.mark.slow
 def test_recorded_orders_of_robots(path):
     model = robot(path)
     theirs = Layout(model, "pinocchio")
@@ -135,6 +136,7 @@ def test_robots_in_pinocchio(path, rng):
 
 @needs_robots
 @mostly_slow("path", SOME, SOME[::3])
+@pytest.mark.slow
 def test_orders_of_robots_in_mujoco(path):
     mujoco = pytest.importorskip("mujoco")
     root = ElementTree.parse(od.robots.folder() / path).getroot()

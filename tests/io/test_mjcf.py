@@ -53,6 +53,7 @@ def same_dynamics(model, theirs, rng):
 
 
 @mostly_slow("key", [key for key in ALL_TREES if key not in LACKING], ["euler_xyz", "universal", "forest", "star"])
+@pytest.mark.slow
 def test_trees_of_every_joint(key, rng):
     model = tree(key)
     same_dynamics(model, loaded(model), rng)
@@ -207,6 +208,7 @@ LOOPS = {"ball": "ball", "fixed": "fixed", "revolute": "revolute",
 
 
 @pytest.mark.parametrize("axes", LOOPS.values(), ids=LOOPS)
+@pytest.mark.slow
 def test_loops_hold_what_ours_hold(axes, rng):
     """The rows of MuJoCo in a closed position span those of G, for loops between turned frames."""
     model = machine().with_limits(lower=-np.inf, upper=np.inf)
@@ -268,6 +270,7 @@ def test_a_planar_loop_out_of_its_plane():
     (od.JointCoupling("s_joint", "a_joint"), "one dof"),
     (od.JointCoupling("c_joint", "a_joint", function=ca.sin), "without a function"),
 ])  # fmt: skip
+@pytest.mark.slow
 def test_constraints_that_mujoco_does_not_have(constraint, text):
     with pytest.raises(od.ModelError, match=text):
         od.io.mjcf_text(machine(), constraints=[constraint])

@@ -56,6 +56,7 @@ def same_parts(xs, ys) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.slow
 def test_round_trip_of_random_trees(seed, tmp_path):
     model = od.random_tree(30, 1.5, rng=np.random.default_rng(seed))
     assert_same(model, model_from_dict(model_to_dict(model)))

@@ -94,6 +94,7 @@ def moved(kind: str, q: Array) -> Array:
 
 
 @pytest.mark.parametrize("kind", made.JOINTS)
+@pytest.mark.slow
 def test_joints_move_by_their_formulas(kind: str) -> None:
     model = parse_osim(made.one_joint(kind), up="y")
     names = made.JOINTS[kind][0].split()
@@ -114,6 +115,7 @@ def test_joints_move_by_their_formulas(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", made.JOINTS)
+@pytest.mark.slow
 def test_dynamics_of_every_joint(kind: str) -> None:
     """H qdd + C = ID, and power: the rate of kinetic energy is that of the forces. Massless bodies take part."""
     model = parse_osim(made.one_joint(kind))

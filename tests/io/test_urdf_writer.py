@@ -37,6 +37,7 @@ def same_dynamics(model, other, rng):
 
 
 @mostly_slow("key", WRITTEN, ["planar", "universal", "floating", "floating_zyx", "chain"])
+@pytest.mark.slow
 def test_every_joint_comes_back(key, rng):
     model = tree(key)
     back = od.parse_urdf(od.io.urdf_text(model), gravity=model.gravity)

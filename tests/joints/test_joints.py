@@ -22,6 +22,7 @@ def sampled(joint: od.Joint, rng: np.random.Generator) -> tuple[np.ndarray, np.n
 
 
 @every_joint
+@pytest.mark.slow
 def test_velocity_is_the_rate_of_the_transform(joint, rng):
     """d(XJ)/dt = -crm(vJ) XJ along dq/dt = q_dot, and vJ = S qd."""
     q, qd = SX.sym("q", joint.nq), SX.sym("qd", joint.nv)
@@ -280,6 +281,7 @@ def test_a_fixed_joint_does_nothing():
 
 
 @every_joint
+@pytest.mark.slow
 def test_a_turned_joint_moves_as_its_motion_turned(joint, rng):
     """R' = R(axis, angle) R and p' = R(axis, angle) p, with the same velocity in body axes; or the joint cannot."""
     values, rates = sampled(joint, rng)

@@ -149,6 +149,7 @@ def test_a_class_that_is_defined_again_and_attributes_that_are_no_fields_count()
     assert tree(noted) != tree(one("y"))
 
 
+@pytest.mark.slow
 def test_pickles_are_equal_in_a_process_with_other_hashes():
     code = (
         "import pickle, sys\nfrom ocp_dyn.models import pendulum\n"
@@ -165,6 +166,7 @@ def test_pickles_are_equal_in_a_process_with_other_hashes():
     assert pickle.loads(process.stdout) == model
 
 
+@pytest.mark.slow
 def test_equal_models_share_what_is_found():
     one, other = tree(), tree()
     assert dynamics_derivatives(one) is dynamics_derivatives(other)
@@ -194,6 +196,7 @@ def test_results_are_kept_by_arguments_and_errors_are_not():
     assert calls == [(3, 2), (3, 3), (-1, 2), (2, 0), (2, 0)]
 
 
+@pytest.mark.slow
 def test_results_live_as_long_as_one_of_the_equal_models():
     """Even those that hold the model, such as a Function whose algorithm holds it."""
 
@@ -216,6 +219,7 @@ def test_results_live_as_long_as_one_of_the_equal_models():
     assert [ref() for ref in gone] == [None, None]
 
 
+@pytest.mark.slow
 def test_a_function_that_was_found_by_its_description_is_freed():
     model = MODEL.with_gravity((0, 0, -4.4))
     f = od.function(od.inverse_dynamics, model)
@@ -243,6 +247,7 @@ def test_threads_find_equal_models_equal_and_one_result():
     assert len(set(results)) == 1
 
 
+@pytest.mark.slow
 def test_models_of_the_last_problems_are_kept_for_the_next(monkeypatch):
     monkeypatch.setattr(equations, "_recent", lru_cache(2)(equations._recent.__wrapped__))
     models = [lambda n=n: pendulum(n).with_gravity(LIGHT) for n in (1, 2, 3)]

@@ -109,6 +109,7 @@ def share_in_pairs(f, model):
         pytest.param(od.bias_force, 1e-3, (0, 1, 2), marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_trees_in_general_position(rng, algorithm, scale, reversed_joints):
     """The whole tree and all frames are turned at random, and joints turn the other way: nothing is hidden by it.
 
@@ -122,6 +123,7 @@ def test_trees_in_general_position(rng, algorithm, scale, reversed_joints):
 
 
 @pytest.mark.parametrize("joints", [2, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_counts_do_not_depend_on_frames(joints):
     """Legs about coordinate axes take as many operations, to a hundredth, if all frames of the file lie askew to the
     axes."""

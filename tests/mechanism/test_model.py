@@ -353,6 +353,7 @@ def test_pickling(rng):
 
 
 @pytest.mark.parametrize("branching", [1, 1.5, 2, np.inf])
+@pytest.mark.slow
 def test_random_tree(branching):
     a, b = (od.random_tree(9, branching, rng=np.random.default_rng(5)) for _ in range(2))
     assert a.parent == b.parent

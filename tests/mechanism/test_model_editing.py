@@ -215,6 +215,7 @@ def test_limits_by_joint_by_entry_and_for_all(rng):
         ({"upper": {"j_arm.qy": 1.0}}, od.ModelError, "single components may have limits between -1 and 1"),
     ],
 )
+@pytest.mark.slow
 def test_with_limits_refuses(wrong, error, message):
     with pytest.raises(error, match=message):
         limbs(np.random.default_rng(1)).with_limits(**wrong)

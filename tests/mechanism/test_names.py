@@ -75,6 +75,7 @@ def test_names_come_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "fault"), REFUSED.items(), ids=map(ascii, REFUSED))
+@pytest.mark.slow
 def test_names_that_would_not_come_back_are_refused_by_every_way_in(tmp_path: Path, name: str, fault: str) -> None:
     made = model("a")
     data = od.model_to_dict(made)

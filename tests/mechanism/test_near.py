@@ -52,6 +52,7 @@ class Both:
 
 @pytest.mark.parametrize("rotation", ["quaternion", "euler_zyx"])
 @pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.slow
 def test_forward_dynamics_do_not_depend_on_the_frame(distance, rotation):
     """Accelerations that a joint's torque gives to the angles, from rest: in numbers and as a Function."""
     both, push = Both(distance, rotation), np.zeros(8)

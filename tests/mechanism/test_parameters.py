@@ -351,6 +351,7 @@ def test_labels_say_what_a_parameter_holds(tmp_path):
     assert all(label.units in header for name, label in labels.items() if name in f.name_in()[3:])
 
 
+@pytest.mark.slow
 def test_a_model_with_symbols_is_edited_or_refuses(rng):
     """Editing carries symbols along; what needs numbers says so."""
     I, r = SX.sym("I", 10), SX.sym("r", 3)

@@ -46,6 +46,7 @@ POSSIBLE = [
 
 
 @pytest.mark.parametrize(("name", "value", "fault"), IMPOSSIBLE)
+@pytest.mark.slow
 def test_numbers_that_no_body_can_have_are_refused_at_every_door(name: str, value: Any, fault: str) -> None:
     f = od.function(od.gravity_force, MODEL, parameters=(name,))
     column = np.array(value, dtype=float).reshape(-1)
@@ -66,6 +67,7 @@ def test_numbers_that_no_body_can_have_are_refused_at_every_door(name: str, valu
             pytest.fail(f"{way} took {door()}")
 
 
+@pytest.mark.slow
 def test_compiled_functions_check_every_state() -> None:
     compiled = od.codegen.compile([od.function(od.gravity_force, MODEL, parameters=("mass:shank",))]).tau_g
     q, masses = np.zeros((3, 2)), np.array([[1.0], [2.0], [-3.0]])

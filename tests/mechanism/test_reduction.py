@@ -31,6 +31,7 @@ def compare(model, reduced, rng, tolerance=1e-11):
 
 
 @mostly_slow("key", TREES, ("mixed",))
+@pytest.mark.slow
 def test_joint_space_quantities_stay(key, rng):
     compare(tree(key), reduce(tree(key)), rng, 1e-9)  # forward dynamics of random trees is not well conditioned
 

@@ -65,6 +65,7 @@ def walker(root: od.Joint, rotation: Any = None) -> od.Model:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_every_room_has_the_same_rules(kind: str) -> None:
     joint, lengths, floats = KINDS[kind]
     model = walker(joint)

@@ -267,6 +267,7 @@ def test_human_proportions(height: float, sex: str) -> None:
 
 
 @pytest.mark.parametrize(("mass", "height", "sex"), PEOPLE)
+@pytest.mark.slow
 def test_human_center_of_mass(mass: float, height: float, sex: str) -> None:
     """Center of mass of standing adults: 0.54 to 0.58 of stature, above the soles, on the midplane."""
     model = models.human(mass, height, sex)  # type: ignore[arg-type]
@@ -281,6 +282,7 @@ def test_human_center_of_mass(mass: float, height: float, sex: str) -> None:
     ("mass", "height", "measured"),
     [(78.70, 1.834, (14.91, 13.44, 1.48)), (66.81, 1.712, (10.80, 9.25, 1.16)), (92.08, 1.862, (16.27, 14.57, 1.60))],
 )
+@pytest.mark.slow
 def test_human_whole_body_inertia(mass: float, height: float, measured: tuple[float, float, float]) -> None:
     """Three standing men of Santschi et al. (AMRL-TDR-63-36, 1963), about the axes x, y, z through the com."""
     model = models.human(mass, height)
@@ -385,6 +387,7 @@ def test_human_limits() -> None:
         ("male", "elbow_r", -70.3, 53.2),
     ],
 )
+@pytest.mark.slow
 def test_human_strengths_of_both_directions(sex: str, dof: str, lower: float, upper: float) -> None:
     """Published torques [N m] of people of a known mass, or parts of weight times stature, in the model's signs."""
     masses = {"hip": (73.8, 62.8), "lumbar": (73.4, 55.1), "subtalar": (73.0, 61.9)}
@@ -406,6 +409,7 @@ def test_human_strengths_of_both_directions(sex: str, dof: str, lower: float, up
         ("shoulder_l.ry", "fingertip_l", 0, -1), ("shoulder_l.rx", "fingertip_l", 1, 1), ("elbow_l", "hand_l", 0, -1),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_human_signs(entry: str, frame: str, axis: int, sign: int) -> None:
     """A small positive angle moves the frame in the direction that the docstring's table says."""
     model = models.human()

@@ -33,6 +33,7 @@ def column(values: object) -> Array:
     return np.array(values, dtype=float).ravel()
 
 
+@pytest.mark.slow
 def test_moment_arms_are_those_of_the_published_body() -> None:
     with RECORDED.open() as file:
         rows = list(csv.DictReader(file))
@@ -47,6 +48,7 @@ def test_moment_arms_are_those_of_the_published_body() -> None:
             assert np.sqrt(np.mean(off[:, k] ** 2)) < RMS[joint], (name, joint)
 
 
+@pytest.mark.slow
 def test_the_table_has_the_standing_lengths() -> None:
     human = reference_human()
     lengths = path_geometry(human, column(human.neutral())).lengths
@@ -55,6 +57,7 @@ def test_the_table_has_the_standing_lengths() -> None:
     assert [human.muscle_names[k] for k in (0, 42, 43)] == ["addbrev_l", "extobl_l", "addbrev_r"]
 
 
+@pytest.mark.slow
 def test_both_sides_are_mirror_images() -> None:
     human = strong()
     mirror = od.ocp.mirror_map(human)
@@ -68,6 +71,7 @@ def test_both_sides_are_mirror_images() -> None:
 
 
 @pytest.mark.parametrize("toes", [False, True])
+@pytest.mark.slow
 def test_trunk_and_toes_are_pulled_the_right_way(toes: bool) -> None:
     human = od.models.human(muscles=True, toes=toes)
     found = path_geometry(human, column(human.neutral()))
@@ -83,6 +87,7 @@ def test_trunk_and_toes_are_pulled_the_right_way(toes: bool) -> None:
         assert arm("fdl_l", "toes_l") > 0.003 > -0.003 > arm("ehl_l", "toes_l")
 
 
+@pytest.mark.slow
 def test_muscles_grow_with_the_body() -> None:
     small, tall = HillMuscles.of(strong(height=1.55)), HillMuscles.of(strong(height=1.9))
     ratio = column(tall.optimal_fiber_length / small.optimal_fiber_length)
@@ -101,6 +106,7 @@ def test_muscles_grow_with_the_body() -> None:
     assert 0.85 < share[0] < 0.95
 
 
+@pytest.mark.slow
 def test_fibers_stay_near_their_optimum_in_walking(motions: Motions) -> None:
     q = np.array(motions["human walk"].q)[::3]
     human = strong()

@@ -35,6 +35,7 @@ def in_plane(model):
     return q
 
 
+@pytest.mark.slow
 def test_it_is_the_body_in_space_seen_from_the_side(flat):
     space, q = in_space()
     z = in_plane(flat)
@@ -53,6 +54,7 @@ def test_it_is_the_body_in_space_seen_from_the_side(flat):
     assert float(tissue[flat.qd_names.index("hip_l")]) != pytest.approx(float(relaxed[flat.qd_names.index("hip_l")]))
 
 
+@pytest.mark.slow
 def test_a_muscle_stands_for_its_group(flat):
     space, q = in_space(muscles=True)
     lengths = dict(zip(space.muscle_names, np.ravel(od.muscles.path_geometry(space, q).lengths), strict=True))

@@ -28,6 +28,7 @@ def test_names_are_those_of_the_table_by_kind():
 
 @needs_robots
 @mostly_slow("name", [robot.name for robot in ROBOTS if robot.feet] + QUICK[3:], QUICK)
+@pytest.mark.slow
 def test_robots_load_on_their_root_with_feet_on_one_height(name, recwarn):
     model, robot = od.robots.load(name), od.robots.describe(name)
     assert not recwarn

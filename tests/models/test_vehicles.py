@@ -102,6 +102,7 @@ def test_joints_of_the_car() -> None:
     assert Counter(len(loop.axes) for loop in chain.loops) == {3: 10, 2: 2, 1: 1}
 
 
+@pytest.mark.slow
 def test_freedoms_of_the_car() -> None:
     """The wheels' hubs move vertically one by one, and the column steers both front wheels to the same side."""
     chain = vehicle("car")
@@ -144,6 +145,7 @@ def test_chassis_of_the_truck_rolls_on_its_axles() -> None:
 
 
 @pytest.mark.parametrize("name", VEHICLES)
+@pytest.mark.slow
 def test_masses_are_symmetric(name: str) -> None:
     chain = vehicle(name)
     model = chain.model
@@ -180,6 +182,7 @@ def stiffness_along(chain: ClosedChain, held: Array) -> float:
 
 
 @pytest.mark.parametrize("axle", ["front", "rear"])
+@pytest.mark.slow
 def test_leaf_springs_of_the_truck(axle: str) -> None:
     chain = vehicle("heavy_truck")
     model = chain.model
@@ -192,6 +195,7 @@ def test_leaf_springs_of_the_truck(axle: str) -> None:
     assert stiffness_along(chain, roll) > rate * 0.9**2 / 2
 
 
+@pytest.mark.slow
 def test_springs_of_the_car() -> None:
     chain = vehicle("car")
     model = chain.model

@@ -75,6 +75,7 @@ def test_forces_scale_with_strength_and_damping_takes_energy(rng):
     assert np.allclose(taken.full(), (groote.max_isometric_force * 0.1 * v * found[0].fiber_speed).full(), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_explicit_fiber_speeds_balance_the_forces(rng):
     muscles = some(rng)
     for strain in (0.005, 0.02, 0.035):
@@ -118,6 +119,7 @@ def test_stiff_tendons_are_nearly_rigid(rng):
     assert np.allclose(found.tendon_force.full(), rigid.tendon_force.full(), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_equilibrium_stands_still(rng):
     muscles = some(rng, CLASSES[:3])
     length, _, a, _ = drawn(rng, muscles, 0.02)
@@ -143,6 +145,7 @@ def test_muscles_of_millard_do_not_push():
     assert np.allclose(slack.fiber_length.full()[1], 0.4441 * muscles.optimal_fiber_length.full()[1])
 
 
+@pytest.mark.slow
 def test_derivatives_of_forces(rng):
     muscles = some(rng)
     names = ("length", "speed", "activation", "state")

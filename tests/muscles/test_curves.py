@@ -86,6 +86,7 @@ def test_the_tendon_length_is_the_inverse_of_its_force(rng):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.slow
 def test_slopes_and_curvatures_by_differences(name, rng):
     """The derivatives of the expressions, between the points at which a curve changes its form."""
     curves, x = FAMILIES[name], SX.sym("x", N)
@@ -111,6 +112,7 @@ def test_slopes_and_curvatures_by_differences(name, rng):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.slow
 def test_numbers_and_both_kinds_of_expressions_agree(name, rng):
     curves, x, a = FAMILIES[name], columns(rng, 0.6, 1.5), columns(rng, 0.1, 1.0)
     active, damping = columns(rng, 0.2, 1), DM(np.broadcast_to(DAMPING[name], (N,)))
@@ -166,6 +168,7 @@ def by_bisection(curve, x: float) -> float:
     raise ValueError(x)
 
 
+@pytest.mark.slow
 def test_four_newton_steps_are_enough(rng):
     curves = M.MillardCurves.default()
     spans = {"active": (0.4441, 1.8123), "passive": (1.0, 1.7), "speed": (-1.0, 1.0), "tendon": (1.0, 1.0327)}

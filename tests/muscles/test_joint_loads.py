@@ -65,6 +65,7 @@ def pull(q: Array, muscle: int) -> tuple[Array, Array]:
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_the_load_balances_the_free_shank(seed: int) -> None:
     """Newton's and Euler's equations of the shank by itself, about the knee, from accelerations of its points."""
     model, (q, qd, qdd, external), F = leg(), state(seed), np.array([300.0, 150.0, 0.0])

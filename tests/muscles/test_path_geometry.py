@@ -44,6 +44,7 @@ MODELS = {**dict.fromkeys(bodies.WRAPS, bodies.extensor), "two joints": bodies.t
 
 
 @pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.slow
 def test_moment_arms_are_slopes_of_lengths(kind):
     """Also that lines have no corners: a corner's sliding would change the length."""
     model = MODELS[kind](kind) if kind in bodies.WRAPS else MODELS[kind]()
@@ -169,6 +170,7 @@ def test_geodesic_of_a_round_ellipsoid_is_a_great_circle():
 
 
 @pytest.mark.parametrize("side", ["all", "-y"])
+@pytest.mark.slow
 def test_geodesics_of_a_spheroid_keep_their_moment(side):
     """Clairaut's relation: (x cross t) along the axis of rotation is the same where a line meets and leaves it."""
     p1, p2, a = row(-0.07, 0.012, 0.015), row(0.06, 0.01, -0.03), np.array([0.04, 0.04, 0.025])

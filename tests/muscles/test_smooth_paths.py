@@ -111,6 +111,7 @@ def test_coordinates_that_follow_others():
     assert od.muscles.coupled_coordinates(model) == {"vastus": ("beta",)}
 
 
+@pytest.mark.slow
 def test_faults_are_told_by_name():
     model = bodies.extensor("one half")
     path = (bodies.point("P1", "thigh", 0.045, 0.01, -0.1), bodies.point("P2", "thigh", 0.01, 0.01, -0.41),

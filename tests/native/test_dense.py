@@ -31,6 +31,7 @@ def library():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_fronts_are_factored_whatever_is_in_them(library, kind):
     rng = np.random.default_rng(KINDS.index(kind))
     for (n, m), threshold in product(SIZES, (1e-8, 0.01, 0.3)):

@@ -263,6 +263,7 @@ def test_no_process_is_forked_while_a_program_starts(monkeypatch):
 # Other systems, by what their names would be
 
 
+@pytest.mark.slow
 def test_names_of_other_systems():
     """Endings of libraries, and the compiler that is named: read from the tables, since the tests run on one system."""
     code = """

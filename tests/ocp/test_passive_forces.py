@@ -93,6 +93,7 @@ def loaded_time() -> float:
 
 
 @mostly_slow("options", FORMS, (FORMS[0],))
+@pytest.mark.slow
 def test_the_fastest_swing_of_a_loaded_rotor(options: dict[str, Any], loaded_time: float) -> None:
     """Minimum time against a dense integration with one switch; the equations hold between the nodes too."""
     solution = fastest(rotor(**LOADED), loads=SMOOTH, **options).solve(progress=False)
@@ -113,6 +114,7 @@ TISSUE = (
 
 
 @mostly_slow("options", FORMS[::4], FORMS[:1])
+@pytest.mark.slow
 def test_the_fastest_swing_against_tissue(options: dict[str, Any], tmp_path: Any) -> None:
     """An exponential, a constant torque and a spring from 0.6 rad on, against a dense integration; a file keeps
     them."""
@@ -132,6 +134,7 @@ def test_the_fastest_swing_against_tissue(options: dict[str, Any], tmp_path: Any
 
 
 @pytest.mark.parametrize("options", FORMS[:4:3])
+@pytest.mark.slow
 def test_a_switch_by_name_leaves_them_out(options: dict[str, Any]) -> None:
     """sqrt(2) s without; armature 3 makes the inertia four times as large, and the time twice."""
     plain = 2**0.5
@@ -169,6 +172,7 @@ def sizes(problem: ocp.Problem) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("options", FORMS[1:4:2])
+@pytest.mark.slow
 def test_nothing_grows_without_data(options: dict[str, Any]) -> None:
     """The blocks of a model without data are those that the switches give; damping adds a few operations a dof."""
     phase = ocp.Phase("swing", 3, 1.0, objective=(ocp.TorqueSquared(),))
@@ -195,6 +199,7 @@ def tree(**options: Any) -> ocp.Problem:
     )
 
 
+@pytest.mark.slow
 def test_derivatives_hold_what_joints_do(rng: np.random.Generator) -> None:
     """Jacobian and Hessian by differences of step 1e-5, in random directions."""
     t, program = prepare(tree())
@@ -248,6 +253,7 @@ def test_equations_are_those_of_the_library(rng: np.random.Generator) -> None:
     equal(equations.least_step(foot, Q, ca.SX(DM(change))), step)
 
 
+@pytest.mark.slow
 def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
     foot = (od.Contact("b6", axes="xz"),)
     q, qd, x = DM(MODEL.random_q(rng)), DM(rng.normal(size=MODEL.nv)), DM(rng.normal(size=MODEL.nv))
@@ -303,6 +309,7 @@ def landing(model: od.Model, **options: Any) -> ocp.Problem:
 
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.slow
 def test_rotors_take_part_in_impacts(form: str) -> None:
     model = lander(armature=4.0, damping=2.0, stiffness=50.0)
     solution = landing(model, form=form).solve(progress=False)
@@ -319,6 +326,7 @@ def test_rotors_take_part_in_impacts(form: str) -> None:
 @pytest.mark.parametrize(
     "options", [*FORMS[:4], {"form": "explicit", "contact_level": "acceleration", "baumgarte": 5.0}]
 )
+@pytest.mark.slow
 def test_contact_forces_hold_the_springs(options: dict[str, Any]) -> None:
     """Standing still: the motor carries what the spring does not, the ground the weight; costs are of the motor."""
     model = lander(stiffness=50.0, rest=-0.4, damping=3.0)
@@ -344,6 +352,7 @@ def test_contact_forces_hold_the_springs(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.slow
 def test_sensitivities_hold_what_joints_do(form: str) -> None:
     """By the mass, a symbol of the model: against solutions to either side."""
     problem = fastest(rotor(**LOADED), form=form, loads=SMOOTH, parameters=ocp.Parameter("mass:disc", 1.0))
@@ -364,6 +373,7 @@ def hanging(**options: Any) -> ocp.Problem:
     return ocp.Problem(model, ocp.Phase("hang", 4, 0.4), periodic=still, **options)
 
 
+@pytest.mark.slow
 def test_multipliers_of_a_damped_pendulum() -> None:
     """(H + armature) q'' + damping q' + (weight + stiffness) q = 0: exp(lambda T); without, those of the plain one."""
     for options in ({}, OFF):
@@ -381,6 +391,7 @@ def test_multipliers_of_a_damped_pendulum() -> None:
         np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(known), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_multipliers_under_stiff_friction_are_finite() -> None:
     """Friction of a light joint acts within 1e-5 s of rest: the steps follow it, and the speed dies out."""
     model = hanging().model
@@ -437,6 +448,7 @@ def test_steps_that_run_away_are_told() -> None:
         assert not any("is unstable" in line for line in replace(stiff, **calm).check())
 
 
+@pytest.mark.slow
 def test_a_spring_on_the_root_holds_the_motion_to_its_place() -> None:
     """A block on a spring along x is shifted by nothing; on one along y it is."""
     for axis, neutral in (("x", {}), ("y", {"x": 1.0})):

@@ -57,12 +57,14 @@ def test_a_minimum_time_swing_is_bang_bang():
         assert solution.cost["time"] == pytest.approx(solution.duration)
 
 
+@pytest.mark.slow
 def test_what_did_not_converge_says_so():
     solution = five_link.problem("explicit", 20).solve(progress=False, max_iterations=2)
     assert not solution.converged
     assert solution.status == "Maximum_Iterations_Exceeded"
 
 
+@pytest.mark.slow
 def test_progress_is_shown(capsys):
     five_link.problem("explicit", 10).solve()
     shown = capsys.readouterr().err

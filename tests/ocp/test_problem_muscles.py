@@ -26,6 +26,7 @@ def by_motors() -> ocp.Solution:
     return lift(torque="linear", integrator="gauss:2").solve(progress=False)
 
 
+@pytest.mark.slow
 def test_muscles_take_the_place_of_motors():
     problem = lift(muscles=True)
     assert problem.muscles == ocp.Muscles()
@@ -63,6 +64,7 @@ def test_muscles_share_out_torques(tau, speed):
     assert float(part.guess(replace(now, tau=None))["activation"][0]) == 0.1
 
 
+@pytest.mark.slow
 def test_the_torques_of_a_solution_by_motors_are_shared_out():
     problem, guess = lift(muscles=True), by_motors()
     first = problem.solve(guess=guess, progress=False, max_iter=0)
@@ -80,6 +82,7 @@ def _at_starts(solution: ocp.Solution) -> np.ndarray:
     return phase.tau - phase.tau_rate * np.diff(phase.t)[:, None] / 2
 
 
+@pytest.mark.slow
 def test_a_solution_with_muscles_is_read_back_and_keeps_its_activations_as_a_guess(tmp_path):
     problem = lift(muscles=True)
     solution = problem.solve(progress=False)
@@ -114,6 +117,7 @@ def by_muscles() -> ocp.Solution:
     return lift(40, muscles=True, integrator="gauss:2").solve(guess=by_motors(), progress=False)
 
 
+@pytest.mark.slow
 def test_net_torques_are_those_of_muscles():
     solution = by_muscles()
     net = solution.with_net_torques()
@@ -130,6 +134,7 @@ def test_net_torques_are_those_of_muscles():
     np.testing.assert_allclose(marked.with_net_torques().tau, by_motors().tau, atol=0.02)
 
 
+@pytest.mark.slow
 def test_the_metabolic_rate_of_muscles_is_that_of_their_cost():
     rate = ocp.MuscleMetabolicRate(ocp.Muscles())
     found = by_muscles().metabolic_rate(rate)
@@ -145,6 +150,7 @@ def test_the_metabolic_rate_of_muscles_is_that_of_their_cost():
 
 
 @pytest.mark.parametrize("activation", ["limits", "smooth"])
+@pytest.mark.slow
 def test_rates_of_channels_cost(activation):
     muscles = ocp.Muscles(activation=activation)
     rate = ocp.ChannelRateSquared("activation", weight=0.01)

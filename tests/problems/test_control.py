@@ -37,6 +37,7 @@ def wanted(body, **changes):
 
 
 @pytest.mark.parametrize("standing", [(True, True), (True, False)])
+@pytest.mark.slow
 def test_whole_body_program_holds_dynamics_cones_and_limits(human, standing):
     rng = np.random.default_rng(2)
     model = human.model
@@ -192,6 +193,7 @@ def test_a_human_steps_and_a_controller_without_torque_falls(human):
 
 
 @needs_mujoco
+@pytest.mark.slow
 def test_worlds_differ_from_the_model(human):
     plain = od.control.world.SimulatedWorld(human, od.control.World())
     heavy = od.control.world.SimulatedWorld(human, od.control.World(trunk=1.1, friction=0.5))
@@ -238,6 +240,7 @@ needs_h1 = pytest.mark.skipif(find_spec(H1_PACKAGE) is None, reason="needs the f
 
 @needs_h1
 @needs_mujoco
+@pytest.mark.slow
 def test_h1_stands_on_two_lines():
     """Rotors count, no moment acts about the line of a sole, and the center of mass is above the soles."""
     body = od.control.body("h1")
@@ -263,6 +266,7 @@ def test_h1_stands_on_two_lines():
     assert np.abs(axis[:, 0]) == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_expected_velocities_lag_and_only_the_rest_is_summed_up(human):
     """A command that the body follows with the usual lag leaves no trim; a constant error does, within its bound."""
     control = od.control.StepController(human)

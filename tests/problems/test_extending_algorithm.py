@@ -59,6 +59,7 @@ def test_a_signature_for_a_function_that_cannot_be_decorated(rng):
     assert od.function(reach, MODEL, signature=square).name_out() == ["d", "square"]
 
 
+@pytest.mark.slow
 def test_traits(rng):
     """A joint-space algorithm runs on a cheaper model, options become inputs, outputs come on request."""
     bent = od.random_tree(3, 1.0, [od.Revolute((1, 2, 3))])

@@ -60,6 +60,7 @@ NAMES = pytest.mark.parametrize("name", EXAMPLES)
 
 @pytest.mark.parametrize("name", ["theta", "fiber"])
 @pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.slow
 def test_every_scheme_finds_the_same_motion(name: str, way: dict[str, Any]) -> None:
     found, wanted = EXAMPLES[name][0].problem(**way).solve(progress=False), accurate(name)
     assert found.converged
@@ -69,6 +70,7 @@ def test_every_scheme_finds_the_same_motion(name: str, way: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("name", ["heat", "tired"])
 @pytest.mark.parametrize("way", SHOOTING, ids=str)
+@pytest.mark.slow
 def test_shooting_finds_the_same_motion(name: str, way: dict[str, Any]) -> None:
     """The fibers of a muscle are too fast for explicit schemes."""
     found = EXAMPLES[name][0].problem(**way).solve(progress=False)
@@ -77,6 +79,7 @@ def test_shooting_finds_the_same_motion(name: str, way: dict[str, Any]) -> None:
 
 
 @NAMES
+@pytest.mark.slow
 def test_files_bring_channels_back_and_start_the_next_solve(name: str, tmp_path: Any) -> None:
     solution = solved(name)
     loaded = ocp.Solution.load(solution.save(tmp_path / "motion.npz"), components=problem(name).components)
@@ -93,6 +96,7 @@ def test_files_bring_channels_back_and_start_the_next_solve(name: str, tmp_path:
 
 
 @NAMES
+@pytest.mark.slow
 def test_continuation_and_sweeps_follow_a_parameter(name: str, tmp_path: Any) -> None:
     module, parameter, other = EXAMPLES[name]
     first = float(np.ravel(problem(name).parameters[0].value)[0])
@@ -108,6 +112,7 @@ def test_continuation_and_sweeps_follow_a_parameter(name: str, tmp_path: Any) ->
 
 
 @NAMES
+@pytest.mark.slow
 def test_sensitivities_are_those_of_solving_again(name: str) -> None:
     parameter = EXAMPLES[name][1]
     at = float(np.ravel(problem(name).parameters[0].value)[0])
@@ -123,6 +128,7 @@ def test_sensitivities_are_those_of_solving_again(name: str) -> None:
 
 
 @NAMES
+@pytest.mark.slow
 def test_tables_plots_and_reports_show_the_channels(name: str, tmp_path: Any) -> None:
     solution = solved(name)
     channel = next(c for c in solution.channels if c.name == name)
@@ -146,6 +152,7 @@ def test_the_check_finds_nothing_wrong(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "angle"), [("heat", 1e-3), ("tired", 1e-3), ("theta", 2e-2)])
+@pytest.mark.slow
 def test_defects_integrate_the_states_of_components(name: str, angle: float, tmp_path: Any) -> None:
     found = solved(name).defects()
     assert found.angle < angle
@@ -156,6 +163,7 @@ def test_defects_integrate_the_states_of_components(name: str, angle: float, tmp
         loaded.defects()
 
 
+@pytest.mark.slow
 def test_defects_integrate_implicit_rows() -> None:
     """In the first interval of this grid the fibers of the muscle, which is hardly active, are faster than its rows
     allow."""
@@ -187,6 +195,7 @@ def test_tired_muscles_are_weaker() -> None:
     assert np.any(np.abs(solution.tau[:, 0]) >= 0.98 * left)
 
 
+@pytest.mark.slow
 def test_the_joint_feels_the_spring_alone(tmp_path: Any) -> None:
     """I qdd + gravity = k (theta - q), whatever the motor does."""
     solution = elastic_drive.problem(integrator="gauss:2", form="explicit").solve(progress=False)
@@ -263,6 +272,7 @@ def _again(end: ocp.Instant, start: ocp.Instant) -> tuple[Any, float, float]:
     return ca.vertcat(start.q[-2:] - end.q[-2:], start["lag"] - end["lag"]), 0, 0
 
 
+@pytest.mark.slow
 def test_channels_change_sides_in_a_mirrored_period() -> None:
     solution = flight(Legs()).solve(progress=False)
     assert solution.converged
@@ -319,6 +329,7 @@ class Rules(ocp.Component):
 @pytest.mark.parametrize(
     "uneven", [{"implicit": (1.0, 2.0)}, {"algebraic": (1.0, 2.0)}, {"limit": (1.0, 2.0)}, {"late": 1.0}, {}]
 )
+@pytest.mark.slow
 def test_rows_are_compared_with_those_of_the_mirrored_instant(uneven: dict[str, Any]) -> None:
     part, model = Rules(**uneven), twins()
     parts = ocp.Problem(model, ocp.Phase("move", 2, 1.0), components=[part]).parts

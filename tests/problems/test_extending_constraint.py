@@ -26,6 +26,7 @@ def by_ad() -> od.CustomConstraint:
 @pytest.mark.parametrize(
     "algorithm", [od.constrained_dynamics, od.impact, od.constrained_dynamics_derivatives, od.constrained_equations]
 )
+@pytest.mark.slow
 def test_algorithms_agree_with_automatic_differentiation(algorithm: Any, rng: np.random.Generator) -> None:
     f, g = (od.function(algorithm, MODEL, (c, od.LockedJoint("joint1"))) for c in (ROD, by_ad()))
     x = [DM(rng.normal(size=f.size1_in(i))) for i in range(f.n_in())]
@@ -63,6 +64,7 @@ def swing(rod: Any, q0: float = 1.2) -> ocp.Problem:
     )
 
 
+@pytest.mark.slow
 def test_a_phase_holds_it(tmp_path: Any) -> None:
     rod = Rod("ball", (0.0, 0.0, 0.0), 0.7)
     solution = swing(rod).solve(progress=False)

@@ -15,6 +15,7 @@ from problems.extending.cost import Sway, swing
 EFFORT = ocp.TorqueSquared(1e-2)
 
 
+@pytest.mark.slow
 def test_a_class_and_a_function_are_the_same_cost() -> None:
     function = ocp.Integral(
         lambda instant: ca.sumsqr(od.point_velocity(instant.model, "link2", instant.q, instant.qd)), 10.0, "Sway"

@@ -20,6 +20,7 @@ MOST_LINES_OF_COMPONENTS = 60
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.slow
 def test_examples_are_short_and_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     assert len(source.splitlines()) <= (MOST_LINES_OF_COMPONENTS if name in COMPONENTS else MOST_LINES)

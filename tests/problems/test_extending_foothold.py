@@ -73,6 +73,7 @@ def standing(foothold: ocp.Foothold, pitch: float) -> np.ndarray:
 
 @pytest.mark.parametrize("plane", PLANES)
 @pytest.mark.parametrize("kind", CONTACTS)
+@pytest.mark.slow
 def test_rows_vanish_on_the_plane_and_change_as_the_contact_says(
     kind: str, plane: ocp.Plane, rng: np.random.Generator
 ) -> None:
@@ -109,6 +110,7 @@ def test_wrenches_do_the_work_of_the_rows(kind: str, plane: ocp.Plane, rng: np.r
 
 
 @pytest.mark.parametrize("plane", [STEP, RAMP])
+@pytest.mark.slow
 def test_a_hopper_lands_on_a_plane(plane: ocp.Plane, tmp_path: Any) -> None:
     mu = 0.1
     solution = hop(plane, mu).solve(progress=False)

@@ -35,6 +35,7 @@ def end() -> np.ndarray:
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
 @pytest.mark.parametrize("own", [RALSTON, RADAU_IA], ids=lambda own: own.name)
+@pytest.mark.slow
 def test_halving_the_step_shows_the_order(own: ocp.Scheme, form: str, end: np.ndarray) -> None:
     errors = [np.abs(fall(own, form, n).solve(progress=False).q[-1] - end).max() for n in (16, 32)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(own.order, abs=0.35)
@@ -61,6 +62,7 @@ def test_a_file_holds_the_tableau(tmp_path: Any) -> None:
             bad.save(tmp_path / "fall.npz")
 
 
+@pytest.mark.slow
 def test_contacts_are_held_by_an_own_scheme() -> None:
     named = scheme("gauss:2")
     hop = replace(hopper(), integrator=ocp.Scheme("own", named.A, named.b)).solve(progress=False)

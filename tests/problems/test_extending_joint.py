@@ -41,6 +41,7 @@ OWN, BUILT_IN = model(Screw(PITCH, AXIS)), model(od.Helical(AXIS, pitch=PITCH))
     "algorithm",
     [od.inverse_dynamics, od.forward_dynamics, od.mass_matrix, od.bias_force, od.inverse_dynamics_derivatives],
 )
+@pytest.mark.slow
 def test_algorithms_agree_with_the_library_s_joint(algorithm: Any, rng: np.random.Generator) -> None:
     f, g = od.function(algorithm, OWN), od.function(algorithm, BUILT_IN)
     x = [DM(rng.normal(size=f.size1_in(i))) for i in range(f.n_in())]

@@ -20,6 +20,7 @@ def reach(solution: ocp.Solution) -> float:
     return max(abs(float(od.point_position(solution.model, "link2", ca.DM(q))[0])) for q in solution.q)
 
 
+@pytest.mark.slow
 def test_a_class_holds_at_every_node() -> None:
     free, held = (swing(path).solve(progress=False) for path in ((), WALLS))
     assert reach(free) > 0.9

@@ -19,6 +19,7 @@ BANG_BANG = 4 * INERTIA * ANGLE / TIME**2
 
 @pytest.mark.parametrize("options", [{}, {"form": "explicit"}, {"integrator": "gauss:2"}])
 @pytest.mark.parametrize("intervals", [4, 20])
+@pytest.mark.slow
 def test_a_rotor_is_turned_by_the_least_torque(intervals: int, options: dict[str, Any]) -> None:
     solution = turn(TORQUE, intervals, **options).solve(progress=False, tolerance=1e-9)
     assert solution.converged
@@ -51,6 +52,7 @@ def rotors(objective: Any) -> ocp.Solution:
     return ocp.Problem(builder.build(), phase, boundary=ends).solve(progress=False, tolerance=1e-9)
 
 
+@pytest.mark.slow
 def test_one_peak_for_all_entries_or_one_for_each() -> None:
     one = rotors(ocp.Peak(lambda instant: instant.tau))
     assert one.cost["peak"] == pytest.approx(2 * BANG_BANG, rel=1e-5)

@@ -22,6 +22,7 @@ def test_the_cost_converges_to_the_integral() -> None:
 
 
 @pytest.mark.parametrize("options", [{"torque": "linear", "integrator": "gauss:2"}, {"form": "explicit"}])
+@pytest.mark.slow
 def test_torques_of_every_kind_and_form_converge(options: dict[str, Any]) -> None:
     errors = [abs(move(SMOOTH, n, **options).solve(progress=False).cost["force rate"] / 60 - 1) for n in (5, 10)]
     assert errors[1] < errors[0] / 3.5
@@ -40,6 +41,7 @@ def test_a_quantity_of_the_state_is_compared_at_nodes() -> None:
     assert solution.cost["position"] == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_quantity_of_states_and_torques_is_a_mean_over_the_interval() -> None:
     power = ocp.Rate(lambda instant: instant.s**2 * instant.tau * instant.qd, weight=1e-3, name="power")
     solution = move((ocp.TorqueSquared(), power), 10).solve(progress=False)

@@ -21,6 +21,7 @@ def solved(formulation: str, intervals: tuple[int, int, int]) -> ocp.Solution:
     return solution
 
 
+@pytest.mark.slow
 def test_bars_keep_their_lengths_and_the_knee_flexes_as_far_as_it_should() -> None:
     chain, rng = od.models.four_bar_leg(), np.random.default_rng(0)
     model, loop = chain.model, chain.loops[0]

@@ -54,6 +54,7 @@ def command(problem, arguments, capsys, tmp_path):
         (robot_walk, ["human", "--quick", "--load", "1e9"], "3 times the robot's mass, got 1000000000.0"),
     ],
 )
+@pytest.mark.slow
 def test_wrong_arguments(problem, arguments, message, capsys):
     with pytest.raises(SystemExit):
         problem.main(arguments)
@@ -85,6 +86,7 @@ def test_slopes_from_level_outwards():
         assert sum(solution.mechanical_work()) > rise - 0.02 * weight * solution.step_length
 
 
+@pytest.mark.slow
 def test_a_ballistic_height():
     model = human(root=od.FloatingBase())
     q, qd = model.neutral(), np.zeros(model.nv)
@@ -94,6 +96,7 @@ def test_a_ballistic_height():
     close(float(od.walking.ballistic_height(instant)), level + 9.0 / (2 * 9.81))
 
 
+@pytest.mark.slow
 def test_the_walker_with_a_still_trunk_is_the_same_body():
     whole, still = human_walk.problem(1.2), human_walk.problem(1.2, still=True)
     assert (whole.model.nv, still.model.nv) == (29, 18)

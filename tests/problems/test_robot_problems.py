@@ -154,6 +154,7 @@ def test_options_of_files_are_refused_for_a_robot_that_is_built_here(capsys):
         assert "are for robots from files, and heel_spring_biped is built here" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_trots_that_cannot_be_are_refused():
     for options, message in (
         ({"flight": -1.0}, r"flight \[s\] must be 0 or more, got -1.0"),

@@ -253,6 +253,7 @@ def test_every_figure_and_curve_is_a_row_with_its_band(tmp_path):
     assert not any("slope" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_bodies_have_lists_of_one_length_or_one_value_for_all(monkeypatch, tmp_path, capsys):
     bodies = []
 

@@ -210,6 +210,7 @@ def test_a_guess_backward_lifts_the_heel_over_the_toes_and_the_toes_over_the_hee
         ({"model": "human"}, TypeError, "must be a Model"),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         human_walk.problem(**options)
@@ -229,6 +230,7 @@ def test_what_cannot_be_is_refused(options, error, message):
         (push_recovery.problem, {"impulse": "hard"}, "impulse must lie between"),
     ],
 )
+@pytest.mark.slow
 def test_what_is_no_number_is_told_so(make, options, message):
     with pytest.raises(TypeError, match=f"{message}.*, got "):
         make(**options)

@@ -132,6 +132,7 @@ def test_motions_are_found_again_with_gaps(euler: bool) -> None:
     assert np.array_equal(np.isnan(motion.distances), np.isnan(values[..., 0]))
 
 
+@pytest.mark.slow
 def test_compiled_is_the_same() -> None:
     model = body()
     t, q = motion_of(model, 3, 9)
@@ -159,6 +160,7 @@ def test_sensors_of_orientation_give_the_joints() -> None:
     assert "4 sensors" in repr(motion)
 
 
+@pytest.mark.slow
 def test_noise_leaves_the_least_squares() -> None:
     """At the result the gradient vanishes along the constraints, with the weights of the user."""
     model, rng = body(), np.random.default_rng(8)

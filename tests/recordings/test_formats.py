@@ -261,6 +261,7 @@ def made_c3d(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 @needs_ezc3d
+@pytest.mark.slow
 def test_c3d_is_read(tmp_path: Path) -> None:
     points, analog = made_c3d(tmp_path / "a.c3d")
     found = read_c3d(tmp_path / "a.c3d")

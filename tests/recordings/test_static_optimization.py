@@ -67,6 +67,7 @@ def forces(net: NetMoments, k: int, a: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 3.0])
+@pytest.mark.slow
 def test_the_optimum_satisfies_its_conditions(power: float) -> None:
     net, weights = swung(), np.array([0.7, 1.6])
     strong = replace(net, tau=net.tau * 6)
@@ -157,6 +158,7 @@ def test_forces_without_lengths_and_passive_parts() -> None:
         np.testing.assert_allclose(active.forces[k], active.activations[k] * F, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_frames_without_moments_are_missing_in_files_too(tmp_path: Path) -> None:
     tau = swung().tau.copy()
     tau[4] = np.nan

@@ -53,6 +53,7 @@ def test_rows_of_the_tables_add_up_to_the_printed_totals(name, wrong):
         assert operation_tables.total(counts) == wrong.get(k, printed[k])
 
 
+@pytest.mark.slow
 def test_stages_of_a_formulation_are_about_its_function():
     """The table shows more than accelerations need, and takes products apart that one function takes together."""
     model = od.models.five_bar_pendulum()

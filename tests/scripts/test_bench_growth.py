@@ -50,6 +50,7 @@ def test_the_command_writes_tables_figures_and_data(monkeypatch, tmp_path, capsy
     assert "no section 'maed'; there are made" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_row_of_a_grid_tells_what_the_solve_took(monkeypatch):
     from problems.small import hopper
 
@@ -87,6 +88,7 @@ def test_building_more_steps_takes_calls_in_proportion():
     assert four < 2 * two
 
 
+@pytest.mark.slow
 def test_a_population_is_solved_on_each_number_of_processes(monkeypatch):
     monkeypatch.setattr(sweep, "ProcessCrew", InlineCrew)
     options = argparse.Namespace(populations=["pendulum"], processes=[1, 2], gaits=1)

@@ -51,6 +51,7 @@ def test_the_median_is_one_run():
     assert solver_runs.median(runs) == {"seconds": 2.0, "iterations": 2}
 
 
+@pytest.mark.slow
 def test_a_task_solves_each_way_and_says_what_was_used():
     ways = {
         "mumps": {"solver": "ipopt", "options": {"linear_solver": "mumps"}},

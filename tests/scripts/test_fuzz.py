@@ -104,6 +104,7 @@ def test_what_is_taken_in_silence(monkeypatch, run, wrong, misspelled, told):
         ("hog", "MemoryError"),
     ],
 )
+@pytest.mark.slow
 def test_workers_tell_of_crashes_hangs_and_memory(kind, said, capsys):
     arguments = ["--only", kind, "--count", "2", "--workers", "1", "--limit", "0.3", "--memory", "16384"]
     assert fuzz.main([*arguments, "--start", "fork"]) == 1

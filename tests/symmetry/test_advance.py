@@ -61,6 +61,7 @@ def figure(root, rotation=None) -> od.Model:
 
 
 @pytest.mark.parametrize(("root", "rotation"), [*((r, None) for r in ROOTS), *((r, TILT) for r in ROOTS[:3:2])])
+@pytest.mark.slow
 def test_every_root_carries_the_whole_model(rng, root, rotation):
     """Poses and velocities of all bodies are those of the moved world; torques that a motion needs do not change."""
     model, advance = figure(od.FloatingBase(root), rotation), turning()

@@ -185,6 +185,7 @@ def test_passive_torques_must_be_mirrored() -> None:
         (od.ExponentialTorque("knee_l", -10.0, {"knee_l": 100.0}, -310.0), 3.1),
     ],
 )
+@pytest.mark.slow
 def test_a_stop_at_one_end_of_one_side_is_found(left, place) -> None:
     """Random positions of joints rarely reach their ends."""
     uneven = limbs(
@@ -201,6 +202,7 @@ def test_a_stop_at_one_end_of_one_side_is_found(left, place) -> None:
     close(od.passive_force(twin, mirror.q(q), still), mirror.qd(bent))
 
 
+@pytest.mark.slow
 def test_bushings_of_both_sides_become_one_pair_of_their_mean() -> None:
     place = (np.eye(3), (0.02, 0.03, -0.2))
     right = (np.eye(3), (0.02, -0.03, -0.2))

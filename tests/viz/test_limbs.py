@@ -72,6 +72,7 @@ def curves(axes) -> dict[str, np.ndarray]:
 # Limbs
 
 
+@pytest.mark.slow
 def test_left_and_right_are_paired_by_name():
     found = {limb.name: [pair.label for pair in limb.pairs] for limb in limbs(robot())}
     assert found == {

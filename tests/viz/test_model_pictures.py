@@ -46,6 +46,7 @@ def test_named_views_show_the_axes_that_they_should():
 
 
 @pytest.mark.parametrize("name", ["side", "front", "top", "3d"])
+@pytest.mark.slow
 def test_bodies_are_drawn_at_q(name):
     model, q = human(), human().random_q(np.random.default_rng(4))
     segments = skeleton(model)
@@ -105,6 +106,7 @@ def test_several_views_have_one_scale_and_one_ground():
     ("labels", "names"),
     [("joints", "joint_names"), ("bodies", "body_names"), ("frames", "frame_names")],
 )
+@pytest.mark.slow
 def test_labels_name_everything_once_and_do_not_overlap(labels, names):
     model = human()
     made = plot(model, view="front", labels=labels)
@@ -146,6 +148,7 @@ def test_the_picture_does_not_depend_on_the_unit_of_length():
 
 
 @pytest.mark.parametrize("chain", [bricard(), squeezer(), n_four_bar(2)], ids=lambda chain: chain.name)
+@pytest.mark.slow
 def test_bodies_of_a_closed_chain_reach_to_its_cuts(chain):
     model = with_cuts(chain)
     cuts = [name for name in model.frame_names if name.startswith("cut ")]

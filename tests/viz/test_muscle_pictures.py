@@ -54,6 +54,7 @@ def test_a_film_has_the_activations_of_its_times() -> None:
     assert np.allclose(places[1, 0], line[0])
 
 
+@pytest.mark.slow
 def test_mirrored_steps_have_the_other_side() -> None:
     """A standing body whose left soleus is active in the first step."""
     human = od.models.human(muscles=True)

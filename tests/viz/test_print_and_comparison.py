@@ -155,6 +155,7 @@ def test_panels_flow_into_the_width():
 
 
 @pytest.mark.parametrize("style", ["paper", "latex"])
+@pytest.mark.slow
 def test_a_figure_of_a_paper_has_its_width_and_embedded_type(style, tmp_path):
     solution = turn(0.3).solve(progress=False)
     path = tmp_path / "turn.pdf"

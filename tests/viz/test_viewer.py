@@ -530,6 +530,7 @@ def test_names_that_differ_in_a_slash_have_nodes_of_their_own():
         assert len({actor.path for actor in viewer.actors}) == 2
 
 
+@pytest.mark.slow
 def test_a_page_holds_the_motion(shown, tmp_path):
     path = shown.save(tmp_path / "walk.html", fps=20)
     text = path.read_text()

@@ -210,6 +210,7 @@ def test_pace_and_frame_rate(walk: Solution, tmp_path: Path) -> None:
     assert sum(durations) == pytest.approx(1000 * 2 * TIME, rel=0.02)
 
 
+@pytest.mark.slow
 def test_progress_counts_all_frames(walk: Solution, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     animate(walk, tmp_path / "a.gif", steps=1, progress=lambda k, n: seen.append((k, n)), **SMALL)
@@ -514,6 +515,7 @@ def test_a_name_with_dollar_signs_is_no_formula(tmp_path):
 
 
 @pytest.mark.parametrize("links", [4, 5])
+@pytest.mark.slow
 def test_names_of_curves_do_not_cover_the_title(links: int) -> None:
     made = od.viz.overview(once(pendulum(links), [0.0] * links, [0.5] * links))
     made.canvas.draw()

@@ -149,6 +149,7 @@ def test_robots_that_cannot_stand_are_refused(make, message):
         make()
 
 
+@pytest.mark.slow
 def test_locked_joints_and_light_joints():
     model = stepper()
     gripper = od.ModelBuilder("gripper")

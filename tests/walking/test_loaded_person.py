@@ -167,6 +167,7 @@ def test_a_subject_in_space(load):
     assert len(stiff.loops) == 2  # its patella holds still at 0.7 times that angle
 
 
+@pytest.mark.slow
 def test_a_subject_walks(load):
     """The walk of a coarse grid has steps of a person, and its patellae follow the knees."""
     walker = od.walking.loaded_person(load(subject(planar=False)))
@@ -190,6 +191,7 @@ def test_a_subject_walks(load):
         (["--sole", "0.1", "0.05"], "--sole is an option of a robot on two feet; here walks a human"),
     ],
 )
+@pytest.mark.slow
 def test_the_command_takes_the_file(load, tmp_path, capsys, options, message):
     load(subject(planar=False))
     file = str(tmp_path / "subject.osim")

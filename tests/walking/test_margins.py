@@ -22,6 +22,7 @@ def robot() -> Any:
     return od.walking.biped(model, ("sole_l", "sole_r"), sole=(0.1, 0.04))
 
 
+@pytest.mark.slow
 def test_joints_of_the_legs_keep_away_from_their_stops_and_motors_have_reserves(robot: Any) -> None:
     margins = Margins(joints=0.2, speed=0.1, torque=0.25)
     walk, plain = (od.walking.biped_walk(robot, 0.5, margins=m) for m in (margins, None))

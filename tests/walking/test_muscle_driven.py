@@ -48,6 +48,7 @@ def test_costs_stay_and_those_of_muscles_are_added():
     assert solution.cost["TorqueSquared"] == 0.0
 
 
+@pytest.mark.slow
 def test_a_walk_by_muscles_has_motors_at_the_arms():
     walk = muscle_human.by_motors(1.1, intervals=(1, 1, 2, 2))
     found = muscle_human.problem(1.1, intervals=(1, 1, 2, 2))

@@ -101,6 +101,7 @@ def test_the_guess_has_the_angles_of_people() -> None:
         assert depths[0] < 0  # the left one swings
 
 
+@pytest.mark.slow
 def test_a_recorded_step_is_stated() -> None:
     model = legs()
     times = np.linspace(0, 0.5, 26)
@@ -156,6 +157,7 @@ def test_a_body_without_legs_has_no_guess() -> None:
         (["--model", "nowhere.osim"], "nowhere.osim"),
     ],
 )
+@pytest.mark.slow
 def test_mistakes_on_the_command_line(options, message, capsys):
     with pytest.raises(SystemExit) as end:
         muscle_walk.main(options)

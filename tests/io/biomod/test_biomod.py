@@ -390,6 +390,7 @@ def test_an_error_names_the_line(name):
         od.io.parse_biomod(3)
 
 
+@pytest.mark.slow
 def test_mutated_files_meet_model_errors_only():
     rng, loaded = random.Random(4), 0
     words = ["nan", "1e999", "-1", "", "pi", "x", "q", "a", "root", "\x00", "é", "segment", "endsegment", "/*", "RT"]

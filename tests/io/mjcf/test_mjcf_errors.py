@@ -298,6 +298,7 @@ def test_shapes_are_kept():
     ]
 
 
+@pytest.mark.slow
 def test_mutated_files_meet_model_errors_only():
     """Seeded mutations of a file with everything; `scripts/checks/fuzz` runs more."""
     from tests.io.mjcf.test_mjcf_features import MODELS

@@ -50,6 +50,7 @@ MARKERS = """<MarkerSet><objects><Marker name="toe"><socket_parent_frame>/bodyse
 
 
 @pytest.mark.parametrize("kind", made.JOINTS)
+@pytest.mark.slow
 def test_joints_come_back(kind: str) -> None:
     model = parse_osim(made.one_joint(kind, MARKERS))
     again = parse_osim(osim_text(model))
@@ -202,6 +203,7 @@ def row(*numbers: float) -> tuple[float, ...]:
     return (0.0, 0.0, 0.0, *numbers)
 
 
+@pytest.mark.slow
 def test_constraints_come_back() -> None:
     builder = od.ModelBuilder("loops")
     builder.add_frame("lab", "world", origin=(0.1, 0, 0.3), rotation=np.array(TURNED))

@@ -344,6 +344,7 @@ def test_an_error_names_line_and_element(name):
     assert re.match(r"robot\.sdf, line \d+: ", str(error.value)) or name == "static"
 
 
+@pytest.mark.slow
 def test_mutated_files_meet_model_errors_only():
     rng, loaded = random.Random(5), 0
     words = ["nan", "1e999", "-1", "", "0 0 0", "true", "a", "world", "\x00", "é", "<", "__model__", "1 2 3 4 5 6 7"]

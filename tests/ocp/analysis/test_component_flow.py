@@ -69,6 +69,7 @@ def halved(end: ocp.Instant, start: ocp.Instant) -> tuple[Any, float, float]:
 
 
 @pytest.mark.parametrize("implicit", [False, True])
+@pytest.mark.slow
 def test_defects_and_multipliers_follow_all_states(implicit: bool) -> None:
     solution = swing(Lag(implicit))
     assert solution.defects().angle < 1e-5

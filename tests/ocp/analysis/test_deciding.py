@@ -29,6 +29,7 @@ def turn(*arguments: Any, **options: Any) -> ocp.Solution:
     return turning(*arguments, **options).solve(progress=False, tolerance=1e-9)
 
 
+@pytest.mark.slow
 def test_multipliers_are_derivatives_of_the_cost() -> None:
     """A stronger motor and a later end make the turn cheaper: at the rate of the multipliers."""
     found = turn(4.5).deciding()
@@ -187,6 +188,7 @@ def test_one_line_names_four_values_and_counts_the_rest() -> None:
     assert many == "a, b, c and 3 others (upper 1)"
 
 
+@pytest.mark.slow
 def test_reports_show_them(capsys: pytest.CaptureFixture[str]) -> None:
     """The end of a solve, `print`, the summary, tables, and JSON; not a run that did not converge."""
     solution = turn(4.5)

@@ -205,6 +205,7 @@ def test_an_exponential_of_any_size_is_that_of_its_eigenvalues(rng):
     close(flow_derivatives.exponential(np.zeros((2, 2))), np.eye(2))
 
 
+@pytest.mark.slow
 def test_exponential_steps_agree_with_small_ones(monkeypatch):
     """A pendulum with a motor: both ways give the derivative of its flow; only one way exists for heavy losses."""
     model = pendulum().with_limits(effort=50.0)

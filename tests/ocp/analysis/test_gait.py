@@ -99,6 +99,7 @@ def walk(
     return Solution(model, phases, {}, (), STEP, True, {"converged": True, "status": "by hand"})
 
 
+@pytest.mark.slow
 def test_times_of_contact_and_of_the_stride():
     gait = walk(biped()).gait()
     assert gait.events["opposite toe-off"] == pytest.approx(10)
@@ -127,6 +128,7 @@ def test_angles_have_the_signs_of_the_clinic_and_begin_at_the_strike_of_the_leg(
     assert gait["foot pitch"][50] == pytest.approx(np.degrees(0.2 - 0.2 + 0.1), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_foot_is_flat_at_the_pitch_of_single_support():
     """The ankle pitches the foot by 0.2 rad in the first tenth of the stride, and from 0.4 of the stride on."""
 
@@ -302,6 +304,7 @@ def test_feet_whose_contacts_are_never_switched_stand_while_they_carry_20_newton
         pytest.param((0, 1, 0), "pelvis tilt", 1.0, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_pelvis_angles(axis, name, sign):
     """Positive: this side forward, this side up, forward lean. Turned to the left, the right side is forward."""
     turn = np.append(np.sin(0.05) * np.array(axis), np.cos(0.05))
@@ -313,6 +316,7 @@ def test_pelvis_angles(axis, name, sign):
     assert solution.gait("left")[name][70] == pytest.approx(side * sign * np.degrees(0.1))
 
 
+@pytest.mark.slow
 def test_hips_in_the_other_planes_have_the_signs_of_the_clinic_on_both_sides():
     """Abduction and external rotation are positive rotations about x and z on the left, negative ones on the right."""
     planes = {"hip_r.rx": (0.1, 2.0, 12.0), "hip_r.rz": (0.2, 1.0, -6.0),

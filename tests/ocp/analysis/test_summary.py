@@ -29,6 +29,7 @@ def swung() -> ocp.Solution:
     return ocp.Problem(builder.build(), [phase], boundary=(rests,)).solve(progress=False)
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_the_motion(hop: ocp.Solution) -> None:
     found, defects, (stance, flight) = hop.summary(), hop.defects(), hop.phases
     weight = 10 * 9.81  # trunk, hip and leg

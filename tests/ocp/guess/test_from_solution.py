@@ -69,6 +69,7 @@ def test_another_model_shares_the_joints_of_one_name():
     assert np.allclose(q[:, 1], 0.0)
 
 
+@pytest.mark.slow
 def test_a_hopper_with_an_arm_begins_with_the_hop_of_the_one_without_on_another_grid(motions):
     hop, problem = motions["hop"], hopper.problem()
     arm = od.ModelBuilder("arm")
@@ -83,6 +84,7 @@ def test_a_hopper_with_an_arm_begins_with_the_hop_of_the_one_without_on_another_
     assert armed.solve(progress=False, guess=hop).converged
 
 
+@pytest.mark.slow
 def test_forces_on_a_rigid_foot_act_on_a_compliant_one():
     """The wrench about the origin of the frame; zero while the foot is in the air, not a share of the weight."""
     builder = od.ModelBuilder("ball")

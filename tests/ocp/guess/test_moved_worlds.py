@@ -163,6 +163,7 @@ def test_a_moved_problem_takes_the_moved_path_to_the_moved_motion(root, guess, m
 
 
 @pytest.mark.skipif(obtain(wait=True)[0] is None, reason="no library of the block LDL solver")
+@pytest.mark.slow
 def test_an_eigenvalue_that_is_zero_to_rounding_counts_alike_in_all_worlds():
     """At the standing guess of a hop one direction has no curvature: the pivot is a rounding error of either sign."""
     library, _ = obtain()

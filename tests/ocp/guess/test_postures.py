@@ -45,6 +45,7 @@ def guessed(problem):
     return [[state_of(transcription, x, k, start) for k in range(len(x["q"]))] for x in transcription.phases]
 
 
+@pytest.mark.slow
 def test_a_guess_sits_on_the_chair_and_stands_on_its_feet():
     problem = sit_to_stand.problem(still=True, intervals=sit_to_stand.QUICK)
     seated, rise = guessed(problem)

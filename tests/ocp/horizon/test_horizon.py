@@ -92,10 +92,12 @@ def check_stage(horizon: ocp.Horizon) -> None:
             assert here[matrix].T == pytest.approx(differences, abs=2e-6 * np.abs(differences).max())
 
 
+@pytest.mark.slow
 def test_rows_of_a_stage_are_linear_about_the_plan():
     check_stage(horizon())
 
 
+@pytest.mark.slow
 def test_rows_of_flat_feet_are_linear_about_the_plan():
     builder = od.ModelBuilder("man")
     builder.add_body("trunk", od.FloatingBase(), mass=20, inertia=(1, 1, 1))
@@ -133,6 +135,7 @@ def follow(control: ocp.HorizonController, command: ocp.Command, begin: float, s
     return states, actions
 
 
+@pytest.mark.slow
 def test_a_trot_follows_its_command_and_stops(controller):
     controller.reset(0.0, posture(), np.zeros(18))
     states, actions = follow(controller, ocp.Command(forward=0.4), 0.0, 1.4)
@@ -254,6 +257,7 @@ def test_bad_input_of_a_horizon():
         ocp.Tuning(mu=0.0)
 
 
+@pytest.mark.slow
 def test_the_gait_of_a_solved_walk(motions):
     walk = motions["human walk"]
     gait = ocp.GaitPattern.from_motion(walk, ["heel_l", "heel_r"])

@@ -15,6 +15,7 @@ def steps():
     return walk()
 
 
+@pytest.mark.slow
 def test_a_stride_has_the_forces_of_both_feet_in_the_world(steps):
     table = steps.table(stride=True)
     assert len(table["time"]) == 101
@@ -61,6 +62,7 @@ def test_a_csv_of_a_stride(steps, tmp_path):
     assert any(row[name] == "" for row in rows for name in row if name.startswith("pressure"))
 
 
+@pytest.mark.slow
 def test_tables_of_pandas_and_xarray(steps):
     frame = steps.to_dataframe(stride=True)
     assert len(frame) == 101

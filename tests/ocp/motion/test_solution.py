@@ -114,6 +114,7 @@ def test_a_stride_of_the_compass_gait_has_the_square_of_the_published_multiplier
     assert found.leak < 1e-10
 
 
+@pytest.mark.slow
 def test_a_mirrored_step_has_the_published_multiplier(step: Solution) -> None:
     assert step.converged
     assert step.duration == pytest.approx(0.734346, rel=1e-5)
@@ -218,6 +219,7 @@ def test_an_impact_by_hand_has_the_multipliers_of_the_impact() -> None:
     assert seen.neutral == pytest.approx(expected.neutral, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_a_jump_may_hold_the_event_that_ends_the_phase() -> None:
     """The compass walker pinned at its foot: the strike is a row of the jump, there are no contacts."""
     model, planar = (compass_walker(root=root, slope=SLOPE) for root in ("pinned", "planar"))
@@ -242,6 +244,7 @@ def test_a_jump_may_hold_the_event_that_ends_the_phase() -> None:
     np.testing.assert_allclose(np.abs(found[:3]), np.abs(compass_cycle().multipliers[:3]), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_jump_that_does_not_determine_the_next_state_is_refused(step: Solution) -> None:
     solution = replace(step, stats=step.stats | {"transitions": ["Jump"]})
     with pytest.raises(ValueError, match=r"a solution does not contain them: give floquet\(problem"):
@@ -368,6 +371,7 @@ def test_a_predicted_solution_is_right_to_first_order() -> None:
     assert again.stats["iterations"] < solution.stats["iterations"]
 
 
+@pytest.mark.slow
 def test_rows_that_repeat_others_leave_sensitivities_alone() -> None:
     """Multipliers are not unique then, motion and objective are."""
     problem = swing("explicit")
@@ -564,6 +568,7 @@ def test_a_file_holds_everything(step: Solution, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("iterations", [0, 2])
+@pytest.mark.slow
 def test_what_is_unfinished_can_be_looked_at_and_kept(iterations: int, tmp_path: Path) -> None:
     solution = rest_to_rest(max_iterations=iterations)
     assert not solution.converged
@@ -577,6 +582,7 @@ def test_what_is_unfinished_can_be_looked_at_and_kept(iterations: int, tmp_path:
     assert str(again.active()) == str(solution.active())
 
 
+@pytest.mark.slow
 def test_what_is_not_finite_can_be_kept_and_says_so(tmp_path: Path) -> None:
     solution = rest_to_rest()
     lost = replace(solution, phases=tuple(replace(p, q=p.q * np.nan, qd=p.qd * np.nan) for p in solution.phases))

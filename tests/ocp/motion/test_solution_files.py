@@ -124,6 +124,7 @@ WAYS = 2
 """Changes of one array; the next array has the next ones."""
 
 
+@pytest.mark.slow
 def test_no_array_can_be_changed_without_notice(content: bytes, tmp_path: Path) -> None:
     """Every array in turn, taken away or changed in several ways that leave other bytes."""
     found, tried = members(content), 0
@@ -153,6 +154,7 @@ def test_no_array_can_be_changed_without_notice(content: bytes, tmp_path: Path) 
 @pytest.mark.parametrize(
     "entry", ["model", "phases", "cost", "step_length", "mirrored", "stats", "record", "irregular"]
 )
+@pytest.mark.slow
 def test_no_entry_can_be_changed_without_notice(content: bytes, tmp_path: Path, entry: str) -> None:
     """A number, a text or a truth somewhere in it."""
     found = members(content)
@@ -264,6 +266,7 @@ def test_what_cannot_be_read_is_not_saved(hop: Solution, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("key", ["format", "model", "phases", "cost", "step_length", "mirrored", "stats"])
+@pytest.mark.slow
 def test_entries_that_are_missing_or_of_another_kind(content: bytes, tmp_path: Path, key: str) -> None:
     found = members(content)
     for change in ({}, {key: None}, {key: 7.5}, {key: "x"}, {key: [1, {}]}, {key: {"a": []}}):
@@ -297,6 +300,7 @@ CHANGES: list[tuple[str, Callable[[Any], Any], str]] = [
 
 
 @pytest.mark.parametrize(("name", "change", "message"), CHANGES, ids=[f"{c[0]}-{k}" for k, c in enumerate(CHANGES)])
+@pytest.mark.slow
 def test_arrays_that_do_not_fit(content: bytes, tmp_path: Path, name: str, change: Any, message: str) -> None:
     found = members(content)
     found[f"{name}.npy"] = npy(change(array(found[f"{name}.npy"])))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import casadi as ca
 import numpy as np
+import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
@@ -75,6 +76,7 @@ def test_check_finds_a_condition_that_is_stated_twice():
     )
 
 
+@pytest.mark.slow
 def test_check_finds_what_periodicity_implies():
     """Rows on the place of a foot a step later, beside periodicity; and a hopper that nothing but its foot moves
     sideways."""

@@ -96,6 +96,7 @@ def solved() -> tuple[ocp.Problem, ocp.Solution]:
     return problem, problem.solve(progress=False)
 
 
+@pytest.mark.slow
 def test_a_recording_without_errors_is_found_again() -> None:
     problem, solution = solved()
     assert solution.converged
@@ -118,6 +119,7 @@ def test_a_recording_without_errors_is_found_again() -> None:
         assert np.allclose(phase.q[:, 7], 0.05 * phase.q[:, 6] ** 2 + 0.01, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_wrong_mass_changes_forces_and_motion_and_leaves_no_residual() -> None:
     heavy = walker().with_inertia("trunk", mass=31.5)
     problem = track(heavy, errors=ocp.MeasurementErrors(marker=1e-3))
@@ -129,6 +131,7 @@ def test_a_wrong_mass_changes_forces_and_motion_and_leaves_no_residual() -> None
     assert errors.forces[:, 2].sum() / count == pytest.approx(1.5 * 9.81, abs=2.5)  # the motion takes the rest
 
 
+@pytest.mark.slow
 def test_a_foot_beside_the_plates_gets_what_the_equations_need() -> None:
     _, plates = recorded()
     values = np.array(plates.values)
@@ -146,6 +149,7 @@ def test_a_foot_beside_the_plates_gets_what_the_equations_need() -> None:
     assert np.abs(about_world - wanted[:, :3]).max() < 5.0
 
 
+@pytest.mark.slow
 def test_angles_and_fitted_motions_are_followed() -> None:
     q = od.recordings.Recording(walker().q_names, TIMES, moved(TIMES)[0], "rad")
     problem = track(markers=q, places=None, rate=10)
@@ -157,6 +161,7 @@ def test_angles_and_fitted_motions_are_followed() -> None:
     assert np.allclose(term.reference(0.0), moved(np.array([0.4]))[0], atol=5e-3)
 
 
+@pytest.mark.slow
 def test_missing_samples_are_where_the_fitted_motion_has_them() -> None:
     markers, _ = recorded()
     values = np.array(markers.values)
@@ -228,6 +233,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
+@pytest.mark.slow
 def test_bad_input_is_told(name: str) -> None:
     change, error, words = BAD[name]
     with pytest.raises(error, match=words):
@@ -273,6 +279,7 @@ def armed() -> od.Model:
     return walker().with_muscles(muscles)
 
 
+@pytest.mark.slow
 def test_muscles_follow_a_recording() -> None:
     problem = track(armed(), muscles=True)
     assert problem.actuated == []

@@ -22,6 +22,7 @@ def bounds(program, start):
     return sum(int(np.isfinite(low)) + int(np.isfinite(high)) for low, high in pairs if low < high)
 
 
+@pytest.mark.slow
 def test_the_first_gap_is_shared_by_all_bounds():
     """A guess without torques has no cost: the gap is a fixed one, the barrier the gap over the number of bounds."""
     barriers = []
@@ -67,6 +68,7 @@ def test_few_bounds_and_options_of_the_user_leave_the_start_to_ipopt():
     assert cold_start(program, replace(start, x=start.x * np.nan), {}) == {}
 
 
+@pytest.mark.slow
 def test_options_of_the_user_come_before_those_of_a_cold_start(monkeypatch):
     asked, run = [], ipopt.run_nlpsol
     monkeypatch.setattr(ipopt, "run_nlpsol", lambda *given: asked.append(given[2]["ipopt"]) or run(*given))
@@ -81,6 +83,7 @@ def test_options_of_the_user_come_before_those_of_a_cold_start(monkeypatch):
     assert "constr_mult_init_max" not in asked[-1]  # a start with multipliers keeps them
 
 
+@pytest.mark.slow
 def test_iterations_do_not_grow_with_the_grid():
     """The hopper took 41, 66 and 42 iterations from IPOPT's own barrier."""
     for factor in (1, 2, 4):

@@ -91,6 +91,7 @@ REFUSE = ("ampl", "blocksqp", "scpgen")
 
 
 @pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.slow
 def test_every_other_plugin_ends_with_a_solution_a_status_or_a_reason(name):
     if not ca.has_nlpsol(name):
         with pytest.raises(ValueError, match=f"there is no solver '{name}'"):
@@ -368,6 +369,7 @@ def test_check_finds_what_is_not_finite():
     assert ocp.Problem(pendulum(1), phase, guess=lambda s: ([2.0], [1.0])).check() == []
 
 
+@pytest.mark.slow
 def test_check_finds_a_walker_on_a_root_that_does_not_move():
     builder = od.ModelBuilder("bolted")
     builder.add_body("pelvis", od.Fixed(), mass=1)

@@ -96,6 +96,7 @@ def test_a_warm_start_that_goes_badly_begins_anew(problem, first, monkeypatch, c
     assert short.stats["warm_start"] == "from the barrier 2e-03: given up after 3 iterations"
 
 
+@pytest.mark.slow
 def test_options_of_the_user_come_first(problem, first, capfd):
     """IPOPT's own table shows the barrier from which it begins; words and iterations agree with it."""
 

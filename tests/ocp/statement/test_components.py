@@ -178,6 +178,7 @@ def test_a_problem_without_components_has_no_more_variables() -> None:
     assert [v.name for v in plain.variables] == [v.name for v in more.variables if v.name[0] not in "yu"]
 
 
+@pytest.mark.slow
 def test_algebraic_channels_and_bounded_rates() -> None:
     """p = 1 + q^2 at the stages; a control that moves at most by 0.5 per second, and is drawn to the time."""
 
@@ -281,6 +282,7 @@ def pushed(component: ocp.Component, **options: Any) -> ocp.Problem:
 
 
 @pytest.mark.parametrize("options", [{}, {"steps": 2}, {"form": "explicit", "integrator": "rk4", "steps": 3}], ids=str)
+@pytest.mark.slow
 def test_a_control_with_a_rate_is_linear_along_intervals(options: dict[str, Any]) -> None:
     solution = pushed(_Pushed(), **options).solve(progress=False)
     assert solution.converged

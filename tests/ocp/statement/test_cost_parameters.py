@@ -33,6 +33,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.slow
 def test_other_values_need_no_new_build(case):
     """A parameter's value gives the motion of the problem with this number, and its derivative is that of the
     numbers' motions; exponents that are not even are rounded at zero, in the number's problem as well."""
@@ -78,6 +79,7 @@ def test_values_that_a_cost_cannot_have_are_told_before_the_solve(case, value, t
         problem.solve(values={"x": value}, progress=False)
 
 
+@pytest.mark.slow
 def test_a_fit_finds_the_strength_and_applies_it():
     """From the motion of a planted strength; the problem with the value that was found has this motion."""
     problem = turn(ocp.TorquePower(2, weight=3.0, strength=ocp.Parameter("strength", 4.0)))

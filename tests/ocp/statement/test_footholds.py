@@ -120,6 +120,7 @@ def test_a_plate_topples_over_its_edge_and_slaps_down():
     assert energy[0] - energy[1] == pytest.approx(2.0 * G * lever * (math.cos(lean - 0.3) - math.cos(lean)))
 
 
+@pytest.mark.slow
 def test_edges_survive_a_file(tmp_path):
     solution = toppling().solve(progress=False, max_iterations=100)
     again = ocp.Solution.load(solution.save(tmp_path / "plate.npz"))

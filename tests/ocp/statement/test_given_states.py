@@ -47,6 +47,7 @@ def fixed(side):
 
 @pytest.mark.parametrize("places", [fixed, lambda side: {}], ids=["given places", "free places"])
 @pytest.mark.parametrize("where", ["start", "end"])
+@pytest.mark.slow
 def test_rows_that_the_feet_imply_are_left_out(places, where):
     q = standing(biped())
     repeated = "depend on the others"

@@ -57,6 +57,7 @@ def test_a_ball_falls_hits_and_stands(form):
     assert solution.defects().length < 1e-6
 
 
+@pytest.mark.slow
 def test_the_impulse_obeys_the_friction_cone():
     """|Lam_x| / Lam_z = 0.6 / 3.962 = 0.151: inside mu / sqrt(2) for mu = 0.22, outside for mu = 0.2."""
     assert fall("implicit", mu=0.22).converged
@@ -64,6 +65,7 @@ def test_the_impulse_obeys_the_friction_cone():
 
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.slow
 def test_a_ball_carried_on_by_its_own_force(form):
     """Stand, move, stand, without gravity: least force over N intervals costs 12 m^2 L^2 / (h^3 N (N^2 - 1)).
 

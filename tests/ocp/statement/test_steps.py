@@ -105,6 +105,7 @@ def test_roots_gravity_and_names_must_allow_the_step():
 
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.slow
 def test_a_free_body_goes_straight_for_nothing(form):
     problem = drifting(ocp.Step((0.1, 0.9), sideways=0.3, rise=0.2), speed=0.5, form=form)
     found = solved(problem, values={"sideways": 0.4, "rise": -0.1})
@@ -116,6 +117,7 @@ def test_a_free_body_goes_straight_for_nothing(form):
 
 
 @pytest.mark.parametrize("root", ["quaternion", "euler_xyz"])
+@pytest.mark.slow
 def test_a_turning_body_repeats_in_the_turned_world(root):
     """Angular velocities in body axes, and the turned linear velocity, are those of the start."""
     still = ocp.Boundary(lambda start, end: (start.q[:3], 0, 0))
@@ -266,6 +268,7 @@ def climbing(rise=RISE, height=RISE, length=TREAD, form="implicit", normal=(0.0,
         pytest.param("explicit", RISE, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_mirrored_steps_climb_stairs(form, rise):
     """Every next foothold is one stair higher and a tread further; a free rise follows from the planes."""
     problem = climbing(rise, form=form)
@@ -282,6 +285,7 @@ def test_mirrored_steps_climb_stairs(form, rise):
     assert found.drift().position < 1e-4
 
 
+@pytest.mark.slow
 def test_planes_decide_the_rise():
     with pytest.raises(
         ValueError, match=r"'foot_l' .* is, one step back, .* 'foot_r' .* is then \+0.05 m above the plane"
@@ -379,6 +383,7 @@ def test_a_guess_that_ends_standing_follows_the_feet():
 
 
 @pytest.mark.parametrize("heading", [0.0, math.pi])
+@pytest.mark.slow
 def test_a_guess_faces_where_the_feet_do(heading):
     """Backward along x, the feet have headings on both sides of pi, and the body between them looks along -x."""
     g = Advance.of(turn=heading)

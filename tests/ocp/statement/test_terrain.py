@@ -59,6 +59,7 @@ def near_an_edge(terrain, x, y):
     return False
 
 
+@pytest.mark.slow
 def test_height_is_smooth_in_every_kind_of_expression():
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
     for terrain in (*GROUNDS.values(), replace(STONES, ground=lambda x, y: 0.1 * ca.sin(3 * x) - 0.3)):

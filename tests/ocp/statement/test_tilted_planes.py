@@ -60,6 +60,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_rows_forces_and_cones_turn_with_the_world(kind):
     rng, model = np.random.default_rng(4), foot()
     for _ in range(5):

@@ -41,6 +41,7 @@ def doubled(costs):
     return tuple(replace(cost, weight=2.5 * cost.weight) for cost in costs)
 
 
+@pytest.mark.slow
 def test_values_and_copies_have_the_optimum_of_other_weights(every):
     problem, solution = every
     numbers = {name: 2.5 * value for name, value in problem.weights.items() if name != "near"}

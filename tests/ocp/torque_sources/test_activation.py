@@ -95,6 +95,7 @@ def test_constant_torques_have_no_rate(term):
         ocp.muscle_speed(replace(at(1, 1), tau_rate=None), tendons)
 
 
+@pytest.mark.slow
 def test_excitations_are_those_of_a_pair_of_muscles(rng):
     cost = ocp.ExcitationSquared(strength=(-LOWER, UPPER), rise=RISE, fall=FALL)
     for tau, rate in zip(rng.uniform(-LOWER, UPPER, 60), rng.uniform(-500, 500, 60), strict=True):
@@ -106,6 +107,7 @@ def test_excitations_are_those_of_a_pair_of_muscles(rng):
     close(float(cost.integrand(instant)), float(cost.residual(instant)) ** 2)
 
 
+@pytest.mark.slow
 def test_the_inequalities_hold_if_and_only_if_excitations_exist(rng):
     term = ocp.Activation((-LOWER, UPPER), RISE, FALL)
     taus, rates = rng.uniform(-1.1 * LOWER, 1.1 * UPPER, 100), rng.uniform(-900, 900, 100)
@@ -154,6 +156,7 @@ def test_derivatives_are_continuous_where_torques_and_rates_change_sign():
 
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.slow
 def test_torques_do_not_jump(form):
     """The fastest turn: a jump from 8 to -8 N m becomes a decay with `fall` and a rise with `rise`."""
     problem = turn([ocp.Duration()], [ocp.Activation(rise=0.1, fall=0.2)], (0.5, 2.0), 20, form=form)
@@ -235,6 +238,7 @@ def test_wrong_arguments_are_told(make, message):
         make()
 
 
+@pytest.mark.slow
 def test_a_rule_that_does_not_see_alternating_torques_is_told():
     """Torques +a, -a, +a, ... at nodes have the mean zero on every interval."""
     blind = turn([ocp.TorquePower(2)])

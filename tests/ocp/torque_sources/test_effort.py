@@ -168,6 +168,7 @@ def test_slacks_of_joint_work_bound_both_signs():
     assert ocp.JointWork().slack_size(x.model) == 0
 
 
+@pytest.mark.slow
 def test_exact_and_rounded_work_agree_with_the_figures_of_the_solution():
     """The cost of a solve, and `metabolic_rate` of its motion, against power by hand."""
     solutions = [
@@ -320,6 +321,7 @@ def test_a_rate_at_rest_makes_a_preferred_duration():
     assert solution.duration == pytest.approx((36 * 0.1 / 1.5) ** 0.25, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_all_terms_fit_into_problems():
     """Every cost and `per_distance`, in both forms; the terms add up, weights count."""
     tendons = [ocp.Tendon("rim_joint", 200.0)]

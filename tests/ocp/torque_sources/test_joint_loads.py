@@ -39,6 +39,7 @@ def most(which: str) -> float:
     return float(lifted(which).joint_load(LOAD)[:, 5].min())
 
 
+@pytest.mark.slow
 def test_a_cost_and_a_limit_lower_the_load() -> None:
     free = lifted("free").joint_load(LOAD)
     assert free.shape == (12, 6)
@@ -59,6 +60,7 @@ def test_the_load_is_what_the_motion_needs() -> None:
     assert np.allclose(solution.joint_load(LOAD)[k], np.array(expected).ravel())
 
 
+@pytest.mark.slow
 def test_ground_forces_balance_at_the_root(motions: Motions) -> None:
     walk = motions["human walk"]
     whole, knee = (walk.joint_load(ocp.JointLoad(name, axes="world")) for name in ("root", "knee_l"))

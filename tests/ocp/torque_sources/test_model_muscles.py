@@ -54,6 +54,7 @@ def integrated(solution: ocp.Solution, kind: str, state: np.ndarray) -> np.ndarr
 
 
 @pytest.mark.parametrize("tendon", ["rigid", "force", "length"])
+@pytest.mark.slow
 def test_the_motion_is_what_the_excitations_make(tendon):
     solution = lifted(tendon)
     assert solution.status == "Solve_Succeeded"
@@ -120,6 +121,7 @@ def test_limits_of_rates_stand_for_excitations():
     assert abs(solution.q[-1, 0] - 1.4) < 1e-6
 
 
+@pytest.mark.slow
 def test_weak_muscles_need_more():
     """A parameter scales the strength of one muscle; half of it costs more than three times as much."""
     muscles = ocp.Muscles(activation="limits", strengths={"biceps": "strength"})
@@ -141,6 +143,7 @@ def test_activations_follow_measured_ones():
     assert found["activation"][:, 0].max() > 0.15
 
 
+@pytest.mark.slow
 def test_metabolic_energy_is_the_integral_of_the_rates():
     muscles = ocp.Muscles(activation="limits")
     energy = ocp.MuscleMetabolicRate(muscles, M.Umberger2010(steepness=10.0), weight=1e-2)

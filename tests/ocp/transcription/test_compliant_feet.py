@@ -72,6 +72,7 @@ def test_the_ground_bears_the_weight_over_a_period(hop):
         ("explicit", "radau:2", {}),
     ],
 )
+@pytest.mark.slow
 def test_every_form_finds_the_same_hop(hop, form, integrator, options):
     other = bounces(form, integrator, **options).solve(guess=hop, progress=False)
     assert other.converged
@@ -87,6 +88,7 @@ def test_re_integration_confirms_the_motion(hop):
     assert drift == ocp.Drift(0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_floquet_multipliers_are_those_of_differences(hop):
     """The derivative of the flow over the period, against finite differences of re-integration."""
     from ocp_dyn.ocp.analysis.defects import Flow, advance
@@ -188,6 +190,7 @@ def test_constraints_that_the_law_implies_are_left_out():
     assert prepare(plain)[1].row_lower.size == prepare(bound)[1].row_lower.size
 
 
+@pytest.mark.slow
 def test_costs_see_the_wrench():
     pushed = bounces(costs=[ocp.ForceSquared(1e-6)], intervals=6).solve(progress=False)
     assert pushed.cost["ForceSquared"] > 0
@@ -233,6 +236,7 @@ def test_another_solver_finds_the_same_hop(hop):
     assert other.objective == pytest.approx(hop.objective, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_sensitivities_are_those_of_differences(hop):
     heavy = bounces(parameters=[ocp.Parameter("mass:ball", 2.0)])
     found = heavy.solve(guess=hop, progress=False)
@@ -319,6 +323,7 @@ def rolled(plane):
 
 
 @pytest.mark.parametrize("plane", [ocp.Plane(), ocp.Plane((0.0, 0.0, 0.4), (-0.3, 0.1, 1.0))])
+@pytest.mark.slow
 def test_pictures_press_where_the_ground_does(plane):
     from ocp_dyn.gait.unrolled import unroll
     from ocp_dyn.viz.viewer.track import of_motion

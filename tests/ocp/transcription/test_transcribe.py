@@ -62,6 +62,7 @@ def test_linear_torques_give_the_published_figure():
     assert solution.defects().angle < 1e-5  # with the torques' slopes
 
 
+@pytest.mark.slow
 def test_lifted_rk4_gives_the_published_figure():
     assert step("implicit", "rk4", 50).objective == pytest.approx(469.943901, abs=1e-5)
 
@@ -81,6 +82,7 @@ def rotor():
 
 
 @pytest.mark.parametrize("integrator", ["gauss:2", "rk4", "hermite_simpson"])
+@pytest.mark.slow
 def test_linear_torque_of_least_effort(integrator):
     """A unit turn from rest to rest in time T: tau = 6 I / T^2 (1 - 2 t/T), at a cost of 12 I^2 / T^3, on any grid."""
 
@@ -115,6 +117,7 @@ def test_the_integrand_is_integrated_to_the_order_of_the_scheme():
         assert problem.solve(**FAST).objective == pytest.approx(2.0 / 5, rel=tolerance)
 
 
+@pytest.mark.slow
 def test_rates_are_those_of_the_means_over_the_stages():
     """A disc whose acceleration falls from 1 to -1 over four intervals: d(qdd)/dt = -2/T at the three nodes inside."""
     T = 2.0
@@ -211,6 +214,7 @@ def error(solution, reference):
         )),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_contacts_keep_the_order_of_the_scheme(integrator, level, order, reference):
     errors = [error(spin(integrator, level, intervals=n), reference) for n in (6, 12)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.5)
@@ -319,6 +323,7 @@ def test_a_rate_of_stabilization_is_in_the_rows_or_refused(case):
     (("implicit", "gauss:2"), ("implicit", "radau:2"), ("explicit", "midpoint")),
     (("implicit", "radau:2"), ("explicit", "midpoint")),
 )
+@pytest.mark.slow
 def test_derivatives_by_the_chain_rule_are_those_of_the_values(scheme, rng):
     """Every kind of block of a problem with contacts, quaternions, a free duration and linear torques."""
     form, integrator = scheme

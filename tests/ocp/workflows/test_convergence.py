@@ -154,6 +154,7 @@ def texts(figure):
     [od.viz.plot, od.viz.overview, od.viz.stick_figure, od.viz.plot_phase_portrait],
     ids=["plot", "overview", "stick_figure", "plot_phase_portrait"],
 )
+@pytest.mark.slow
 def test_pictures_say_it(failed, draw):
     assert MARK in texts(draw(failed))
     assert not any("NOT CONVERGED" in text for text in texts(draw(turn(0.3).solve(progress=False))))

@@ -27,6 +27,7 @@ def climbed(problem):
     return problem.solve(progress=False, tolerance=1e-9)
 
 
+@pytest.mark.slow
 def test_the_motion_is_that_of_a_solve_without_a_ladder(problem, climbed):
     direct = problem.solve(progress=False, ladder=False, tolerance=1e-9)
     assert "ladder" not in direct.stats
@@ -40,6 +41,7 @@ def test_the_motion_is_that_of_a_solve_without_a_ladder(problem, climbed):
     assert "ladder" not in again.stats
 
 
+@pytest.mark.slow
 def test_all_grids_are_told(climbed, tmp_path, capsys):
     rungs = climbed.stats["ladder"]
     assert [one["intervals"] for one in rungs] == [COARSE, list(FINE)]
@@ -95,6 +97,7 @@ def test_a_user_who_stops_a_coarse_grid_gets_its_iterate(problem, climbed, monke
     assert [one["intervals"] for one in found.stats["ladder"]] == [COARSE]
 
 
+@pytest.mark.slow
 def test_an_accuracy_is_reached_from_the_grid_of_the_problem():
     found = reach(8, 4).solve(accuracy=1e-4, ladder=True, progress=False)
     assert found.refinement.reached

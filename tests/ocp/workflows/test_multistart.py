@@ -15,6 +15,7 @@ def found():
     return ocp.multistart(cart_pole.problem(20), 8, noise=2.0, progress=False)
 
 
+@pytest.mark.slow
 def test_a_pole_has_two_ways_up(found):
     one, other = found.optima[:2]
     assert found.best is one.solution
@@ -36,6 +37,7 @@ def test_a_pole_has_two_ways_up(found):
     assert "<table>" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_starts_are_drawn_from_the_seed(found):
     again = ocp.multistart(cart_pole.problem(20), 8, noise=2.0, progress=False)
     assert [o.starts for o in again.optima] == [o.starts for o in found.optima]

@@ -37,6 +37,7 @@ def kink(request):
 
 
 @pytest.mark.parametrize(("side", "sign"), [("up", 1.0), ("down", -1.0)])
+@pytest.mark.slow
 def test_each_side_has_its_derivative(kink, side, sign):
     """Larger angles leave the torques or the speed at their limit, smaller ones release them."""
     problem, solution = kink

@@ -131,6 +131,7 @@ def remote(request, tmp_path):
     return {"memory": f"memory://{tmp_path.name}/gaits", "dir": f"local://{tmp_path}/gaits"}[request.param]
 
 
+@pytest.mark.slow
 def test_a_folder_on_another_machine(remote):
     stopped = ocp.Sweep(swing, POINTS, remote, executor=Inline(most=3))
     with pytest.raises(KeyboardInterrupt):
@@ -171,6 +172,7 @@ def swept(tmp_path_factory):
     return sweep
 
 
+@pytest.mark.slow
 def test_tables_of_all_points(swept, tmp_path, monkeypatch):
     path = swept.library.to_table(POINTS, tmp_path / "table.csv")
     lines = path.read_text().splitlines()
@@ -216,6 +218,7 @@ def test_records_tell_starts_and_times(swept):
     assert all(record["processor_seconds"] > 0 for record in records.values())
 
 
+@pytest.mark.slow
 def test_a_neighbor_with_the_same_program_gives_its_multipliers(monkeypatch, tmp_path):
     """One of another program gives its motion alone."""
     from ocp_dyn.ocp.workflows.sweeps import tasks
@@ -284,6 +287,7 @@ class Client:
     cancel = close
 
 
+@pytest.mark.slow
 def test_tasks_of_a_scheduler_that_is_gone_are_lost_and_not_deadly(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "distributed", type(sys)("distributed"))
     sys.modules["distributed"].Client = Client

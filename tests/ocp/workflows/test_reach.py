@@ -47,6 +47,7 @@ def found(*phases, model=None, mu=0.7, second_order=False, **options):
 
 
 @pytest.mark.parametrize(("x", "far"), [(1.98, False), (2.02, True), ((1.9, 2.5), False), ((2.1, 2.5), True)])
+@pytest.mark.slow
 def test_feet_farther_apart_than_both_legs_are_out_of_reach(x, far):
     """Two legs of 0.9 m and hips of 0.2 m reach 2 m, in one phase, or from one to the next."""
     left, right = foot("l", 0.0, 0.0), foot("r", x, 0.0)
@@ -115,6 +116,7 @@ def test_soles_that_overlap_are_named():
     assert not found([foot("l", 0.0, 0.05), foot("r", 0.0, -0.05)])
 
 
+@pytest.mark.slow
 def test_a_wall_carries_only_with_help():
     left, right = foot("l", 0.0, 0.1, plane=WALL), foot("r", 0.0, -0.1)
     texts = found([left])
@@ -149,6 +151,7 @@ def test_images_of_a_periodic_walk_follow_its_step():
         assert len(texts) == far
 
 
+@pytest.mark.slow
 def test_check_tells_them():
     problem = ocp.Problem(walker(), [ocp.Phase("stand", 2, 0.5, [foot("l", 0, 0.1), foot("r", 3, -0.1)])])
     assert any("at least 3" in text for text in problem.check())

@@ -226,6 +226,7 @@ def test_an_iteration_solves_what_is_quadratic():
     ("form", "integrator"),
     [("implicit", "midpoint"), ("implicit", "euler"), ("explicit", "rk4"), ("explicit", "gauss:2")],
 )
+@pytest.mark.slow
 def test_iterations_come_to_the_solution(form, integrator):
     """At one measured state, by full steps with Gauss and Newton's Hessian."""
     problem = swing(form, integrator=integrator)
@@ -371,6 +372,7 @@ def test_fixed_variables_stay():
     close(control.solution().q[0], [0.4, 0.1], 1e-12)
 
 
+@pytest.mark.slow
 def test_closed_loop_brings_the_pendulum_up():
     """The plant is integrated finely; one iteration per sampling instant, from the plan for another state."""
     model, dt, up = pendulum(2), 0.05, np.array([np.pi, 0.0])

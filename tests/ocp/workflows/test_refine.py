@@ -96,6 +96,7 @@ def test_flows_halve_intervals_that_are_too_long_and_end_at_fractions(coarse):
     ],
     ids=str,
 )
+@pytest.mark.slow
 def test_uneven_and_even_grids_agree_in_the_limit(options):
     """A problem on an uneven grid is the same problem: fine grids of both kinds have one optimum."""
     even = reach(12, 10, **options).solve(progress=False)
@@ -132,6 +133,7 @@ def test_iterate_on_the_same_grid_is_the_iterate(coarse):
 
 
 @pytest.mark.parametrize("integrator", ["gauss:2", "radau:2"])
+@pytest.mark.slow
 def test_carried_multipliers_are_near_those_of_the_next_grid(integrator):
     """In general position: uneven grids, linear torques, rates, paths and slacks; every kind of row by itself."""
     lengths = 1 + 0.3 * np.sin(np.arange(28))
@@ -156,6 +158,7 @@ def test_carried_multipliers_are_near_those_of_the_next_grid(integrator):
     )
 
 
+@pytest.mark.slow
 def test_refined_to_the_accuracy_with_few_iterations(capsys):
     problem = reach(work=True)
     solution = problem.solve(accuracy=1e-6)
@@ -177,6 +180,7 @@ def test_refined_to_the_accuracy_with_few_iterations(capsys):
     assert again.objective == pytest.approx(solution.objective, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_record_survives_a_file_and_is_drawn(tmp_path, coarse):
     problem, solution = coarse
     found = solution.refined(problem, 1e-5, progress=False)
@@ -202,6 +206,7 @@ def test_record_survives_a_file_and_is_drawn(tmp_path, coarse):
         ocp.Solution.load(broken.save(tmp_path / "broken.npz"))
 
 
+@pytest.mark.slow
 def test_joined_where_a_grid_is_too_fine_but_never_below_that_of_the_problem():
     problem = reach()
     fine = problem.solve(accuracy=1e-6, refine="split", progress=False)
@@ -214,6 +219,7 @@ def test_joined_where_a_grid_is_too_fine_but_never_below_that_of_the_problem():
     assert {0.0, 0.25, 0.5, 0.75, 1.0} <= set(loose.phases[0].grid.nodes.round(9))
 
 
+@pytest.mark.slow
 def test_order_is_raised_where_it_pays():
     problem = reach()
     raised = problem.solve(accuracy=1e-9, progress=False, tolerance=1e-9)
@@ -229,6 +235,7 @@ def test_order_is_raised_where_it_pays():
 
 
 @pytest.mark.parametrize("options", [{"form": "explicit", "integrator": "rk4"}, {"integrator": "midpoint", "steps": 2}])
+@pytest.mark.slow
 def test_other_schemes_are_refined_too(options):
     solution = reach(**options).solve(accuracy=2e-5, progress=False)
     assert solution.refinement.reached, solution.refinement.verdict
@@ -241,6 +248,7 @@ def test_other_schemes_are_refined_too(options):
     [(hopper.problem(), 1e-4), (motor_heat.problem(), 1e-5), (elastic_drive.problem(integrator="gauss:2"), 1e-6)],
     ids=["impact, contact, period", "component, free duration", "component with a stiff spring"],
 )
+@pytest.mark.slow
 def test_phases_keep_contacts_impacts_periods_and_components(problem, accuracy):
     solution = problem.solve(accuracy=accuracy, progress=False)
     told = solution.refinement
@@ -251,6 +259,7 @@ def test_phases_keep_contacts_impacts_periods_and_components(problem, accuracy):
     assert problem.on_grid_of(solution).solve(start=solution, progress=False).stats["iterations"] <= 5
 
 
+@pytest.mark.slow
 def test_a_grid_on_which_no_carried_motion_converges_is_solved_from_the_first_guess(monkeypatch):
     """Every solve that begins with the motion on the first grid is taken for a failure."""
     solved, begun = Attempt.solved, []
@@ -266,6 +275,7 @@ def test_a_grid_on_which_no_carried_motion_converges_is_solved_from_the_first_gu
     assert begun[:1] + begun[-2:] == ["none", "motion", "none"]
 
 
+@pytest.mark.slow
 def test_muscles_that_tire_are_refined():
     """From the motion on the coarse grid, which lies on its bounds, the next one is not found in 500 iterations."""
     assert fatigue.problem().solve(accuracy=1e-5, progress=False, max_iterations=150).refinement.reached
@@ -301,6 +311,7 @@ def test_verdict_names_phase_interval_and_joint(monkeypatch):
         failed.refinement.plot()
 
 
+@pytest.mark.slow
 def test_continuation_goes_on_refined_grids():
     problem = to_angle()
     first = problem.solve(accuracy=1e-5, progress=False)
@@ -323,6 +334,7 @@ def to_angle():
     return replace(reach(), boundary=[aim], parameters=[ocp.Parameter("angle", 1.0)])
 
 
+@pytest.mark.slow
 def test_points_of_a_sweep_begin_on_the_grid_of_their_neighbor(tmp_path):
     points = ocp.grid(angle=[1.0, 1.05])
     with ThreadPoolExecutor(1) as executor:

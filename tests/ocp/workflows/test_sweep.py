@@ -265,6 +265,7 @@ def held_by_a_rod():
     return ocp.Problem(od.models.pendulum(2), [phase], boundary=[ends], parameters=[ocp.Parameter("angle", 0.0)])
 
 
+@pytest.mark.slow
 def test_sweeps_know_the_users_constraints(tmp_path):
     points = ocp.grid(angle=[0.0, 0.01])
     with pytest.raises(ValueError, match=r"constraints=\(Rod,\)"):
@@ -286,6 +287,7 @@ def test_the_points_alone_give_values(tmp_path):
         ocp.Sweep(hopper.problem, HOPS, tmp_path, solve={"values": {"speed": 1.0}})
 
 
+@pytest.mark.slow
 def test_options_of_solves_hold_at_every_point(tmp_path, monkeypatch):
     asked, plain = [], tasks.solution_of
     monkeypatch.setattr(

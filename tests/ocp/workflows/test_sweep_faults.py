@@ -65,6 +65,7 @@ def solved(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_arguments_make_the_problem_and_the_rest_are_parameters(solved):
     task = ocp.Sweep(swing, POINTS, solved / "new").next()
     assert task.arguments == tuple((name, POINTS[0].values[name]) for name in ("length", "kind"))
@@ -103,6 +104,7 @@ class Shaky(ProcessCrew):
         return [Outcome(task, find(task))]
 
 
+@pytest.mark.slow
 def test_lost_tasks_are_solved_anew_and_the_table_is_the_same(solved, tmp_path, monkeypatch):
     crew = Shaky(3)
     monkeypatch.setattr(sweep_module, "ProcessCrew", lambda count: crew)
@@ -135,6 +137,7 @@ def test_a_point_that_kills_every_process_is_told_and_the_others_are_solved(tmp_
     assert set(sweep.done) == {light[0], light[1]}
 
 
+@pytest.mark.slow
 def test_errors_are_named_by_point_and_others_go_on(tmp_path):
     sweep = ocp.Sweep(brittle, POINTS, tmp_path, executor=Inline(), keep_going=True)
     rows = sweep.run(progress=False)
@@ -147,6 +150,7 @@ def test_errors_are_named_by_point_and_others_go_on(tmp_path):
     assert raised.value.__notes__[0].startswith("This was raised at the point length_")
 
 
+@pytest.mark.slow
 def test_a_sweep_whose_points_all_fail_stops(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep_module, "HOPELESS", 3)
     executor = Inline()
@@ -175,6 +179,7 @@ def full(folder, times, patience, executor=None):
     return sweep
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_waited_for(solved, tmp_path):
     executor = Inline()
     full(tmp_path, 2, 30.0, executor).run(progress=False)
@@ -182,6 +187,7 @@ def test_a_full_disk_is_waited_for(solved, tmp_path):
     assert table(tmp_path) == table(solved)
 
 
+@pytest.mark.slow
 def test_what_was_found_while_the_disk_was_full_is_written_at_the_end(solved, tmp_path):
     executor = Inline()
     full(tmp_path, 1, 0.0, executor).run(progress=False)
@@ -189,6 +195,7 @@ def test_what_was_found_while_the_disk_was_full_is_written_at_the_end(solved, tm
     assert table(tmp_path) == table(solved)
 
 
+@pytest.mark.slow
 def test_a_disk_that_stays_full_is_told_and_a_second_run_continues(solved, tmp_path):
     first, second = Inline(), Inline()
     sweep = full(tmp_path, 0, 0.0, first)
@@ -204,6 +211,7 @@ def test_a_disk_that_stays_full_is_told_and_a_second_run_continues(solved, tmp_p
     assert table(tmp_path) == table(solved)
 
 
+@pytest.mark.slow
 def test_a_result_that_is_written_twice_changes_nothing(solved, tmp_path):
     sweep = ocp.Sweep(swing, POINTS, tmp_path)
     found = find(sweep.next())
@@ -219,6 +227,7 @@ def test_a_result_that_is_written_twice_changes_nothing(solved, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["torn", "changed", "record"])
+@pytest.mark.slow
 def test_damaged_files_go_to_quarantine_and_are_solved_again(solved, tmp_path, damage):
     sweep = ocp.Sweep(swing, POINTS, tmp_path, executor=Inline())
     sweep.run(progress=False)
@@ -244,6 +253,7 @@ def test_a_sweep_knows_solutions_without_records(solved, tmp_path):
     assert ocp.Sweep(swing, POINTS, tmp_path, executor=Inline(most=0)).run(progress=False) == table(solved)
 
 
+@pytest.mark.slow
 def test_two_sweeps_share_a_folder(solved, tmp_path, monkeypatch):
     """Each point is solved by one of them, and both have the whole table at the end."""
     monkeypatch.setattr(sweep_module, "LOOK", 0.05)
@@ -277,6 +287,7 @@ def test_leases_of_sweeps_that_have_ended_are_free(tmp_path):
     assert store.sizes("leases") == {}
 
 
+@pytest.mark.slow
 def test_another_problem_or_point_of_the_same_name_is_refused(solved, tmp_path):
     half = ocp.Sweep(swing, ocp.grid(length=[1.0], angle=[0.2]), tmp_path, executor=Inline())
     half.run(progress=False)

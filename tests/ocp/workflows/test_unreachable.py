@@ -49,6 +49,7 @@ def test_where_the_walk_goes_does_not_matter():
         assert not told(walk(0.99 * FASTEST, **free))
 
 
+@pytest.mark.slow
 def test_a_solve_tells_it_without_a_run():
     found = walk(1.01 * FASTEST).solve(progress=False, restarts=2)
     assert (found.status, found.converged, found.stats["iterations"]) == ("Infeasible", False, 0)

@@ -46,6 +46,7 @@ def two():
     return problems, data, ocp.fit(problems, data, list(PLANTED), progress=False)
 
 
+@pytest.mark.slow
 def test_planted_weights_are_found_although_torques_reach_their_limits(two):
     _, _, found = two
     assert found.converged
@@ -70,6 +71,7 @@ def test_values_and_copies_give_the_motions_that_were_found(two):
 
 
 @pytest.mark.parametrize("duration", [1.05, 1.4])
+@pytest.mark.slow
 def test_derivatives_are_those_of_motions_that_are_solved_again(duration):
     problem = swing(duration)
     names = [f"weight of {name}" for name in PLANTED]
@@ -91,6 +93,7 @@ def test_derivatives_are_those_of_motions_that_are_solved_again(duration):
         np.testing.assert_allclose(J[:, k], expected, atol=2e-3 * abs(expected).max())
 
 
+@pytest.mark.slow
 def test_errors_under_noise_are_those_of_the_covariance():
     """The squared errors in their covariance, over several draws, follow the chi-square distribution."""
     problem, names = swing(1.2, ARM, 8), ["AccelerationSquared", "MechanicalWork"]
@@ -105,6 +108,7 @@ def test_errors_under_noise_are_those_of_the_covariance():
     assert 4.4 < total < 23.3  # chi-square of 12: 2.5 % and 97.5 %
 
 
+@pytest.mark.slow
 def test_a_parameter_that_is_no_weight():
     aim = ocp.Parameter("mass:link2", 1.4)
     problem = swing(1.2, ARM, parameters=[aim])
@@ -120,6 +124,7 @@ def test_a_parameter_that_is_no_weight():
     assert ocp.fit(problem, data, prior, progress=False)["mass:link2"] == pytest.approx(1.4, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_weights_that_the_data_cannot_tell_apart_are_named():
     again = ocp.Integral(lambda instant: ca.sumsqr(instant.tau), 0.5, "effort")
     problem = swing(1.3, ARM, 8, more=[again])
@@ -147,6 +152,7 @@ def test_groups_that_are_left_out_are_predicted(two):
     assert [a.motion for a in found.folds[0].agreement] == ["fast"]
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_from_its_file(two, tmp_path):
     problems, data, _whole = two
     file = tmp_path / "fit"
@@ -164,6 +170,7 @@ def test_a_search_goes_on_from_its_file(two, tmp_path):
         ocp.fit(problems, data, list(PLANTED), file=file, progress=False)
 
 
+@pytest.mark.slow
 def test_several_starts_find_one_optimum():
     problem = swing(1.2, ARM, 8)
     data = seen(problem, weights={"AccelerationSquared": 0.3})
@@ -223,6 +230,7 @@ OTHER = ocp.Measured.motion("q", np.zeros((4, 3)), 0.1)
         (None, ["MechanicalWork"], {"max_iter": 1}, ValueError, "no solution for the first .*Maximum_Iterations"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_bad_input(data, parameters, options, kind, message):
     problem = swing(1.3, ARM, 3, more=[ocp.JerkSquared(0.0)])
     data = ocp.Measured.motion("q", np.zeros((4, 2)), 0.1) if data is None else data
@@ -243,6 +251,7 @@ def test_problems_and_data_must_fit_each_other():
             ocp.fit(problems, given, ["MechanicalWork"], progress=False)
 
 
+@pytest.mark.slow
 def test_the_common_factor_is_free_only_if_all_weights_are_fitted():
     problem = swing(1.2, ARM, 8)
     data = seen(problem)

@@ -26,6 +26,7 @@ def test_samples_of_a_motion(walk):
     np.testing.assert_allclose(torque.of(walk), first.tau[2])
 
 
+@pytest.mark.slow
 def test_curves_and_figures_of_the_gait(walk):
     gait = walk.gait("left")
     curve = ocp.Measured.curve("knee flexion", [0, 25.5, 100], [1, np.nan, 3], 2.0, side="left")

@@ -59,6 +59,7 @@ def planned(problem: ocp.Problem, threads: int = 2) -> tuple[LdlPlan, object]:
 
 
 @pytest.mark.parametrize("name", SMALL)
+@pytest.mark.slow
 def test_plans_of_all_kinds_of_problems(name):
     plan, _program = planned(SMALL[name]())
     assert plan.own.sum() >= plan.nx_free + plan.nc - np.sum(plan.role >= PRIMAL)
@@ -81,6 +82,7 @@ EXACT = ("free duration", "periodic", "linear torques and rates", "stages betwee
 
 
 @pytest.mark.parametrize("name", EXACT)
+@pytest.mark.slow
 def test_fronts_have_the_sizes_that_elimination_finds_and_eliminate_their_rows(name):
     problem = SMALL[name]()
     transcription, program = prepare(problem)
@@ -127,6 +129,7 @@ def test_the_human_and_its_tiles_and_leaves(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["periodic", "five links", "free duration"])
+@pytest.mark.slow
 def test_leaves_leave_nothing_out(monkeypatch, name):
     monkeypatch.setattr(pivots, "GAIN", 100.0)
     transcription, program = prepare(SMALL[name]())
@@ -141,6 +144,7 @@ def test_leaves_leave_nothing_out(monkeypatch, name):
         assert rank == own
 
 
+@pytest.mark.slow
 def test_a_tile_of_one_variable_takes_the_row_that_determines_it_directly():
     problem = five_link.problem("implicit", integrator="midpoint", **FEW)
     plan, program = planned(problem)
@@ -183,6 +187,7 @@ def test_empty_fronts_are_left_out():
     assert tops[2].tolist() == [-1, -1]
 
 
+@pytest.mark.slow
 def test_more_threads_have_more_subtrees():
     two, _ = planned(reach(rest_to_rest), 2)
     problem = five_link.problem(intervals=40)

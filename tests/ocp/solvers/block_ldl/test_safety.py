@@ -84,6 +84,7 @@ QUICK = ("implicit", "dependent rows", "two phases")
 
 
 @mostly_slow("name", PROBLEMS, QUICK)
+@pytest.mark.slow
 def test_every_matrix_of_a_solve(library, name):
     """Inertia and solutions beside dense algebra, and the run beside one by MUMPS."""
     problem, seen = PROBLEMS[name](), []
