@@ -34,8 +34,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if importlib.util.find_spec(f"{__name__}.{name}"):
         return import_module(f".{name}", __name__)
-    if name.startswith("_") and name != "__all__":  # a private name that a tool asks for is no misspelled one
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import _names
 
     names = {key: value for key, value in vars(_names).items() if not key.startswith("_")}
