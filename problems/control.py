@@ -5,14 +5,14 @@ The robot is torque-controlled within the limits of its file, on MuJoCo's defaul
 
     python -m ocp_dyn.problems.control g1 | h1 | talos | human | go2 | anymal_c | ROBOT
 
-    [--predictive] [--seconds 10] [--command V [SIDE [TURN]] | --changing] [--push DV]
+    [--predictive | --terrain stairs | stones] [--seconds 10] [--command V [SIDE [TURN]] | --changing] [--push DV]
     [--trial mass | friction | delay | steps | slope | noise] [--seed 0] [--json] [--out DIR]
 
 The body stands, follows the command, and stops in the last 3 s. `--predictive`: a plan of the whole body every 10 ms
-(`ocp.Horizon`) instead of footholds by rule. `--changing`: commands that change every 2 s. `--push
-DV`: a push of 0.1 s at the trunk that changes the speed by DV [m/s], forward and sideways at each of 8 phases of the
-gait. DIR gets an animation, command and motion, forces in their cones, and times of the updates. MuJoCo comes with the
-extra "robots".
+(`ocp.Horizon`) instead of footholds by rule. `--terrain`: a ground that the controller knows. `--changing`: commands
+that change every 2 s. `--push DV`: a push of 0.1 s at the trunk that changes the speed by DV [m/s], forward and
+sideways at each of 8 phases of the gait. DIR gets an animation, command and motion, forces in their cones, and times of
+the updates. MuJoCo comes with the extra "robots".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FASTEST = 3.0
 
 
 def _asked(o: argparse.Namespace) -> tuple[Any, ocp.Command, str, dict[str, Any]]:
-    """The body and its command; what it is not told in words, and as options of `simulate`."""
+    """Controller and command; what it is not told in words, and as options of `Controller.simulate`."""
     od.replay.check_installed()
     if o.changing and (o.command or o.push):
         raise ValueError("--changing excludes --command and --push: pushes need a steady gait")
@@ -41,18 +41,25 @@ def _asked(o: argparse.Namespace) -> tuple[Any, ocp.Command, str, dict[str, Any]
         raise ValueError(f"--command takes forward, sideways and turning speed, got {len(o.command)} numbers")
     if o.seconds is not None and not 0 < o.seconds <= 3600:
         raise ValueError(f"--seconds must be positive and at most 3600, got {o.seconds:g}")
+    if o.terrain and (o.predictive or o.trial):
+        raise ValueError("--terrain excludes --predictive and --trial")
     od.control.Push((o.push or 0.0, 0.0))
     told, options = od.control.trial(o.trial) if o.trial else ("level ground", {})
     for speed in o.command or ():
         within(speed, -FASTEST, FASTEST, f"--command: speeds must lie between -{FASTEST:g} and {FASTEST:g}")
     command = ocp.Command(*(o.command or (0.4,)))
-    return od.control.body(o.robot), command, told, options | {"seed": o.seed}
+    ground = od.control.terrain(o.terrain) if o.terrain else None
+    if ground:
+        told, options = f"{o.terrain} that it knows", {"world": od.control.World(terrain=ground)}
+    body = od.control.body(o.robot)
+    control = od.control.PredictiveController(body) if o.predictive else od.control.controller(body, ground)
+    return control, command, told, options | {"seed": o.seed}
 
 
-def _pushed(o: argparse.Namespace, body: Any, command: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _pushed(o: argparse.Namespace, control: Any, command: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The last run with pushes, and the figures of all."""
     given = od.control.pushes(o.push, 2 if o.quick else 8)
-    runs, stood = od.control.pushed(body, command, given, _made(o), _tell(o), **options)
+    runs, stood = od.control.pushed(control, command, given, _tell(o), **options)
     fallen = [(push.change, push.phase) for push, up in stood if not up]
     numbers = runs[-1].figures() | {
         "fell": len(stood) < len(given) or bool(fallen),
@@ -62,11 +69,6 @@ def _pushed(o: argparse.Namespace, body: Any, command: Any, options: dict[str, A
         "fell_by": fallen,
     }
     return runs[-1], numbers
-
-
-def _made(o: argparse.Namespace) -> Any:
-    """Maker of the controller of a body."""
-    return od.control.PredictiveController if o.predictive else od.control.controller
 
 
 def _tell(o: argparse.Namespace) -> Any:
@@ -81,6 +83,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--predictive", action="store_true", help="predictive control instead of footholds by rule")
     add("--seconds", type=float, help="time of the run [s]; 10, with --quick 4")
     add("--command", type=float, nargs="+", metavar="V", help="forward, sideways [m/s], turn [rad/s]; 0.4 0 0")
+    add("--terrain", metavar="NAME", help="a ground that the controller knows: stairs, stones")
     add("--changing", action="store_true", help="commands that change every 2 s")
     add("--push", type=float, metavar="DV", help="change of speed by every push [m/s]")
     add("--trial", metavar="NAME", help="what the controller is not told: mass, friction, delay, steps, slope, noise")
@@ -89,18 +92,18 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main(argv: Any = None) -> int:
-    o, (body, command, told, options) = asked(arguments(), argv, _asked)
+    o, (control, command, told, options) = asked(arguments(), argv, _asked)
     if o.push:
-        run, numbers = _pushed(o, body, command, options)
+        run, numbers = _pushed(o, control, command, options)
     else:
         seconds = o.seconds or (QUICK if o.quick else 10.0)
         wanted = od.control.changing(o.seed) if o.changing else od.control.walk_and_stop(command, seconds)
-        run = od.control.simulate(body, wanted, seconds, control=_made(o)(body), progress=_tell(o), **options)
+        run = control.simulate(wanted, seconds, progress=_tell(o), **options)
         numbers = run.figures()
     if not o.quiet:
         print(file=sys.stderr)
     end = f"fell after {run.seconds:.3g} s" if run.fell else f"{run.seconds:.3g} s without a fall"
-    print(f"{body.name} in MuJoCo, {told}: {end}")
+    print(f"{control.body.name} in MuJoCo, {told}: {end}")
     if o.out is not None:
         od.control.draw_run(run, o.out)
     print_numbers(o, numbers)

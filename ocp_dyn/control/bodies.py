@@ -134,6 +134,11 @@ class Body:
         return np.asarray(found)
 
     @cached_property
+    def reach(self) -> tuple[Array, Array]:
+        """Limits of the angles of the joints (n - 6) [rad]: least, most."""
+        return self.model.dofs.q_lower[7:], self.model.dofs.q_upper[7:]
+
+    @cached_property
     def hips(self) -> Array:
         """Places of the feet's contacts below the base in the posture (feet, 2) [m], in the axes of the base."""
         places = [np.array(point_position(self.model, f.frame, DM(self.posture)).full()).ravel() for f in self.feet]

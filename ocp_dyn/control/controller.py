@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._base.types import Array
-from ..ocp import Command
+from ..ocp import Command, Terrain
 from .bodies import Body, Seen
+from .footing import Footing
+from .run import ControlledRun
+from .simulation import Push, simulated
 from .swing import Swing
 from .whole_body import Found, TaskWeights, Wanted, WholeBody
+from .world import PERIOD, World
 
-PERIOD = 2e-3
-"""Time between two updates of the torques [s]; the torques act one period after the state was read."""
-
-HURRY = np.array([1.0, 0.5, 1.0])
+HURRY = np.array([1.5, 1.0, 1.0])
 """Largest rates of commanded velocities: forward, sideways [m/s^2], turn [rad/s^2]."""
 
 
@@ -65,24 +67,64 @@ class Controller:
     torques by `WholeBody`.
 
     Of a command it follows forward, sideways, turning and walk. A derived class sets `stride` [s], `phase` (share of
-    the stride) and `stepping` (whether it walks), and defines `plan(state, command) -> Wanted`.
+    the stride) and `stepping` (whether it walks), defines `plan(state, command) -> Wanted`, and extends `reset()`.
+
+    terrain: what it knows of the ground; None: level ground, from which feet may find what differs.
 
     >>> isinstance(od.control.controller(od.control.body("human")), od.control.Controller)
     True
     """
 
     stride: float
-    phase: float = 0.0
-    stepping: bool = False
 
-    def __init__(self, body: Body, weights: TaskWeights | None = None, gains: Gains | None = None) -> None:
+    def __init__(
+        self,
+        body: Body,
+        weights: TaskWeights | None = None,
+        gains: Gains | None = None,
+        terrain: Terrain | None = None,
+    ) -> None:
         self.body, self.gains = body, gains or Gains()
         self.program = WholeBody(body, weights or TaskWeights())
-        self.swings: list[Swing | None] = [None] * len(body.feet)
+        foot = body.feet[0]
+        self.footing = terrain and Footing(terrain, foot.half_length or foot.radius, foot.half_width or foot.radius)
+        self.time = math.sqrt(body.height / 9.81)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets what was: the next call is the first."""
+        self.swings: list[Swing | None] = [None] * len(self.body.feet)
         self.velocity, self.trim, self.expected = np.zeros(3), np.zeros(2), np.zeros(2)
         self.found: Found | None = None
         self.heading: float | None = None
-        self.t = 0.0
+        self.phase, self.stepping, self.ground, self.t = 0.0, False, 0.0, 0.0
+
+    def simulate(
+        self,
+        command: Command | Callable[[float], Command],
+        seconds: float,
+        *,
+        world: World | None = None,
+        pushes: Sequence[Push] = (),
+        delay: float = 0.0,
+        seed: int = 0,
+        progress: Callable[[float], None] | None = None,
+    ) -> ControlledRun:
+        """A run in MuJoCo from standing, until the body falls or the time is over; the controller is reset before.
+
+        command: what the controller is asked for, or a function of the time [s]. pushes: one after the other, 2.5 s at
+        least between them. delay [s]: of the torques, beside the one period that a controller knows of. seed: of the
+        noise of the sensors.
+
+        The contacts are MuJoCo's default ones, and the time step is 1 ms. The controller gets what sensors tell: state
+        of base and joints, and which feet feel the ground. `ModuleNotFoundError` without MuJoCo.
+
+        >>> run = od.control.controller(od.control.body("go2")).simulate(ocp.Command(0.4), 2.0)  # doctest: +SKIP
+        >>> run.fell  # doctest: +SKIP
+        False
+        """
+        self.reset()
+        return simulated(self, command, seconds, world or World(), pushes, delay, seed, progress)
 
     def __call__(self, t: float, q: Array, qd: Array, touching: Array, command: Command) -> Array:
         """Torques (n) that act from t + PERIOD on; touching (feet): whether a foot feels the ground."""
@@ -91,7 +133,8 @@ class Controller:
         seen = self.body.see(q, qd)
         heading = math.atan2(seen.base[1, 0], seen.base[0, 0])
         if self.heading is None:
-            self.heading = heading
+            self.heading, foot = heading, self.body.feet[0]
+            self.ground = float(seen.p[0, 2]) - (0.0 if foot.flat else foot.radius)
         speed = seen.H[:3] @ qd / self.body.mass
         state = State(t + PERIOD, q, qd, seen, touching, seen.com, speed, heading)
         self._follow(command, state)

@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from casadi import DM
 
 from .._base.display import attempt
 from .._base.files import whole_file
 from .._base.types import Array
 from ..viz import locate, skeleton
 from ..viz.drawing import INK, Plane, Puppet, bare, picture_file, used_points
-from .controller import PERIOD
 from .run import ControlledRun
 from .whole_body import FRICTION
+from .world import PERIOD
 
 COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7")
 PLANNED = "0.55"
@@ -178,14 +179,8 @@ class _View:
 
 
 def heights(run: ControlledRun, places: Array) -> Array:
-    """Height of the floor (N) [m] at places (N, 2)."""
-    found = np.zeros(len(places))
-    for box in run.world.floor:
-        half, R, center = np.array(box.size), box.R, np.array(box.center)
-        normal = R[:, 2]
-        top = center + half[2] * normal
-        z = top[2] - ((places - top[:2]) @ normal[:2]) / normal[2]
-        local = (np.column_stack([places, z]) - center) @ R
-        inside = np.all(np.abs(local[:, :2]) <= half[:2], axis=1)
-        found = np.where(inside, np.maximum(found, z), found)
-    return found
+    """Height of the ground (N) [m] at places (N, 2)."""
+    terrain = run.world.terrain
+    return (
+        np.array(DM(terrain.height(DM(places[:, 0]), DM(places[:, 1])))).ravel() if terrain else np.zeros(len(places))
+    )

@@ -36,19 +36,23 @@ def horizon(body: Body, tuning: Tuning | None = None) -> Horizon:
 
 
 class PredictiveController(Controller):
-    """Predictive control by a `Horizon`, in the loop of `simulate`.
+    """Predictive control by a `Horizon`, in the loop of `Controller.simulate`.
 
     every: updates from one plan to the next; between them the torques are tau + K dx, with the difference dx from the
     planned state.
 
     >>> control = od.control.PredictiveController(od.control.body("go2"))  # doctest: +SKIP
-    >>> od.control.simulate(control.body, od.control.Command(0.4), 5.0, control=control).fell  # doctest: +SKIP
+    >>> control.simulate(ocp.Command(0.4), 5.0).fell  # doctest: +SKIP
     False
     """
 
     def __init__(self, body: Body, window: Horizon | None = None, every: int = EVERY) -> None:
-        self.body, self.every, self.velocity = body, whole(every, "every", 1), np.zeros(3)
-        self.control = (window or horizon(body)).controller()
+        self.body, self.every, self.window = body, whole(every, "every", 1), window or horizon(body)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets what was."""
+        self.control, self.velocity = self.window.controller(), np.zeros(3)
         self.stride, self.phase, self.stepping = self.control.gait.period, 0.0, False
         self.t, self._count = 0.0, 0
 

@@ -1,10 +1,9 @@
-"""Bodies by name: the human of the library, robots of example-robot-data, H1 from an MJCF file."""
+"""Bodies by name, and their controllers: the human of the library, robots of example-robot-data, H1 from MJCF."""
 
 from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,10 +20,14 @@ from ..io import load
 from ..mechanism import Model
 from ..models import robots
 from ..models.robots.load import INSTALL
+from ..ocp import Terrain
 from ..walking import biped, person, quadruped, standing_posture
 from ..walking.biped import SOLES, standing
 from ..walking.robots import twin_on_feet
 from .bodies import Body, Foot
+from .controller import Controller
+from .stepping import StepController
+from .trotting import TrotController
 
 NAMES = ("g1", "h1", "talos", "human", "go2", "anymal_c")
 """Bodies that `problems.control` moves; others that `od.robots` has are taken as well."""
@@ -63,13 +66,22 @@ def body(name: str) -> Body:
         walker = quadruped(name)
         radius = entry.sole_height or 0.02
         feet = tuple(Foot(frame, radius=radius) for frame in entry.feet)
-        return Body(name, walker.model, feet, _within_limits(walker.model, walker.posture, entry.feet), entry.limits)
+        return Body(name, walker.model, feet, walker.posture, entry.limits)
     two = biped(name, lock_light=True)
     if two.sole is None:
         choice(name, NAMES, "robot")
     length, width = two.sole or (0.0, 0.0)
     soles = tuple(Foot(f, half_length=length, half_width=width) for f in SOLES)
     return Body(name, two.model, soles, two.posture, limits=two.limits)
+
+
+def controller(body: Body, terrain: Terrain | None = None) -> Controller:
+    """The controller of a body: a trot on four feet, steps on two. terrain: what it knows of the ground.
+
+    >>> od.control.controller(od.control.body("human")).body.name
+    'human'
+    """
+    return (TrotController if len(body.feet) == 4 else StepController)(body, terrain=terrain)
 
 
 def _human() -> Body:
@@ -113,18 +125,3 @@ def _above_the_soles(model: Model, posture: Array) -> Array:
         targets += [target for f, p in soles for target in (PointTarget(f, p), OrientationTarget(f, np.eye(3)))]
         q = np.asarray(inverse_kinematics(model, targets, q).q)
     return q
-
-
-def _within_limits(model: Model, posture: Array, feet: Sequence[str]) -> Array:
-    """The posture, with knees that bend to the side that the limits of their joints allow."""
-    dofs, q = model.dofs, posture.copy()
-    targets: list[Any] = [PointTarget(model.body_names[0], q[:3]), OrientationTarget(model.body_names[0], np.eye(3))]
-    for foot in feet:
-        targets.append(PointTarget(foot, np.array(point_position(model, foot, DM(posture)).full()).ravel()))
-        hip, knee = (model.q_index[i] for i in model.path(model.frame(foot).body)[-2:])
-        if not dofs.q_lower[knee] <= q[knee] <= dofs.q_upper[knee]:
-            q[hip], q[knee] = -q[hip], -q[knee]
-    found = inverse_kinematics(model, targets, q)
-    if not found.reached:
-        raise ValueError(f"{model.name!r} cannot stand within the limits of its joints on bent legs")
-    return np.asarray(found.q)

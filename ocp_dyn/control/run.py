@@ -10,8 +10,7 @@ import numpy as np
 
 from .._base.types import Array
 from .bodies import Body
-from .controller import PERIOD
-from .world import World
+from .world import PERIOD, World
 
 SEGMENT = 2.0
 """Time over which the speed is compared with the command [s]."""

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from .._base.checks import within
 from .._base.types import Array
 from ..ocp import Command
 from .bodies import Body
-from .controller import PERIOD, Controller
 from .run import ControlledRun
-from .stepping import StepController
-from .trotting import TrotController
-from .world import TIMESTEP, SimulatedWorld, World, noisy
+from .world import PERIOD, TIMESTEP, SimulatedWorld, World, noisy
+
+if TYPE_CHECKING:
+    from .controller import Controller
 
 LOWEST, STEEPEST = 0.65, math.radians(50.0)
 """The body has fallen when its center of mass is below this share of its height above its lowest foot, or when its base
@@ -68,44 +68,21 @@ def pushes(change: float, phases: int = 8) -> tuple[Push, ...]:
     return tuple(Push(way, phase) for way in ((change, 0.0), (0.0, change)) for phase in at)
 
 
-def controller(body: Body) -> Controller:
-    """The controller of a body: a trot on four feet, steps on two.
-
-    >>> od.control.controller(od.control.body("human")).body.name
-    'human'
-    """
-    return TrotController(body) if len(body.feet) == 4 else StepController(body)
-
-
-def simulate(
-    body: Body,
+def simulated(
+    control: Controller,
     command: Command | Commands,
     seconds: float,
-    *,
-    control: Controller | None = None,
-    world: World | None = None,
-    pushes: Sequence[Push] = (),
-    delay: float = 0.0,
-    seed: int = 0,
-    progress: Callable[[float], None] | None = None,
+    world: World,
+    pushes: Sequence[Push],
+    delay: float,
+    seed: int,
+    progress: Callable[[float], None] | None,
 ) -> ControlledRun:
-    """A body that its controller moves in MuJoCo, until it falls or the time is over.
-
-    command: what the controller is asked for, or a function of the time [s]. control: another controller than
-    `controller(body)`. pushes: one after the other, `APART` s at least between them. delay [s]: of the torques, beside
-    the one period that a controller knows of. seed: of the noise of the sensors.
-
-    The contacts are MuJoCo's default ones, and the time step is 1 ms. The controller gets what sensors tell: state of
-    base and joints, and which feet feel the ground. `ValueError` without MuJoCo.
-
-    >>> run = od.control.simulate(od.control.body("go2"), ocp.Command(0.4), 2.0)  # doctest: +SKIP
-    >>> run.fell  # doctest: +SKIP
-    False
-    """
+    """A run in MuJoCo, see `Controller.simulate`."""
     within(seconds, TIMESTEP, 1e5, "seconds must lie between 0.001 and 100000")
     within(delay, 0.0, 1.0, "delay must lie between 0 and 1 s")
     asked = command if callable(command) else (lambda _, fixed=command: fixed)
-    loop = _Loop(body, control or controller(body), asked, world or World(), list(pushes), delay, seed)
+    loop = _Loop(control.body, control, asked, world, list(pushes), delay, seed)
     return loop.run(seconds, progress)
 
 
@@ -127,7 +104,10 @@ class _Loop:
     def __post_init__(self) -> None:
         self.scene = SimulatedWorld(self.body, self.world)
         self.rng = np.random.default_rng(self.seed)
-        self.scene.place(standing(self.body), np.zeros(self.body.model.nv))
+        q = standing(self.body)
+        if self.world.terrain:
+            q[2] += float(self.world.terrain.height(0.0, 0.0))
+        self.scene.place(q, np.zeros(self.body.model.nv))
         self.tall = self.scene.height
         self.every = round(PERIOD / TIMESTEP)
         self.held = np.zeros(self.body.model.nv)

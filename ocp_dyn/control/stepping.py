@@ -8,10 +8,10 @@ import numpy as np
 
 from .._base.types import Array
 from ..ocp import Command
-from .bodies import Body
-from .controller import PERIOD, Controller, Gains, State, turned
+from .controller import Controller, State, turned
 from .swing import Swing
-from .whole_body import TaskWeights, Wanted
+from .whole_body import Wanted
+from .world import PERIOD
 
 STEP = 1.45
 """Usual time of a step, in sqrt(l/g) of the height of the center of mass l."""
@@ -47,6 +47,9 @@ WAIT, FAR = 0.25, 1.0
 """Longest time for which both feet go on standing [s], when the divergent component is too far from the new foot by
 this multiple of the usual distance."""
 
+CHOICES = 4
+"""Updates from one choice of a foothold to the next."""
+
 HASTE = 4.0
 """Speed of a swinging foot that a sooner touchdown counts on [m/s]."""
 
@@ -68,9 +71,6 @@ LOW, MOST_LIFT = 0.95, 3.0
 """Height of the center of mass on the way, as a share of that in the posture, so that legs reach the footholds; largest
 vertical acceleration that is asked for [m/s^2]."""
 
-WEIGHTS = TaskWeights(linear=5.0, vertical=2.0, tilt=2.0, turn=1.0, swing=2.0, posture=0.02, momentum=0.0)
-"""Weights of the tasks of a body on two feet."""
-
 
 class StepController(Controller):
     """A controller of a body on two flat feet.
@@ -78,12 +78,13 @@ class StepController(Controller):
     The divergent component xi = c + v / omega of the center of mass c, omega = sqrt(g / l), leaves the center of
     pressure p by d/dt xi = omega (xi - p). A step on the foot at p ends at the time T with xi_T = p + (xi - p)
     exp(omega (T - t)), and the next foot is set down at xi_T - b, with the offset b of the periodic gait of the wanted
-    velocity,
+    velocity v, which turns by the angle a in a step, r = exp(i a), forward + i sideways,
 
-        b_x = L / (exp(omega T) - 1),   b_y = +-W / (exp(omega T) + 1)
+        b = v T sqrt(r) / (exp(omega T) - r) +- i W (1 + r) / 2 / (exp(omega T) + r)
 
-    for a step length L and a distance W of the feet; T is chosen so that the foothold is within reach and near the
-    usual one. Within a step the center of pressure moves on the sole to bring xi to where it would be.
+    for a distance W of the feet; T is chosen so that the foothold is within reach, on a patch of a terrain that is
+    known, and near the usual one. Within a step the center of pressure moves on the sole to bring xi to where it would
+    be.
 
     [Khadiv 2016] M. Khadiv et al., Step timing adjustment: a step toward generating robust gaits, Humanoids.
     [Englsberger 2015] J. Englsberger, C. Ott, A. Albu-Schaeffer, IEEE Trans. Robotics 31.
@@ -92,19 +93,18 @@ class StepController(Controller):
     0.45
     """
 
-    def __init__(self, body: Body, weights: TaskWeights | None = None, gains: Gains | None = None) -> None:
-        super().__init__(body, weights or WEIGHTS, gains)
-        self.time = math.sqrt(body.height / 9.81)
+    def reset(self) -> None:
+        """Forgets what was."""
+        super().reset()
         self.omega = 1 / self.time
         self.T = STEP * self.time
         self.stride = 2 * self.T
-        self.width = float(body.hips[0, 1] - body.hips[1, 1])
+        self.width = float(self.body.hips[0, 1] - self.body.hips[1, 1])
         self.stance = 0  # the foot that stands, or will first
         self.elapsed: float | None = None  # since the begin of the step; None: standing on both feet
         self.lead = LEAD  # by how much later a swing must end, for the foot to touch the ground at the time T
         self.rest = self.waited = 0.0
-        self.ground = 0.0
-        self.pressure, self.target = np.zeros(2), np.zeros(3)
+        self.pressure, self.target, self.left = np.zeros(2), np.zeros(3), 0.0
         self.aim: Array | None = None  # where the divergent component is led on both feet
 
     # --- the clock of steps
@@ -146,6 +146,7 @@ class StepController(Controller):
     def _begin(self, state: State) -> None:
         self.elapsed, self.waited, self.T = 0.0, 0.0, STEP * self.time
         self.target = state.seen.p[1 - self.stance].copy()
+        self.left = float(self.target[2])  # height of the foot behind
 
     def _step(self, state: State, command: Command) -> None:
         """One foot stands, the other swings: its foothold and time; the center of pressure."""
@@ -162,7 +163,7 @@ class StepController(Controller):
             self.lead = min(max(self.lead, -MOST_LEAD), MOST_LEAD)
             self._next(state, command)
             return
-        if self.elapsed < self.T - STILL:
+        if self.elapsed < self.T - STILL and round(self.elapsed / PERIOD) % CHOICES == 0:
             self._choose(state, p, xi)
         reference = p + self._offset(state, self.T) * math.exp(self.omega * min(self.elapsed, self.T))
         self.pressure = self._within(state, p + (1 + FEEDBACK) * (xi - reference))
@@ -202,45 +203,48 @@ class StepController(Controller):
         """Mean distance of the feet: a walk sideways makes narrow steps and wide ones, and feet must not meet."""
         return self.width + max(0.0, abs(float(self.aimed[1])) * STEP * self.time - SPARE * self.width)
 
+    def _periodic(self, T: Array, side: float) -> tuple[Array, Array]:
+        """The step to the next foothold and b, where xi is beside the standing foot at the begin of a step, of a
+        periodic walk that turns: forward + i sideways, in axes of the heading in the middle of a step of time T on a
+        foot on this side, 1 the left one."""
+        growth, turn = np.exp(self.omega * T), np.exp(1j * self.velocity[2] * T)
+        way, apart = complex(*self.aimed) * T * np.sqrt(turn), 0.5j * side * self._apart * (1 + turn)
+        return way - apart, way / (growth - turn) - apart / (growth + turn)
+
+    def _heading(self, state: State) -> Array:
+        """Axes (2, 2) of the heading in the middle of this step."""
+        return turned(state.heading + self.velocity[2] * (self.T / 2 - (self.elapsed or 0.0)))[:2, :2]
+
     def _offset(self, state: State, T: float) -> Array:
         """b, where xi is beside the standing foot at the begin of a periodic step (2)."""
-        side = 1.0 if self.stance == 1 else -1.0  # inward: to the left of the right foot
-        growth = math.exp(self.omega * T)
-        along = self.aimed[0] * T / (growth - 1)
-        # sideways: steps alternate between W - d and W + d, d the way sideways of a step
-        aside = side * self._apart / (growth + 1) + self.aimed[1] * T / (growth - 1)
-        return np.asarray(turned(state.heading)[:2, :2] @ np.array([along, aside]))
+        b = self._periodic(np.array(T), 1.0 - 2 * self.stance)[1]
+        return np.asarray(self._heading(state) @ [b.real, b.imag])
 
     def _choose(self, state: State, p: Array, xi: Array) -> None:
         """The time and the place of the next foothold: near the usual ones, within reach, xi where it should be."""
         assert self.elapsed is not None
-        axes = turned(state.heading)[:2, :2]
+        axes, side = self._heading(state), 1.0 - 2 * self.stance
         swing = self.swings[1 - self.stance]
         away = 0.0 if swing is None else float(np.linalg.norm(self.target[:2] - swing.place[:2]))
         soonest = self.elapsed + FIXED + away / HASTE
         low, high = max(FASTEST * self.time, soonest), SLOWEST * self.time
         times = np.linspace(low, max(high, low), 25) if soonest < self.T else np.array([self.T])
-        growth = np.exp(self.omega * times)
-        local = axes.T @ (xi - p)
-        end = local * np.exp(self.omega * (times - self.elapsed))[:, None]
-        side = 1.0 if self.stance == 1 else -1.0  # the next foot is on the left of a right standing foot
-        b = np.stack([
-            self.aimed[0] * times / (growth - 1),
-            -side * self._apart / (growth + 1) + self.aimed[1] * times / (growth - 1),
-        ], axis=1)  # fmt: skip
-        wanted = end - b
-        reach = REACH * self.body.height
-        near, far = (side * x * self.width for x in BESIDE)
-        low_y, high_y = min(near, far), max(near, far)
-        place = np.stack([np.clip(wanted[:, 0], -reach, reach), np.clip(wanted[:, 1], low_y, high_y)], axis=1)
-        usual = np.stack([self.aimed[0] * times, side * self._apart + self.aimed[1] * times], axis=1)
-        missed = np.sum((wanted - place) ** 2, axis=1)
-        unusual = np.sum((place - usual) ** 2, axis=1)
+        end = complex(*(axes.T @ (xi - p))) * np.exp(self.omega * (times - self.elapsed))
+        usual, turn = self._periodic(times, side)[0], np.exp(1j * self.velocity[2] * times)
+        wanted = end - turn * self._periodic(times, -side)[1]
+        reach, (near, far) = REACH * self.body.height, (x * self.width for x in BESIDE)
+        place = np.clip(wanted.real, -reach, reach) - 1j * side * np.clip(-side * wanted.imag, near, far)
+        if self.footing:
+            on_map = p + np.stack([place.real, place.imag], axis=1) @ axes.T
+            spots = self.footing.nearest(on_map)
+            place = ((spots[:, :2] - p) @ axes) @ [1, 1j]
+        missed, unusual = np.abs(wanted - place) ** 2, np.abs(place - usual) ** 2
         cost = 1000 * missed + 1.0 * unusual + 20.0 * ((times - STEP * self.time) / self.time * 0.1) ** 2
         k = int(np.argmin(cost))
         self.T += min(max(times[k] - self.T, -0.02), 0.02)
         self.stride = 2 * self.T
-        self.target = np.array([*(p + axes @ place[k]), self.ground - BELOW])
+        height = spots[k, 2] if self.footing else self.ground
+        self.target = np.array([*(p + axes @ [place[k].real, place[k].imag]), height - BELOW])
 
     # --- tasks
 
@@ -268,6 +272,9 @@ class StepController(Controller):
     def _linear(self, state: State) -> Array:
         kz, dz = self.gains.height
         level = float(state.seen.p[self.stance, 2]) if self.elapsed is not None else float(state.seen.p[:, 2].mean())
+        if self.footing and self.elapsed is not None:  # from between the last two feet to between the next two
+            share = min(1.0, self.elapsed / self.T)
+            level += ((1 - share) * (self.left - level) + share * (self.target[2] + BELOW - level)) / 2
         self.ground += 0.02 * (level - self.ground)
         above = state.com[2] - self.ground
         lift = kz * (LOW * self.body.height - above) - dz * state.velocity[2]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from .._base.types import Array
 from ..ocp import Command
-from .bodies import Body
-from .controller import PERIOD, Controller, Gains, State, turned
+from .controller import Controller, State, turned
 from .swing import Swing
-from .whole_body import TaskWeights, Wanted
+from .whole_body import Wanted
+from .world import PERIOD
 
-STRIDE = 2.2
+STRIDE = 2.75
 """Time of a stride, in sqrt(l/g) of the height of the center of mass l."""
 
 DUTY = 0.6
@@ -31,6 +29,9 @@ CAPTURE = 0.5
 LEASH = 0.05
 """Largest distance of the wanted place from the body [m]: it is pulled, never thrown."""
 
+SLOWLY = 0.15
+"""Time in which the height of the ground is learned [s]."""
+
 LATE = 0.5
 """Share of a swing after which a foot that feels the ground stands."""
 
@@ -45,12 +46,11 @@ class TrotController(Controller):
     0.49
     """
 
-    def __init__(self, body: Body, weights: TaskWeights | None = None, gains: Gains | None = None) -> None:
-        super().__init__(body, weights, gains)
-        self.time = math.sqrt(body.height / 9.81)
-        self.stride = STRIDE * self.time * 1.25
+    def reset(self) -> None:
+        """Forgets what was."""
+        super().reset()
+        self.stride = STRIDE * self.time
         self.place: Array | None = None
-        self.ground = 0.0
         self.early = [False] * 4
 
     def plan(self, state: State, command: Command) -> Wanted:
@@ -102,7 +102,10 @@ class TrotController(Controller):
         ahead = state.velocity[:2] * remaining + wanted * stance / 2
         capture = CAPTURE * self.time * (state.velocity[:2] - wanted)
         place = state.q[:2] + axes @ self.body.hips[k] + ahead + capture
-        return np.array([*place, self.ground + self.body.feet[k].radius])
+        radius = self.body.feet[k].radius
+        if self.footing:
+            return np.asarray(self.footing.nearest(place[None])[0] + [0.0, 0.0, radius])
+        return np.array([*place, self.ground + radius])
 
     def _linear(self, state: State, standing: Array) -> Array:
         assert self.place is not None
@@ -113,9 +116,8 @@ class TrotController(Controller):
         if length > LEASH:
             self.place = state.com[:2] + off * LEASH / length
         (kp, kd), (kz, dz) = self.gains.place, self.gains.height
-        if standing.any():
-            level = float(np.mean(state.seen.p[standing, 2])) - self.body.feet[0].radius
-            self.ground += 0.02 * (level - self.ground)
+        levels = [s.lift if s else z for s, z in zip(self.swings, state.seen.p[:, 2], strict=True)]
+        self.ground += PERIOD / SLOWLY * (float(np.mean(levels)) - self.body.feet[0].radius - self.ground)
         pull = kp * (self.place - state.com[:2]) + kd * (wanted - state.velocity[:2])
         height = self.ground + self.body.height
         return np.array([*pull, kz * (height - state.com[2]) - dz * state.velocity[2]])

@@ -16,6 +16,13 @@ FRICTION = 0.35
 """Share of the normal force that a tangential force may have along each of two axes; along a diagonal it is 0.49, so
 that the forces hold on a ground with the coefficient 0.5."""
 
+CONE = np.array([(1.0, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1)])
+CONE_UP = np.outer([1.0, 1, 1, 1, 0], [0, 0, 1])
+"""CONE + mu CONE_UP: rows that are not negative for a force in the pyramid."""
+
+NONE, LEAST = 1e20, 1e-6
+"""A bound that is none; weight of accelerations that no task asks for."""
+
 LOOSE = 0.05
 """Violation of a row [N m, shares of the weight] above which a solution is none."""
 
@@ -31,21 +38,19 @@ class TaskWeights:
     """Weights of the tasks: squares of accelerations [1/(rad/s^2)^2, 1/(m/s^2)^2], and of forces over the weight.
 
     contact: no acceleration of feet that stand; swing: of feet that do not; linear, vertical, tilt, turn: of the body;
-    posture: of the joints; momentum: rate of the angular momentum, over weight and height; force: of each force over
-    the weight.
+    posture: of the joints; force: of each force over the weight.
 
     >>> od.control.TaskWeights().contact
     100.0
     """
 
     contact: float = 100.0
-    swing: float = 1.0
-    linear: float = 2.0
-    vertical: float = 1.0
-    tilt: float = 1.0
-    turn: float = 0.5
-    posture: float = 0.01
-    momentum: float = 0.0
+    swing: float = 2.0
+    linear: float = 10.0
+    vertical: float = 2.0
+    tilt: float = 2.0
+    turn: float = 1.0
+    posture: float = 0.02
     force: float = 1e-3
 
 
@@ -115,24 +120,22 @@ class WholeBody:
     def __call__(self, q: Array, qd: Array, seen: Seen, wanted: Wanted) -> Found:
         body, n = self.body, self.body.model.nv
         feet = [k for k in range(len(body.feet)) if wanted.standing[k]]
-        J = np.vstack([np.zeros((0, n)), *(row for k in feet for row in _corner_rows(body, seen, k))])
-        scale = body.model.weight
-        size, total = J.shape[0], n + J.shape[0]
+        J = np.vstack([np.zeros((0, n)), *(_corner_rows(body, seen, k) for k in feet)])
+        scale, size = body.model.weight, J.shape[0]
         motion = np.hstack([seen.H, -scale * J.T])  # tau = motion z + rest
         rest = seen.bias - seen.passive
-        A, b = self._tasks(q, qd, seen, wanted, motion)
-        P = A.T @ A
-        P[np.arange(n), np.arange(n)] += 1e-6
-        P[np.arange(n, total), np.arange(n, total)] += self.weights.force
-        cone = _cone(size // 3, self.friction)
-        rows = np.vstack([motion, np.hstack([np.zeros((cone.shape[0], n)), cone])])
-        lower = np.concatenate([-body.strength - rest, np.full(cone.shape[0], 0.0)])
-        upper = np.concatenate([body.strength - rest, np.full(cone.shape[0], np.inf)])
-        bounds = self._joint_bounds(q, qd, total)
-        z, solved = self._solve(P, -A.T @ b, rows, lower, upper, bounds)
+        P, g = self._tasks(seen, wanted, n + size)
+        cones = size // 3 * len(CONE)
+        rows = np.zeros((n + cones, n + size))
+        rows[:n] = motion
+        for k in range(size // 3):
+            rows[n + len(CONE) * k :, n + 3 * k : n + 3 * k + 3][: len(CONE)] = CONE + self.friction * CONE_UP
+        lower = np.concatenate([-body.strength - rest, np.zeros(cones)])
+        upper = np.concatenate([body.strength - rest, np.full(cones, NONE)])
+        z, solved = self._solve(P, g, rows, lower, upper, self._joint_bounds(q, qd, n + size))
         if not solved or np.abs(z[6:n]).max() > VIOLENT:  # no torque stops a joint in time: MuJoCo's stop will
-            free = np.full(total, 1e20)
-            z, solved = self._solve(P, -A.T @ b, rows, lower, upper, (-free, free))
+            free = np.full(n + size, NONE)
+            z, solved = self._solve(P, g, rows, lower, upper, (-free, free))
         if not solved:
             return self._damped(qd)
         forces = np.zeros((len(body.feet), len(body.feet[0].corners), 3))
@@ -148,25 +151,13 @@ class WholeBody:
         tau = np.clip(np.nan_to_num(-DAMPED * known * qd), -known, known)
         return Found(tau, np.zeros(n), np.zeros((len(body.feet), len(body.feet[0].corners), 3)), False)
 
-    def _tasks(self, q: Array, qd: Array, seen: Seen, wanted: Wanted, motion: Array) -> tuple[Array, Array]:
-        """Rows sqrt(w) (A z - b) of all tasks."""
+    def _tasks(self, seen: Seen, wanted: Wanted, total: int) -> tuple[Array, Array]:
+        """P (total, total) and g (total) of all tasks, 1/2 z' P z + g' z."""
         body, w, n = self.body, self.weights, self.body.model.nv
-        total = motion.shape[1]
         gravity = body.mass * np.asarray(body.model.gravity, dtype=float)
-        rows, goals = [], []
-
-        def add(A: Array, b: Array, weight: Any) -> None:
-            root = np.sqrt(weight)
-            full = np.zeros((A.shape[0], total))
-            full[:, : A.shape[1]] = A
-            rows.append((full.T * root).T)
-            goals.append(b * root)
-
         # the first rows of the equations of motion are the rate of the linear momentum, but for gravity
         linear, drift = seen.H[:3] / body.mass, (seen.bias[:3] + gravity) / body.mass
-        add(linear, wanted.linear - drift, np.array([w.linear, w.linear, w.vertical]))
-        eye = np.eye(n)
-        add(eye[3:6], wanted.angular, np.array([w.tilt, w.tilt, w.turn]))
+        tasks = [(linear, wanted.linear - drift, np.array([w.linear, w.linear, w.vertical]))]
         for k, foot in enumerate(body.feet):
             weight = w.contact if wanted.standing[k] else w.swing
             part, G, gamma = _held(foot, seen.R[k]), seen.G[k].copy(), seen.gamma[k].copy()
@@ -174,34 +165,29 @@ class WholeBody:
                 arm = _cross(np.array([0.0, 0.0, -foot.radius]))
                 G[3:] -= arm @ G[:3]
                 gamma[3:] -= arm @ gamma[:3]
-            add(part @ G, part @ (wanted.feet[k] + gamma), weight)
-        add(eye[6:], wanted.joints, w.posture)
-        if w.momentum:
-            arm = seen.com - q[:3]
-            turn = seen.base @ seen.H[3:6] - _cross(arm) @ seen.H[:3]
-            bias = seen.base @ seen.bias[3:6] - np.cross(arm, seen.bias[:3])
-            momentum = turn @ qd
-            size = body.mass * body.height**2
-            add(turn / size, -(5.0 * momentum + bias) / size, w.momentum)
-        return np.vstack(rows), np.concatenate(goals)
+            tasks.append((part @ G, part @ (wanted.feet[k] + gamma), np.full(len(part), weight)))
+        A, b, weights = (np.concatenate(parts) for parts in zip(*tasks, strict=True))
+        P, g = np.zeros((total, total)), np.zeros(total)
+        P[:n, :n], g[:n] = (A.T * weights) @ A, -A.T @ (weights * b)
+        own = np.array([w.tilt, w.tilt, w.turn, *np.full(n - 6, w.posture)])  # accelerations that are unknowns
+        g[3:n] -= own * np.concatenate([wanted.angular, wanted.joints])
+        P[np.arange(total), np.arange(total)] += np.concatenate([np.zeros(3), own, np.full(total - n, w.force)])
+        P[np.arange(n), np.arange(n)] += LEAST
+        return P, g
 
     def _joint_bounds(self, q: Array, qd: Array, total: int) -> tuple[Array, Array]:
         """Bounds of z: accelerations with which the joints stay within their limits."""
-        lower, upper = np.full(total, -1e20), np.full(total, 1e20)
-        dofs = self.body.model.dofs
+        lower, upper = np.full(total, -NONE), np.full(total, NONE)
         if self.body.limits:
-            h = self.horizon
-            room = dofs.q_upper[7:] - q[7:], q[7:] - dofs.q_lower[7:]
-            n = self.body.model.nv
-            upper[6:n] = np.clip(2 * (room[0] - h * qd[6:]) / h**2, -500.0, 1e20)
-            lower[6:n] = -np.clip(2 * (room[1] + h * qd[6:]) / h**2, -500.0, 1e20)
+            (least, most), h, n = self.body.reach, self.horizon, self.body.model.nv
+            upper[6:n] = np.clip(2 * (most - q[7:] - h * qd[6:]) / h**2, -500.0, NONE)
+            lower[6:n] = -np.clip(2 * (q[7:] - least + h * qd[6:]) / h**2, -500.0, NONE)
             crossed = lower > upper
             lower[crossed] = upper[crossed] = 0.0
         return lower, upper
 
     def _solve(self, P: Array, g: Array, A: Array, lower: Array, upper: Array, bounds: Any) -> tuple[Array, bool]:
-        big = 1e20
-        lower, upper = np.clip(lower, -big, big), np.clip(upper, -big, big)
+        lower, upper = np.maximum(lower, -NONE), np.minimum(upper, NONE)
         if not (np.all(np.isfinite(P)) and np.all(np.isfinite(A)) and np.all(lower <= upper)):
             return np.zeros(P.shape[0]), False
         shape = P.shape[0], A.shape[0]
@@ -231,13 +217,13 @@ class _Quadratic:
         return self.z.copy()
 
 
-def _corner_rows(body: Body, seen: Seen, k: int) -> list[Array]:
-    """Jacobians (3, n) of the points of foot k at which the ground acts: the lowest point of a ball."""
+def _corner_rows(body: Body, seen: Seen, k: int) -> Array:
+    """Jacobians (3 corners, n) of the points of foot k at which the ground acts: the lowest point of a ball."""
     foot = body.feet[k]
     angular, linear = seen.G[k, :3], seen.G[k, 3:]
     up = np.array([0.0, 0.0, foot.radius])  # the lowest points of a ball or a capsule lie below its axis
     arms = (foot.corners + (foot.flat * up)) @ seen.R[k].T - up
-    return [linear - _cross(arm) @ angular for arm in arms]
+    return np.vstack([linear - _cross(arm) @ angular for arm in arms])
 
 
 def _held(foot: Foot, R: Array) -> Array:
@@ -250,9 +236,3 @@ def _held(foot: Foot, R: Array) -> Array:
 
 def _cross(r: Array) -> Array:
     return np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
-
-
-def _cone(points: int, friction: float) -> Array:
-    """Rows that are not negative for forces in the pyramid."""
-    one = np.array([(1, 0, friction), (-1, 0, friction), (0, 1, friction), (0, -1, friction), (0, 0, 1)])
-    return np.kron(np.eye(points), one)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +14,18 @@ from .._base.types import Array
 from ..dynamics.passive_torques import passive_force
 from ..io import Box, mjcf_text
 from ..io.layouts import Layout
+from ..ocp import Patch, Terrain
 from ..replay.simulator import mujoco
 from .bodies import SLIP_SPEED, Body
 
 TIMESTEP = 1e-3
 """Time step of the simulation [s]."""
 
-DEEP = 0.5
-"""Half thickness of the boxes of a floor, so that nothing falls through [m]."""
+PERIOD = 2e-3
+"""Time between two updates of the torques [s]; the torques act one period after the state was read."""
+
+DEEP, WIDE = 0.5, 40.0
+"""Half thickness of the boxes of a terrain, so that nothing falls through; width of platforms [m]."""
 
 
 @dataclass(frozen=True)
@@ -30,51 +33,76 @@ class World:
     """The world of a body, and how the simulated body differs from the model of its controller.
 
     friction: coefficient of the ground. trunk: factor of mass and inertia of the heaviest body that is no part of a
-    leg. floor: boxes beside the plane z = 0, see `ramp` and `steps`. noise: of the sensors, in units of `NOISE`.
+    leg. terrain: patches above the plane z = 0, which the controller knows only if it was given them. noise: of the
+    sensors, in units of `NOISE`.
 
-    >>> od.control.World(friction=0.5, floor=od.control.ramp(5.0)).friction
+    >>> od.control.World(friction=0.5, terrain=ocp.ramp(0.1, length=10.0)).friction
     0.5
     """
 
     friction: float = 0.8
     trunk: float = 1.0
-    floor: tuple[Box, ...] = ()
+    terrain: Terrain | None = None
     noise: float = 0.0
 
     def __post_init__(self) -> None:
         for name, least, most in (("friction", 0.0, 10.0), ("trunk", 0.1, 10.0), ("noise", 0.0, 100.0)):
             within(getattr(self, name), least, most, f"World {name} must lie between {least:g} and {most:g}")
+        if self.terrain is not None and self.terrain.ground != 0:
+            raise ValueError(f"World terrain must lie above the plane z = 0, got the ground {self.terrain.ground!r}")
 
 
-def ramp(degrees: float, start: float = 0.8, length: float = 40.0) -> tuple[Box, ...]:
-    """A floor that rises by an angle [degrees] from x = start [m] on, for `length` meters.
+def steps(height: float, seed: int = 0, start: float = 0.6, count: int = 20) -> Terrain:
+    """Low platforms across the way, up to `height` [m], 0.3 to 0.9 m long and as far apart.
 
-    >>> len(od.control.ramp(5.0))
-    1
-    """
-    angle = math.radians(within(degrees, 0.0, 45.0, "ramp degrees must lie between 0 and 45"))
-    c, s = math.cos(angle), math.sin(angle)
-    R = np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
-    center = np.array([start, 0.0, 0.0]) + R @ np.array([length / 2, 0.0, -DEEP])
-    return (Box("world", (length / 2, length / 2, DEEP), center=tuple(center), rotation=R, name="ramp"),)
-
-
-def steps(height: float, seed: int = 0, start: float = 0.6, count: int = 20) -> tuple[Box, ...]:
-    """A floor of low platforms across the way, up to `height` [m], 0.3 to 0.9 m long and as far apart.
-
-    >>> len(od.control.steps(0.02))
+    >>> len(od.control.steps(0.02).patches)
     20
     """
     within(height, 0.0, 1.0, "steps height must lie between 0 and 1 m")
     rng = np.random.default_rng(seed)
     x, found = start, []
-    for k in range(count):
+    for _ in range(count):
         length, gap = rng.uniform(0.3, 0.9, 2)
-        half = DEEP / 2
-        center = (x + length / 2, 0.0, height - half)
-        found.append(Box("world", (length / 2, 20.0, half), center=center, name=f"platform_{k}"))
+        found.append(Patch((x + length / 2, 0.0, height), length=length, width=WIDE))
         x += length + gap
-    return tuple(found)
+    return Terrain(found)
+
+
+def stones(seed: int = 0, start: float = 0.5, count: int = 8) -> Terrain:
+    """Two rows of stepping stones between two platforms, 8 to 12 cm above the ground: `count` in a row, 0.3 m long and
+    0.22 m wide, with gaps of 6 to 12 cm.
+
+    >>> len(od.control.stones().patches)
+    18
+    """
+    rng = np.random.default_rng(seed)
+    found = [Patch((start - 1.5, 0.0, 0.1), length=3.0, width=WIDE)]
+    end = start
+    for side in (-0.13, 0.13):
+        x = start
+        for _ in range(count):
+            x += rng.uniform(0.06, 0.12)
+            found.append(Patch((x + 0.15, side, rng.uniform(0.08, 0.12)), length=0.3, width=0.22))
+            x += 0.3
+        end = max(x + 0.06, end)
+    return Terrain([*found, Patch((end + 10.0, 0.0, 0.1), length=20.0, width=WIDE)])
+
+
+def boxes(terrain: Terrain | None) -> tuple[Box, ...]:
+    """Boxes below the patches of a terrain, but for those in the plane z = 0, which is there anyway."""
+    patches = terrain.patches if terrain else ()
+    raised = [p for p in patches if not (p.level and p.point[2] == 0)]
+    turns = [np.array(p.R.full()) for p in raised]
+    return tuple(
+        Box(
+            "world",
+            (p.length / 2, p.width / 2, DEEP),
+            center=tuple(p.point - DEEP * R[:, 2]),
+            rotation=R,
+            name=f"patch_{k}",
+        )
+        for k, (p, R) in enumerate(zip(raised, turns, strict=True))
+    )
 
 
 NOISE = {"angle": 1e-3, "speed": 0.05, "tilt": 5e-3, "turn": 0.02, "place": 2e-3, "velocity": 0.03}
@@ -90,7 +118,7 @@ class SimulatedWorld:
         self.body, self.mj = body, mujoco()
         loose = ("passive",) if body.model.passive or body.model.bushings else ()
         text = mjcf_text(
-            body.model, (*body.shapes, *world.floor), drop=loose, balance=True, friction=world.friction,
+            body.model, (*body.shapes, *boxes(world.terrain)), drop=loose, balance=True, friction=world.friction,
             visuals="none", ground=True, cone="pyramidal", integrator="Euler", timestep=TIMESTEP,
         )  # fmt: skip
         spec = self.spec = self.mj.MjModel.from_xml_string(text)

@@ -4,9 +4,10 @@
         [--seconds 30] [--speed 0.4] [--seed 0]
 
 walk: stands, follows the speed, stops. changing: commands that change every 2 s. push: forward and sideways at 8 phases
-of a stride, 0.25 m/s on two feet and 0.5 m/s on four. The others are the trials of `od.control.trial`. The seed is that
-of changing commands and of noise. A row per run: the time to the fall or of the whole run, error of the mean speed and
-of the turn, largest torque over its limit, processor time of an update [ms], simulated over processor time.
+of a stride, 0.25 m/s on two feet and 0.5 m/s on four. The others are the trials of `od.control.trial`, and grounds that
+the controller knows. The seed is that of changing commands and of noise. A row per run: the time to the fall or of the
+whole run, error of the mean speed and of the turn, largest torque over its limit, processor time of an update [ms],
+simulated over processor time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from scripts.common import Table, command_line
 
 ROBOTS = ("g1", "h1", "human", "go2", "anymal_c")
 TRIALS = ("mass", "friction", "delay", "steps", "slope", "noise")
-TESTS = ("walk", "changing", "push", *TRIALS)
+TERRAINS = ("stairs", "stones")
+TESTS = ("walk", "changing", "push", *TRIALS, *TERRAINS)
 PUSHES = {2: 0.25, 4: 0.5}
 """Change of speed by a push [m/s], by the number of feet."""
 
@@ -27,13 +29,15 @@ PUSHES = {2: 0.25, 4: 0.5}
 def measured(body: Any, test: str, seconds: float, speed: float, seed: int) -> tuple[str, Any]:
     """The end of a run in words, and the run."""
     command = ocp.Command(speed)
+    ground = od.control.terrain(test) if test in TERRAINS else None
+    control = od.control.controller(body, ground)
     if test == "push":
         given = od.control.pushes(PUSHES[len(body.feet)])
-        runs, stood = od.control.pushed(body, command, given, od.control.controller, seed=seed)
+        runs, stood = od.control.pushed(control, command, given, seed=seed)
         return f"{sum(up for _, up in stood)} of {len(given)}", runs[-1]
     wanted = od.control.changing(seed) if test == "changing" else od.control.walk_and_stop(command, seconds)
-    options = od.control.trial(test)[1] if test in TRIALS else {}
-    run = od.control.simulate(body, wanted, seconds, seed=seed, **options)
+    options = od.control.trial(test)[1] if test in TRIALS else {"world": od.control.World(terrain=ground)}
+    run = control.simulate(wanted, seconds, seed=seed, **options)
     return "falls" if run.fell else "stands", run
 
 
