@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from ..ocp import Command
 from .bodies import Body
 from .run import ControlledRun
 from .world import PERIOD, TIMESTEP, SimulatedWorld, World, noisy
-
-if TYPE_CHECKING:
-    from .controller import Controller
 
 LOWEST, STEEPEST = 0.65, math.radians(50.0)
 """The body has fallen when its center of mass is below this share of its height above its lowest foot, or when its base
@@ -38,6 +35,16 @@ APART = 2.5
 """Least time between two pushes, and before the first one [s]."""
 
 Commands = Callable[[float], Command]
+
+
+class Driver(Protocol):
+    """What `simulated` needs of a controller."""
+
+    body: Body
+    stride: float
+    phase: float
+
+    def __call__(self, t: float, q: Array, qd: Array, touching: Array, command: Command) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ def pushes(change: float, phases: int = 8) -> tuple[Push, ...]:
 
 
 def simulated(
-    control: Controller,
+    control: Driver,
     command: Command | Commands,
     seconds: float,
     world: World,
@@ -91,7 +98,7 @@ class _Loop:
     """The state of a simulation."""
 
     body: Body
-    control: Controller
+    control: Driver
     command: Commands
     world: World
     waiting: list[Push]

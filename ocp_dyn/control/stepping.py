@@ -43,10 +43,6 @@ FEEDBACK = 2.5
 FIXED, STILL = 0.1, 0.03
 """Time before touchdown from which on the time, and the place, of the foothold no longer change [s]."""
 
-WAIT, FAR = 0.25, 1.0
-"""Longest time for which both feet go on standing [s], when the divergent component is too far from the new foot by
-this multiple of the usual distance."""
-
 CHOICES = 4
 """Updates from one choice of a foothold to the next."""
 
@@ -103,7 +99,7 @@ class StepController(Controller):
         self.stance = 0  # the foot that stands, or will first
         self.elapsed: float | None = None  # since the begin of the step; None: standing on both feet
         self.lead = LEAD  # by how much later a swing must end, for the foot to touch the ground at the time T
-        self.rest = self.waited = 0.0
+        self.rest = 0.0
         self.pressure, self.target, self.left = np.zeros(2), np.zeros(3), 0.0
         self.aim: Array | None = None  # where the divergent component is led on both feet
 
@@ -144,7 +140,7 @@ class StepController(Controller):
         self.pressure = self.aim + (1 + FEEDBACK) * (xi - self.aim)
 
     def _begin(self, state: State) -> None:
-        self.elapsed, self.waited, self.T = 0.0, 0.0, STEP * self.time
+        self.elapsed, self.T = 0.0, STEP * self.time
         self.target = state.seen.p[1 - self.stance].copy()
         self.left = float(self.target[2])  # height of the foot behind
 
@@ -153,9 +149,6 @@ class StepController(Controller):
         assert self.elapsed is not None
         self.elapsed += PERIOD
         p, xi = state.seen.p[self.stance, :2], self._xi(state)
-        if self._must_wait(state, p, xi):
-            self.elapsed -= PERIOD
-            self.waited += PERIOD
         swinging = 1 - self.stance
         landed = bool(state.touching[swinging]) and self.elapsed > self._lift() + LATE * (self.T - self._lift())
         if landed or self.elapsed > self.T + 0.15:
@@ -167,20 +160,6 @@ class StepController(Controller):
             self._choose(state, p, xi)
         reference = p + self._offset(state, self.T) * math.exp(self.omega * min(self.elapsed, self.T))
         self.pressure = self._within(state, p + (1 + FEEDBACK) * (xi - reference))
-
-    def _must_wait(self, state: State, p: Array, xi: Array) -> bool:
-        """Whether the foot behind must not lift yet: the divergent component is far on its side."""
-        assert self.elapsed is not None
-        if not self._lift() - 2 * PERIOD < self.elapsed < self._lift() or self.waited > WAIT:
-            return False
-        axes, half = turned(state.heading)[:2, :2].T, self.body.feet[self.stance].half_length
-        other = axes @ (state.seen.p[1 - self.stance, :2] - p)
-        ahead, aside = axes @ (xi - p)
-        if not min(other[0], 0.0) - half < ahead < max(other[0], 0.0) + half:
-            return False  # it does not wait: only the next step catches it
-        inward = 1.0 if self.stance == 1 else -1.0
-        off = inward * float(aside - (axes @ self._offset(state, self.T))[1])
-        return off > FAR * self.width / (math.exp(self.omega * STEP * self.time) + 1)
 
     def _lift(self) -> float:
         return BOTH * self.time

@@ -47,7 +47,7 @@ class TaskWeights:
     contact: float = 100.0
     swing: float = 2.0
     linear: float = 10.0
-    vertical: float = 2.0
+    vertical: float = 10.0
     tilt: float = 2.0
     turn: float = 1.0
     posture: float = 0.02
