@@ -22,8 +22,12 @@ FASTEST, SLOWEST = 1.1, 2.4
 BOTH = 0.25
 """Time on both feet at the begin of a step, in sqrt(l/g)."""
 
-CLEARANCE = 0.07
+CLEARANCE = 0.1
 """Height of the swinging foot, as a share of the height of the center of mass."""
+
+RISE, CALM = 0.02, 1.3
+"""Height to which a foot goes straight up [m], past the edge of what may lie before it, and the time of a step, in
+sqrt(l/g), below which there is no time for that."""
 
 REACH = 0.75
 """Farthest foothold from the standing foot, forward, in heights of the center of mass."""
@@ -230,8 +234,8 @@ class StepController(Controller):
     def _foot(self, state: State, k: int) -> tuple[bool, Array]:
         if self.elapsed is None or k == self.stance or self.elapsed < self._lift():
             return True, self._standing(state, k)
-        if self.swings[k] is None:
-            self.swings[k] = Swing(state.seen.p[k], CLEARANCE * self.body.height)
+        swing = self.swings[k] = self.swings[k] or Swing(state.seen.p[k], CLEARANCE * self.body.height)
+        swing.rise = RISE * (self.T > CALM * self.time)
         assert self.heading is not None
         return False, self._swinging(state, k, self.target, self.T - self._lift() - SOON + self.lead, self.heading)
 

@@ -28,11 +28,12 @@ class Swing:
     rest after the time that remains; upward it is 16 s^2 (1 - s)^2 times the clearance, added to a smooth step from one
     height to the other, by half of whose height the clearance grows. After the planned touchdown it goes on downward.
 
-    place, velocity (3): the reference. heights: of lift-off and touchdown. clearance [m].
+    place, velocity (3): the reference. clearance [m]. rise: height to which the foot goes straight up [m].
     """
 
     place: Array
     clearance: float
+    rise: float = 0.0
     velocity: Array = field(default_factory=lambda: np.zeros(3))
     lift: float = 0.0
     elapsed: float = 0.0
@@ -48,7 +49,8 @@ class Swing:
         if remaining > 0:
             T = max(remaining - EDGE * duration * (change < -STAIR), LEAST)
             pull = 6 * (target[:2] - self.place[:2]) / T**2 - 4 * self.velocity[:2] / T
-            if change > STAIR and self.elapsed < EDGE * duration:
+            early = self.elapsed < EDGE * duration
+            if early and (change > STAIR or self.place[2] - self.lift < self.rise):
                 pull[:] = 0.0
             acceleration[:2] = pull * min(1.0, HARDEST / max(float(np.linalg.norm(pull)), HARDEST))
             self.place[:2] += h * self.velocity[:2] + h**2 / 2 * acceleration[:2]

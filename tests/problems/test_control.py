@@ -263,6 +263,10 @@ def test_swings_go_up_before_the_edges_of_stairs_and_down_behind_them():
         edge = x > 0.04 if height > 0 else x < 0.26
         assert z[edge].min() > max(height, 0.0) - 0.02
         assert way[-1] == pytest.approx([0.3, 0.0, height], abs=0.02)
+    swing = Swing(np.zeros(3), clearance=0.05, rise=0.02)
+    x, _, z = np.array([swing.advance(0.002, np.array([0.3, 0.0, 0.0]), 0.4)[0] for _ in range(200)]).T
+    assert z[x > 0].min() < 1e-3 < z[np.argmax(x > 1e-9)]
+    assert z[np.argmax(x > 1e-9)] == pytest.approx(0.02, abs=2e-3)
 
 
 @pytest.mark.parametrize(
