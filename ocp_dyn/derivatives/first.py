@@ -188,8 +188,8 @@ class _CarriedDerivatives(NamedTuple):
     BS: Expr
 
     def to_parent(self, X: Transform) -> _CarriedDerivatives:
-        up = X.apply_transpose
-        return _CarriedDerivatives(up(self.Fq), up(self.Fqd), up(self.IS), up(self.WS), X.E.T @ self.BS)
+        moved = X.apply_transpose(ca.horzcat(self.Fq, self.Fqd, self.IS, self.WS))
+        return _CarriedDerivatives(*ca.horzsplit(moved, self.IS.shape[1]), X.E.T @ self.BS)
 
 
 def _at_joint(
@@ -272,7 +272,9 @@ def outward_pass(model: Model, q: Expr, qd: Expr, qdd: Expr, ground: Expr | None
     v, vp = velocities(model, states)
     a, ap = accelerations(model, states, v, qdd, ground)
     joints = {i: joint_derivatives(*at[i]) for i in states}
-    columns = {i: JointColumns.of(state.S, vp[i], ap[i], v[i], joints[i]) for i, state in states.items()}
+    columns = {
+        i: apply_template(JointColumns.of, state.S, vp[i], ap[i], v[i], joints[i]) for i, state in states.items()
+    }
     return Outward(states, v, a, columns, {i: joint.dS for i, joint in joints.items()})
 
 

@@ -142,7 +142,7 @@ def _second_order(
     blocks: dict[int, _SecondBlocks] = {}
     for i, p in reversed(list(model.edges)):
         columns = virtual.columns[i]
-        for derivative, entries in zip(gradient, _first(columns, forces[i]), strict=True):
+        for derivative, entries in zip(gradient, apply_template(_first, columns, forces[i]), strict=True):
             derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
         rows, diagonal = apply_template(_at_joint, columns, Ic[i], B2[i], Bu[i], forces[i])
         bending = _bending(model, sweep, virtual, i, inputs[i], forces[i])
@@ -219,6 +219,10 @@ class _Forces:
     G: Expr
     h: Expr
 
+    @staticmethod
+    def of(body: Inertia, B2: CoriolisInertia, f: Expr, u: Expr) -> _Forces:
+        return _Forces(f, B2.apply_transpose(u), body.apply(u))
+
     def __add__(self, other: _Forces) -> _Forces:
         return _Forces(self.F + other.F, self.G + other.G, self.h + other.h)
 
@@ -244,10 +248,10 @@ def _virtual(model: Model, sweep: PassResults, mu: Expr) -> _Virtual:
     for i, _ in model.edges:
         own, S = sweep.columns[i], states[i].S
         bent = ca.horzcat(*(direction @ weights[i] for direction in sweep.dS[i]))
-        columns[i] = _Columns(S, crm(up[i], S) + bent, own.psi, own.phi, own.chi)
+        columns[i] = _Columns(S, apply_template(crm, up[i], S) + bent, own.psi, own.phi, own.chi)
     bodies = list(zip(model.I, u.values(), sweep.f, sweep.B2, strict=True))
     Bu, _ = composite(model, states, [CoriolisInertia.of(I, u_i) for I, u_i, _, _ in bodies])
-    forces = [_Forces(f, B2.apply_transpose(u_i), I.apply(u_i)) for I, u_i, f, B2 in bodies]
+    forces = [apply_template(_Forces.of, I, B2, f, u_i) for I, u_i, f, B2 in bodies]
     return _Virtual(u, columns, Bu, composite(model, states, forces)[0])
 
 
@@ -270,8 +274,10 @@ class _ForceFactors(NamedTuple):
     IS: Expr
 
     def to_parent(self, X: Transform) -> _ForceFactors:
-        up, turn = X.apply_transpose, X.E.T
-        return _ForceFactors(up(self.WU), turn @ self.Wpsi, up(self.Wphi), up(self.RU), turn @ self.Rpsi, up(self.IS))
+        n = self.IS.shape[1]
+        WU, Wphi, RU, IS = ca.horzsplit(X.apply_transpose(ca.horzcat(self.WU, self.Wphi, self.RU, self.IS)), n)
+        Wpsi, Rpsi = ca.horzsplit(X.E.T @ ca.horzcat(self.Wpsi, self.Rpsi), n)
+        return _ForceFactors(WU, Wpsi, Wphi, RU, Rpsi, IS)
 
 
 def _rows(columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces) -> _ForceFactors:

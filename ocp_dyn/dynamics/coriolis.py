@@ -15,6 +15,7 @@ from typing import NamedTuple
 import casadi as ca
 from casadi import DM
 
+from .._base.autodiff import apply_template
 from .._base.types import Expr, M, Numbers, as_type
 from ..joints.subspace_derivatives import subspace_rate
 from ..mechanism import Model
@@ -42,9 +43,7 @@ class CoriolisInertia:
     @staticmethod
     def of(body: Inertia, v: Expr) -> CoriolisInertia:
         """B of a body of velocity v."""
-        w, vo = halves(v)
-        K = skew(w) @ body.second_moments + vo @ body.h.T - ca.dot(vo, body.h) * DM.eye(3)
-        return CoriolisInertia(K, body.m * vo - ca.cross(body.h, w))
+        return apply_template(_coriolis_inertia, body.m, body.h, body.second_moments, v)
 
     def __add__(self, other: CoriolisInertia) -> CoriolisInertia:
         return CoriolisInertia(self.K + other.K, self.p + other.p)
@@ -67,6 +66,11 @@ class CoriolisInertia:
     def matrix(self) -> Expr:
         """The 6x6 matrix [-K, 0; -p x, 0]."""
         return -ca.blockcat([[self.K, DM(3, 3)], [skew(self.p), DM(3, 3)]])
+
+
+def _coriolis_inertia(m: Expr, h: Expr, J: Expr, v: Expr) -> CoriolisInertia:
+    w, vo = halves(v)
+    return CoriolisInertia(skew(w) @ J + vo @ h.T - ca.dot(vo, h) * DM.eye(3), m * vo - ca.cross(h, w))
 
 
 def motion_subspace_rates(model: Model, states: States, v: ByBody, q: Expr, qd: Expr) -> dict[int, Expr]:

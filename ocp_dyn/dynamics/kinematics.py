@@ -13,7 +13,7 @@ from typing import NamedTuple
 import casadi as ca
 from casadi import DM
 
-from .._base.autodiff import as_function
+from .._base.autodiff import apply_template, as_function
 from .._base.types import Expr, M, Numbers, Vector, as_type, finite_vector, repr_in_message, sparse_beside
 from ..joints.subspace_derivatives import subspace_rate
 from ..mechanism import Frame, Model
@@ -265,12 +265,21 @@ def point_jacobian_6d(model: Model, frame: Frame | str, q: M | Numbers, point: V
     f = resolve(model, frame)
     X0, step, w, v = poses_and_axes(model, f.body, q)
     lever = ca.densify(X0[f.body].E.T @ f.X.point(as_point(point)))  # the pattern shows every dof of the path
+    path = model.path(f.body)[::-1]
+    columns = apply_template(_columns, lever, [(step[i], [(w[k], v[k]) for k in model.dofs_of(i)]) for i in path])
     J: list[Expr] = [DM(6, 1)] * model.nv
-    for i in reversed(model.path(f.body)):
-        for k in model.dofs_of(i):
-            J[k] = ca.vertcat(w[k], v[k] + ca.cross(w[k], lever))
-        lever = lever + step[i]
+    for k, column in zip([k for i in path for k in model.dofs_of(i)], columns, strict=True):
+        J[k] = column
     return as_type(ca.horzcat(*J), q)
+
+
+def _columns(lever: Expr, bodies: list[tuple[Expr, list[tuple[Expr, Expr]]]]) -> list[Expr]:
+    """Columns of `point_jacobian_6d` from the tip to the root, from the steps and axes of the bodies on the way."""
+    columns = []
+    for step, axes in bodies:
+        columns += [ca.vertcat(w, v + ca.cross(w, lever)) for w, v in axes]
+        lever = lever + step
+    return columns
 
 
 def point_jacobian_magnitudes(

@@ -33,6 +33,7 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 import casadi as ca
 from casadi import DM
 
+from .._base.autodiff import apply_template
 from .._base.types import Expr, exact
 from ..joints import JointState
 from ..mechanism import Model
@@ -56,7 +57,7 @@ def joint_states(
     states = {}
     for i in range(1, model.nb + 1) if bodies is None else bodies:
         state = model.joints[i].jcalc(positions[i], rates[i])
-        states[i] = state._replace(XJ=state.XJ @ model.X_tree[i])
+        states[i] = state._replace(XJ=apply_template(Transform.__matmul__, state.XJ, model.X_tree[i]))
     return states
 
 
@@ -67,7 +68,7 @@ def poses(model: Model, states: States) -> dict[int, Transform]:
     """X0[i] = X[i] X0[p], from ground to body."""
     X0 = {0: Transform.identity()}
     for i, state in states.items():
-        X0[i] = state.XJ @ X0[model.parent[i]]
+        X0[i] = apply_template(Transform.__matmul__, state.XJ, X0[model.parent[i]])
     return X0
 
 
@@ -79,7 +80,7 @@ def velocities(model: Model, states: States, vJ: ByBody | None = None) -> tuple[
     v: dict[int, Expr] = {0: DM(6, 1)}
     vp: dict[int, Expr] = {}
     for i, state in states.items():
-        vp[i] = state.XJ.apply(v[model.parent[i]])
+        vp[i] = apply_template(Transform.apply, state.XJ, v[model.parent[i]])
         v[i] = vp[i] + (state.vJ if vJ is None else vJ[i])
     return v, vp
 
@@ -96,8 +97,8 @@ def accelerations(
     a: dict[int, Expr] = {0: DM(6, 1) if ground is None else ground}
     ap: dict[int, Expr] = {}
     for i, (X, S, vJ, cJ) in states.items():
-        ap[i] = X.apply(a[model.parent[i]])
-        a[i] = ap[i] + S @ joint_accelerations[i] + cJ + crm(v[i], vJ)
+        ap[i] = apply_template(Transform.apply, X, a[model.parent[i]])
+        a[i] = ap[i] + S @ joint_accelerations[i] + cJ + apply_template(crm, v[i], vJ)
     return a, ap
 
 
@@ -149,7 +150,7 @@ def classical_accelerations(
     joint_accelerations = model.split_qd(qdd, "qdd")
     bodies = {0: Acceleration(DM(3, 1), DM(3, 1), DM(3, 1) if ground is None else ground)}
     for i, state in states.items():
-        bodies[i] = bodies[model.parent[i]].next(state, joint_accelerations[i])
+        bodies[i] = apply_template(Acceleration.next, bodies[model.parent[i]], state, joint_accelerations[i])
     return bodies
 
 
@@ -209,9 +210,13 @@ def composite(model: Model, states: States, parts: Sequence[Part]) -> tuple[list
     """
     found, in_parent = list(parts), {}
     for i, p in reversed(list(model.edges)):
-        in_parent[i] = found[i].to_parent(states[i].XJ)
+        in_parent[i] = apply_template(_in_parent, found[i], states[i].XJ)
         found[p] = found[p] + in_parent[i]
     return found, in_parent
+
+
+def _in_parent(part: Part, X: Transform) -> Part:
+    return part.to_parent(X)
 
 
 def composite_forces(model: Model, states: States, f: Sequence[Expr]) -> list[Expr]:
@@ -221,7 +226,7 @@ def composite_forces(model: Model, states: States, f: Sequence[Expr]) -> list[Ex
     """
     F = list(f)
     for i, p in reversed(list(model.edges)):
-        F[p] = F[p] + states[i].XJ.apply_transpose(F[i])
+        F[p] = F[p] + apply_template(Transform.apply_transpose, states[i].XJ, F[i])
     return F
 
 

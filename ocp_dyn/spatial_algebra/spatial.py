@@ -17,6 +17,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
+from .._base.autodiff import apply_template
 from .._base.types import ROUNDING, Array, Expr, exact, matrix, repr_in_message, sparse, sparse_beside, split
 from .linalg import symmetric
 
@@ -258,8 +259,7 @@ class Inertia:
 
         By its points: the origin's classical acceleration is `a_O + omega x v_O`.
         """
-        (w, vo), (dw, ao) = halves(v), halves(a)
-        return self.newton_euler(ao + ca.cross(w, vo), acceleration_field(w, dw))
+        return apply_template(_force, self.m, self.h, self.second_moments, v, a)
 
     def newton_euler(self, a: Expr, U: Expr) -> Expr:
         """The force that accelerates the points p of the body by `a + U p`.
@@ -267,7 +267,7 @@ class Inertia:
         `f = m a + U h`, `n = h x a + axial(U J)` with J the second moments, the integrals of `p x (a + U p) dm`: the
         equations of Newton and Euler in about half the operations of the spatial form [after Khalil & Dombre, 9.3].
         """
-        return ca.vertcat(ca.cross(self.h, a) + axial(U @ self.second_moments), self.m * a + U @ self.h)
+        return apply_template(_newton_euler, self.m, self.h, self.second_moments, a, U)
 
     @property
     def second_moments(self) -> Expr:
@@ -285,6 +285,15 @@ class Inertia:
     def matrix(self) -> Expr:
         hx = skew(self.h)
         return ca.blockcat([[self.I, hx], [hx.T, self.m * DM.eye(3)]])
+
+
+def _force(m: Expr, h: Expr, J: Expr, v: Expr, a: Expr) -> Expr:
+    (w, vo), (dw, ao) = halves(v), halves(a)
+    return _newton_euler(m, h, J, ao + ca.cross(w, vo), acceleration_field(w, dw))
+
+
+def _newton_euler(m: Expr, h: Expr, J: Expr, a: Expr, U: Expr) -> Expr:
+    return ca.vertcat(ca.cross(h, a) + axial(U @ J), m * a + U @ h)
 
 
 SECOND_MOMENT_ROUNDING = 1e-14

@@ -7,10 +7,15 @@ tell whether the ones that can be thought of lead to the same.
 from __future__ import annotations
 
 import inspect
+import pickle
+import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from multiprocessing import active_children, get_context
 from typing import Any
 
 import numpy as np
@@ -27,8 +32,10 @@ from ..motion.motion import PhaseMotion
 from ..solution import Solution
 from ..statement.statement import Statement
 from ..transcription.variables import Transcription
+from .attempt import Attempt
 from .restarts import STOPPED, shift
 from .solve import STOPPED_BY_USER, attempt_of
+from .sweeps.processes import follow_parent, one_thread_each
 
 NOISE = 0.3
 """Standard deviation of the noise on joint positions [rad, m]; at most `SHARE` of the range of a joint."""
@@ -41,7 +48,7 @@ costs by less, relatively."""
 MOMENTS = 21
 """Moments of each phase at which motions are compared."""
 
-OWN = ("starts", "noise", "seed", "progress")
+OWN = ("starts", "noise", "seed", "jobs", "progress")
 """Arguments that `multistart` does not hand on."""
 
 MOST = 1000
@@ -121,7 +128,14 @@ class Multistart(Displayed):
 
 
 def multistart(
-    problem: Statement, starts: int = 16, *, noise: float = NOISE, seed: int = 0, progress: bool = True, **options: Any
+    problem: Statement,
+    starts: int = 16,
+    *,
+    noise: float = NOISE,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: bool = True,
+    **options: Any,
 ) -> Multistart:
     """Solves a problem from the library's first guess and from `starts` - 1 guesses beside it, and tells how many
     distinct optima they lead to, how far apart these are, and which is best.
@@ -130,7 +144,8 @@ def multistart(
     deviation `noise`, at most a quarter of the joint's range: every second time by one amount for the whole motion,
     else by another one at every node. Positions stay within their bounds; the root and quaternions stay as they are.
     options: those of `Problem.solve`; a `guess` among them takes the place of the library's. The problem is built once,
-    and every start costs one solve.
+    or once in each process, and every start costs one solve. jobs: number of processes that solve side by side; they
+    find the same as one. TypeError for a problem that cannot be sent to them.
 
     Ctrl-C raises `ocp.Interrupted`; what was found until then is its attribute `found`.
 
@@ -141,8 +156,7 @@ def multistart(
     >>> len(found.optima), round(found.best.objective, 2)
     (1, 12.03)
     """
-    count = whole(starts, "starts", least=1, most=MOST)
-    spread, rng = positive(noise, "noise"), np.random.default_rng(whole(seed, "seed", 0))
+    count, most = whole(starts, "starts", least=1, most=MOST), whole(jobs, "jobs", least=1)
     say, begin = Progress(truth(progress, "progress")), time.perf_counter()
     for key in ("start", "restarts"):
         if key in options:
@@ -158,20 +172,92 @@ def multistart(
     for key in options:
         if key not in of_solve and (near := suggestion(key, OWN)):
             raise TypeError(f"multistart has no option {key}{near}")
-    attempt = attempt_of(problem, progress=False, **options)
+    work = _Starts(problem, options, guess, positive(noise, "noise"), whole(seed, "seed", 0))
+    solved = _side_by_side(work, count, most) if min(count, most) > 1 else ((k, work.solved(k)) for k in range(count))
     found: dict[int, Solution] = {}
-    for k in range(count):
-        moves = _noise(problem.model, spread, rng, at_all_times=bool(k % 2))
-        found[k] = attempt.solved(set_guess=partial(_set_guess, guess, moves)) if k else attempt.solved(guess)
-        told = f"cost {found[k].objective:.6g}" if found[k].converged else "not found"
-        say(f"  start {k + 1} of {count}: {found[k].status}, {found[k].stats['iterations']} iterations, {told}")
-        if found[k].status == STOPPED:
-            raise Interrupted(STOPPED_BY_USER, found[k], _judged(found, begin))
+    try:
+        for k, solution in solved:
+            found[k] = solution
+            told = f"cost {solution.objective:.6g}" if solution.converged else "not found"
+            say(f"  start {k + 1} of {count}: {solution.status}, {solution.stats['iterations']} iterations, {told}")
+            if solution.status == STOPPED:
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        raise Interrupted(STOPPED_BY_USER, next(reversed(found.values()), None), _judged(found, begin)) from None
     return _judged(found, begin)
+
+
+@dataclass
+class _Starts:
+    """Starts of a problem by their numbers, each with random numbers of its own: equal ones in every process."""
+
+    problem: Statement
+    options: Mapping[str, Any]
+    guess: Solution | None
+    noise: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        attempt_of(self.problem, progress=False, **self.options)  # tells faults of the options
+
+    @cached_property
+    def attempt(self) -> Attempt:
+        return attempt_of(self.problem, progress=False, **self.options)
+
+    def solved(self, k: int) -> Solution:
+        """The solution of start k; that of start 0 begins from the first guess itself."""
+        if not k:
+            return self.attempt.solved(self.guess)
+        rng = np.random.default_rng((self.seed, k))
+        moves = _noise(self.problem.model, self.noise, rng, at_all_times=bool(k % 2))
+        return self.attempt.solved(set_guess=partial(_set_guess, self.guess, moves))
+
+
+def _side_by_side(work: _Starts, count: int, jobs: int) -> Iterator[tuple[int, Solution]]:
+    """The solutions of all starts, in the order in which several processes find them."""
+    try:
+        sent = pickle.dumps(work)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(
+            f"the problem cannot be sent to other processes ({error}): define its functions in a module, with def, or "
+            "give jobs=1"
+        ) from None
+    others = active_children()
+    with one_thread_each(), ProcessPoolExecutor(min(jobs, count), get_context("spawn"), _receive, (sent,)) as pool:
+        numbers = {pool.submit(_solved_here, k): k for k in range(count)}
+        try:
+            for future in as_completed(numbers):
+                yield numbers[future], future.result()
+        except BrokenProcessPool as error:
+            raise BrokenProcessPool(
+                "a process of multistart ended. In a script the call must stand under `if __name__ == '__main__':`, "
+                "because every process imports the script; else the process was killed, perhaps for want of memory: "
+                "try fewer jobs"
+            ) from error
+        except (KeyboardInterrupt, GeneratorExit):
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(active_children()) - set(others):
+                process.terminate()
+            raise
+
+
+_received: list[_Starts] = []
+"""The starts that this process works on, if it is one of several."""
+
+
+def _receive(sent: bytes) -> None:
+    follow_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the parent ends
+    _received.append(pickle.loads(sent))
+
+
+def _solved_here(k: int) -> Solution:
+    return _received[0].solved(k)
 
 
 def _judged(found: Mapping[int, Solution], begin: float) -> Multistart:
     """The optima among the solutions of all starts; begin: of the first, in seconds of the clock."""
+    found = dict(sorted(found.items()))
     failed = {k: solution.status for k, solution in found.items() if not solution.converged}
     optima = distinct({k: solution for k, solution in found.items() if solution.converged})
     return Multistart(optima, failed, time.perf_counter() - begin)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,9 +40,18 @@ def test_a_pole_has_two_ways_up(found):
 
 
 @pytest.mark.slow
-def test_starts_are_drawn_from_the_seed(found):
-    again = ocp.multistart(cart_pole.problem(20), 8, noise=2.0, progress=False)
+def test_processes_find_the_same(found):
+    """Starts depend on the seed and on their numbers only, not on who solves them, nor on which are done first."""
+    again = ocp.multistart(cart_pole.problem(20), 8, noise=2.0, jobs=2, threads=1, progress=False)
     assert [o.starts for o in again.optima] == [o.starts for o in found.optima]
+    assert [o.solution.objective for o in again.optima] == pytest.approx([o.solution.objective for o in found.optima])
+
+
+def test_what_cannot_be_sent_is_told():
+    base = cart_pole.problem(20)
+    problem = replace(base, guess=lambda s: (np.array([s, 0.0]), np.zeros(2)))
+    with pytest.raises(TypeError, match=r"cannot be sent to other processes .*: define its functions in a module"):
+        ocp.multistart(problem, 2, jobs=2, progress=False)
 
 
 def test_a_guess_is_moved_too(found):
@@ -69,6 +80,7 @@ def test_what_did_not_converge_is_told(capsys):
         ({"restarts": 2}, TypeError, "multistart has no option restarts"),
         ({"start": None}, TypeError, "multistart has no option start"),
         ({"seed": -1}, ValueError, "seed must be at least 0"),
+        ({"jobs": 0}, ValueError, "jobs must be at least 1"),
     ],
 )
 def test_wrong_arguments(options, error, message):
