@@ -6,6 +6,7 @@ squared force is 58.0 N^2 s on a fine grid; swung up on the other side of the ca
 """
 
 import math
+from typing import Any
 
 import casadi as ca
 
@@ -23,9 +24,11 @@ def cart_pole() -> od.Model:
 
 def problem(intervals: int = 50) -> ocp.Problem:
     swing = ocp.Phase("swing", intervals, duration=2.0, objective=[ocp.TorqueSquared()])
-    upright = (1.0, -math.pi)
-    up = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - ca.DM(upright), end.qd), 0, 0))
-    return ocp.Problem(cart_pole(), [swing], boundary=[up], unactuated=["pole_joint"])
+    return ocp.Problem(cart_pole(), [swing], boundary=[ocp.Boundary(hangs_then_stands)], unactuated=["pole_joint"])
+
+
+def hangs_then_stands(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, Any, Any]:
+    return ca.vertcat(start.q, start.qd, end.q - ca.DM([1.0, -math.pi]), end.qd), 0, 0
 
 
 if __name__ == "__main__":
