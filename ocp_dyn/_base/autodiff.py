@@ -165,7 +165,8 @@ def _parts(value: Any) -> Sequence[Any] | None:
     """The parts of a list, a tuple, a NamedTuple or a dataclass; None for an expression."""
     if isinstance(value, (tuple, list)):
         return value
-    names = _fields(type(value))
+    kind: type[object] = type(value)
+    names = _fields(kind)
     return None if names is None else [getattr(value, name) for name in names]
 
 

@@ -189,7 +189,8 @@ class _CarriedDerivatives(NamedTuple):
 
     def to_parent(self, X: Transform) -> _CarriedDerivatives:
         moved = X.apply_transpose(ca.horzcat(self.Fq, self.Fqd, self.IS, self.WS))
-        return _CarriedDerivatives(*ca.horzsplit(moved, self.IS.shape[1]), X.E.T @ self.BS)
+        Fq, Fqd, IS, WS = ca.horzsplit(moved, self.IS.shape[1])
+        return _CarriedDerivatives(Fq, Fqd, IS, WS, X.E.T @ self.BS)
 
 
 def _at_joint(
