@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import casadi as ca
@@ -155,18 +154,11 @@ def _template(algebra: Callable[..., Any], arguments: Any) -> _Template:
     return _Template(ca.Function("template", symbols, results), _structure(result))
 
 
-@functools.cache
-def _fields(kind: type) -> tuple[str, ...] | None:
-    """Names of the fields of a dataclass; None for another type."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
-
-
 def _parts(value: Any) -> Sequence[Any] | None:
     """The parts of a list, a tuple, a NamedTuple or a dataclass; None for an expression."""
     if isinstance(value, (tuple, list)):
         return value
-    kind: type[object] = type(value)
-    names = _fields(kind)
+    names = getattr(value, "__dataclass_fields__", None)
     return None if names is None else [getattr(value, name) for name in names]
 
 
