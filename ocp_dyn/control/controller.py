@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._base.checks import within
 from .._base.types import Array
 from ..ocp import Command, Terrain
 from .bodies import Body, Seen
 from .footing import Footing
 from .run import ControlledRun
-from .simulation import Push, simulated
+from .simulation import Loop, Push
 from .swing import Swing
 from .whole_body import Found, TaskWeights, Wanted, WholeBody
-from .world import PERIOD, World
+from .world import PERIOD, TIMESTEP, World
 
 HURRY = np.array([1.5, 1.0, 1.0])
 """Largest rates of commanded velocities: forward, sideways [m/s^2], turn [rad/s^2]."""
@@ -123,8 +124,10 @@ class Controller:
         >>> run.fell  # doctest: +SKIP
         False
         """
+        within(seconds, TIMESTEP, 1e5, "seconds must lie between 0.001 and 100000")
+        within(delay, 0.0, 1.0, "delay must lie between 0 and 1 s")
         self.reset()
-        return simulated(self, command, seconds, world or World(), pushes, delay, seed, progress)
+        return Loop(self, command, world or World(), list(pushes), delay, seed).run(seconds, progress)
 
     def __call__(self, t: float, q: Array, qd: Array, touching: Array, command: Command) -> Array:
         """Torques (n) that act from t + PERIOD on; touching (feet): whether a foot feels the ground."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -38,7 +38,7 @@ Commands = Callable[[float], Command]
 
 
 class Driver(Protocol):
-    """What `simulated` needs of a controller."""
+    """What a simulation needs of a controller."""
 
     body: Body
     stride: float
@@ -75,31 +75,12 @@ def pushes(change: float, phases: int = 8) -> tuple[Push, ...]:
     return tuple(Push(way, phase) for way in ((change, 0.0), (0.0, change)) for phase in at)
 
 
-def simulated(
-    control: Driver,
-    command: Command | Commands,
-    seconds: float,
-    world: World,
-    pushes: Sequence[Push],
-    delay: float,
-    seed: int,
-    progress: Callable[[float], None] | None,
-) -> ControlledRun:
-    """A run in MuJoCo, see `Controller.simulate`."""
-    within(seconds, TIMESTEP, 1e5, "seconds must lie between 0.001 and 100000")
-    within(delay, 0.0, 1.0, "delay must lie between 0 and 1 s")
-    asked = command if callable(command) else (lambda _, fixed=command: fixed)
-    loop = _Loop(control.body, control, asked, world, list(pushes), delay, seed)
-    return loop.run(seconds, progress)
-
-
 @dataclass(eq=False)
-class _Loop:
-    """The state of a simulation."""
+class Loop:
+    """The state of a simulation, see `Controller.simulate`."""
 
-    body: Body
     control: Driver
-    command: Commands
+    command: Command | Commands
     world: World
     waiting: list[Push]
     delay: float
@@ -109,6 +90,8 @@ class _Loop:
     phase: float = 0.0
 
     def __post_init__(self) -> None:
+        self.body = self.control.body
+        self.asked = self.command if callable(self.command) else (lambda _, fixed=self.command: fixed)
         self.scene = SimulatedWorld(self.body, self.world)
         self.rng = np.random.default_rng(self.seed)
         q = standing(self.body)
@@ -154,7 +137,7 @@ class _Loop:
         felt = [sum(force[2] for _, force in contacts) for contacts in scene.forces()]
         self.touching = np.array(felt) > LOADED * weight
         before = time.process_time()
-        tau = self.control(t, q, qd, self.touching.astype(float), self.command(t))
+        tau = self.control(t, q, qd, self.touching.astype(float), self.asked(t))
         self.times.append(time.process_time() - before)
         self.coming.append((k + self.every + round(self.delay / TIMESTEP), tau))
         self._push(t)
@@ -164,7 +147,7 @@ class _Loop:
         if t >= self.push_end:
             self.scene.pushing[:] = 0.0
         last = self.done[-1][0] if self.done else 0.0
-        if not self.waiting or t < last + APART or not self.command(t).walk:
+        if not self.waiting or t < last + APART or not self.asked(t).walk:
             return
         before, now = self.phase, self.control.phase
         self.phase = now
@@ -184,7 +167,7 @@ class _Loop:
         steepest = [
             max((math.hypot(f[0], f[1]) / f[2] for _, f in foot if f[2] > 1.0), default=0.0) for foot in contacts
         ]
-        com, asked = scene.data.subtree_com[0].copy(), self.command(scene.t)
+        com, asked = scene.data.subtree_com[0].copy(), self.asked(scene.t)
         command = asked.walk * np.array([asked.forward, asked.sideways, asked.turning])
         row = {
             "t": scene.t, "q": scene.q, "qd": scene.qd, "tau": self.held.copy(), "com": com,

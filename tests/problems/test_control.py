@@ -15,7 +15,6 @@ from ocp_dyn import ocp
 from ocp_dyn.control.controller import HURRY, LAG, MOST_TRIM, State, rotation_vector, turned
 from ocp_dyn.control.footing import Footing
 from ocp_dyn.control.ready_bodies import H1_HALF_LENGTH, H1_PACKAGE, H1_RADIUS
-from ocp_dyn.control.simulation import simulated
 from ocp_dyn.control.stepping import BELOW
 from ocp_dyn.control.swing import Swing
 from ocp_dyn.control.whole_body import FRICTION
@@ -277,7 +276,7 @@ def test_swings_go_up_before_the_edges_of_stairs_and_down_behind_them():
         (lambda: od.control.World(terrain=ocp.ramp(-0.1, 2.0)), "above the plane z = 0"),
         (lambda: od.control.terrain("stair"), "stairs"),
         (lambda: Footing(ocp.stairs(0.1, 0.2, 2, landing=0.2), 0.1), "no patch"),
-        (lambda: simulated(None, ocp.Command(), -1.0, None, (), 0.0, 0, None), "seconds must"),
+        (lambda: od.control.Controller.simulate(None, ocp.Command(), -1.0), "seconds must"),
     ],
 )
 def test_values_out_of_range_are_refused(make, message):
