@@ -34,7 +34,7 @@ class Held(Extensible):
     @property
     def planar(self) -> bool:
         """Whether the contact has no rows but those of the world's x-z plane."""
-        return bool(getattr(self.contact, "planar", False))
+        return False
 
     @property
     def size(self) -> int:
@@ -136,6 +136,10 @@ class Foothold(Held):
         along = np.arctan2(y, x)
         sole = ((self.half_length, along - np.pi / 2), (self.half_width, along))
         return narrowed(self.plane, np.array([self.x, self.y, self.yaw]), sole, self.name)
+
+    @property
+    def planar(self) -> bool:
+        return self.contact.planar
 
     @property
     def kind(self) -> str:
