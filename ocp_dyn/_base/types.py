@@ -351,8 +351,8 @@ def names_in_message(names: Sequence[str], most: int = 12) -> str:
 def suggestion(name: object, names: Iterable[str]) -> str:
     """The end of a message about an unknown name: the names that are nearest to it, if any are near.
 
-    Near are similar spellings, names that begin alike, and the same words in another order, of which "l" and "r" stand
-    for the sides: "sole_l" for "left_sole".
+    Near are similar spellings, names that begin alike, the same words in another order, of which "l" and "r" stand for
+    the sides, "sole_l" for "left_sole", and names with a long word in common.
     """
     words = [word for word in dict.fromkeys(names) if isinstance(word, str)]
     near: list[str] = []
@@ -360,6 +360,7 @@ def suggestion(name: object, names: Iterable[str]) -> str:
         near = get_close_matches(name, words, 3, 0.6)
         near = near or [word for word in words if len(name) > 1 and word.lower().startswith(name.lower())][:3]
         near = near or [word for word in words if set() < _parts(name) <= _parts(word)][:3]
+        near = near or [word for word in words if any(len(part) > 4 for part in _parts(name) & _parts(word))][:3]
     return f": did you mean {' or '.join(map(repr_in_message, near))}?" if near else ""
 
 

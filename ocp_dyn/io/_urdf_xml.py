@@ -8,6 +8,7 @@ meshes, transmissions, sensors and simulator extensions never reach the model.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NoReturn
@@ -25,6 +26,9 @@ CHILDREN = {
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
 }
 """Elements that are kept, by their parent element; leaves have no entry."""
+
+PICTURES = ("visual", "collision", "material")
+"""Elements that go without a word, because they do not change the motion."""
 
 PRODUCTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ATTRIBUTES = {
@@ -80,6 +84,8 @@ class UrdfTree:
     source: str
     root: Element
     lines: dict[tuple[str, str], int] = field(default_factory=dict)
+    left: Counter[str] = field(default_factory=Counter)
+    """Kinds of other elements of robot, links and joints that are not read, and their numbers."""
     incomplete: bool = False
     """Whether joints were left out because of faults that the reader collects."""
 
@@ -152,6 +158,7 @@ class _Reader:
         if tag.startswith("xacro:"):
             self._fail(f"<{tag}> is xacro, not URDF; {XACRO}")
         if self.skipping or (self.open and tag not in CHILDREN.get(self.open[-1].tag, ())):
+            self.tree.left[tag] += not self.skipping and tag not in PICTURES
             self.skipping += 1
             return
         if not self.open:

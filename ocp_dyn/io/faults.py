@@ -17,6 +17,7 @@ from .._base.files import path_of
 from .._base.types import ModelError, ModelWarning, repr_in_message
 from ..joints import FloatingBase, Revolute
 from ..mechanism import Model
+from ..mechanism.annotations import counted_out
 from ..mechanism.builder import WORLD, ModelBuilder
 from ..mechanism.parts import Mimic, checked_mimics
 from ._json_faults import json_faults
@@ -121,7 +122,7 @@ def urdf_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
     try:
         tree = read_urdf_xml(text, source, faults)
         _whole_robot(tree, faults, notes)
-        notes += _missing_meshes(tree)
+        notes += [*_missing_meshes(tree), *(f"{source}: {note}" for note in counted_out(+tree.left))]
     except ModelError as error:
         faults.append(str(error))
     if not faults:  # the loader has the last word

@@ -26,6 +26,7 @@ from .._base.types import (
 )
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
 from ..mechanism import FileJoint, Model, ShapeFile
+from ..mechanism.annotations import Annotations, counted_out
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
 from ..spatial_algebra.rotations import quarter_turns, rpy_matrix, unit_axis
 from ._urdf_xml import UrdfTree, read_urdf_xml
@@ -71,8 +72,8 @@ def load_urdf(
     in the plane normal to its axis; see `_add_planar`. Angles within 5e-11 of a multiple of pi/2 are that multiple.
 
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, OSError if it
-    cannot be read. Nothing is printed, and no file is opened but this one. Shapes are not read; the model keeps a note
-    of the path, from which `model.show()` reads them.
+    cannot be read. Nothing is printed, and no file is opened but this one. Shapes are not read; the model keeps the
+    path, from which `model.show()` reads them. `model.notes` counts what else is left out, such as transmissions.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +145,9 @@ def parse_urdf(
         check_inertias(model, robot.links, tree)
     if root is None:
         _warn_if_bolted(model, root_link, source)
-    return replace(model, file_joints=_noted(model, {j.name for j in joints if j.type == "continuous"}))
+    annotations = Annotations(notes=counted_out(+tree.left))
+    noted = _noted(model, {j.name for j in joints if j.type == "continuous"})
+    return replace(model, file_joints=noted, annotations=annotations)
 
 
 def _check_root(root: Any) -> None:

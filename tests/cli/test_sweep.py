@@ -68,6 +68,7 @@ def test_a_sample_is_solved_and_continued(file, tmp_path, capsys):
     assert re.fullmatch(r"  4/4  length_.*: \d+ iterations, cost [\d.]+; 0 s left", lines[-1])
     text = (tmp_path / "out" / "report.md").read_text()
     assert re.search(r"4 of 4 points were found; their files take 0\.\d MB. One point takes \d", text)
+    assert text.startswith(f"# Sweep of {file} at 4 points of a Latin hypercube, seed 0\n")
     assert "| objective |" in text
     assert "| step_length |" not in text
     assert (tmp_path / "out" / "sweep.png").stat().st_size > 3000

@@ -225,6 +225,7 @@ def test_rows_of_forces():
             od.RollingContact("arm", 0.1, axis=(1, 0, 0)),
             "; then couples [N m] about the normal and against tilting; they",
         ),
+        (od.Contact("arm", planar=True), "couple y [N m], then force x, z [N], at the point (0, 0, 0) m of the frame"),
         (od.JointCoupling("a", "b", ratio=-3), "generalized force [N m, N] on a; b feels it times 3"),
         (od.JointCoupling("a", "b", ratio=2, function=ca.sin), "b feels it times -2 df/dq of it"),
         (od.CustomConstraint(lambda q: q[0], 1), "work per change of phi"),

@@ -8,6 +8,8 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
+from ocp_dyn.constrained_motion.row_units import ANGULAR, LINEAR, units_of
+from ocp_dyn.ocp.analysis.touchdowns import fixed_rows
 from tests.helpers import State, add_random, close, evaluate, flat, mostly_slow, random_rotation, rate_of, symbols, tree
 
 TREES = ("chain", "forest", "mixed")
@@ -357,7 +359,10 @@ def test_planar_contacts_have_the_rows_of_the_plane(rng):
         for of in (od.constraint_jacobian, od.constraint_position, od.constraint_velocity, od.constraint_hessian):
             rates = (DM(s.qd),) if of in (od.constraint_velocity, od.constraint_hessian) else ()
             close(of(model, in_plane, DM(s.q), *rates), of(model, space, DM(s.q), *rates)[kept, :])
+    assert units_of([od.Contact("foot", planar=True)]) == [ANGULAR, LINEAR, LINEAR]
     edge = od.RollingContact("foot", 0.0, (0.1, 0, 0), n, axis="y", planar=True)
+    assert units_of([edge]) == [LINEAR, LINEAR]
+    assert [fixed_rows(one).tolist() for one in (edge, od.Contact("foot", planar=True))] == [[0], [0, 2]]
     way = DM([n, (-0.8, 0.0, 0.6)]) @ od.point_velocity(model, "foot", DM(s.q), DM(s.qd), edge.center)
     close(od.constraint_velocity(model, edge, DM(s.q), DM(s.qd)), way)
     with pytest.raises(ValueError, match="write axes='xz' alone"):

@@ -270,7 +270,7 @@ def test_root_link_called_world():
         parse_urdf(robot(link("a"), link("world"), joint("j", "a", "world")))
 
 
-def test_extensions_are_ignored_in_silence(capfd):
+def test_extensions_are_noted_and_nothing_is_printed(capfd, tmp_path):
     text = robot(
         "<!-- comment --><?note x?>",
         '<material name="m"/><gazebo reference="b"><joint name="x" type="weird"/></gazebo>',
@@ -280,6 +280,11 @@ def test_extensions_are_ignored_in_silence(capfd):
         joint("j", "a", "b", inside='<limit effort="1" jerk="2"/><safety_controller k_velocity="1"/><calibration/>'),
     )
     assert parse_urdf(text).nb == 1
+    left = "left out: 1 gazebo, 1 transmission, 1 sensor, 1 self_collide, 1 safety_controller, 1 calibration"
+    assert parse_urdf(text).notes == (left,)
+    assert parse_urdf(one_joint()).notes == ()
+    (tmp_path / "robot.urdf").write_text(text)
+    assert left in [fault.text for fault in od.io.file_faults(tmp_path / "robot.urdf") if not fault.severe]
     assert capfd.readouterr() == ("", "")
 
 

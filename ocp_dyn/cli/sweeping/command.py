@@ -64,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
         keep_going=not options.stop, patience=options.patience, solve=dict(getattr(module, "solve", {})),
     )  # fmt: skip
     rows = sweep.run(progress=not options.quiet)
-    attempt("the page", lambda: write_page(sweep.library, sweep.points, str(options.file)))
+    drawn = f" at {options.sample} points of a Latin hypercube, seed {options.seed}" if options.sample else ""
+    attempt("the page", lambda: write_page(sweep.library, sweep.points, f"{options.file}{drawn}"))
     missing = [row["point"] for row in rows if not row["converged"]]
     if options.json:
         print(as_json({"points": len(rows), "found": len(rows) - len(missing), "not_found": missing,

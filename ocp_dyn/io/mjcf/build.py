@@ -17,11 +17,11 @@ from ...mechanism import FormulaTorque, Model, WeightSupport
 from ...mechanism.builder import WORLD, ModelBuilder
 from ...mechanism.loads import Loads
 from ...mechanism.parts import DofData
+from ...spatial_algebra.poses import Pose, about
 from ...spatial_algebra.rotations import matrix_quaternion
 from ..xml import XmlElement
 from .elements import InertiaData, JointData
 from .inertia import SMALLEST
-from .poses import Pose, about
 from .tree import BodyData
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..._base.types import ModelError
+from ...spatial_algebra.poses import from_quaternion
 from .elements import GeomData, InertiaData
-from .poses import from_quaternion
 
 
 class MeshInertias:

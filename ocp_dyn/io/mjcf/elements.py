@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._base.types import Array, repr_in_message
+from ...spatial_algebra.poses import Pose, z_towards
 from ..xml import XmlElement
 from .geometry import MASSLESS, SIZES, moments, volume
-from .poses import Angles, Pose, direction, pose_of, turn_of, z_towards
+from .poses import Angles, direction, pose_of, turn_of
 from .settings import Settings
 from .values import Values
 

@@ -16,10 +16,10 @@ from ...dynamics.kinematics import pose
 from ...joints import ConstantFunction, LinearFunction, PolynomialFunction
 from ...mechanism import Model
 from ...mechanism.builder import WORLD
+from ...spatial_algebra.poses import Pose, from_quaternion
 from ..xml import XmlElement
 from .document import sections
 from .elements import JointData
-from .poses import Pose, from_quaternion
 from .settings import Classes, Settings
 from .tendons import FixedTendon
 from .values import Values

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..._base.types import Array
+from ...spatial_algebra.poses import cross
 from .elements import GeomData, InertiaData
-from .poses import cross
 from .settings import Settings
 
 SMALLEST = 1e-15

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..._base.types import repr_in_message, suggestion
+from ...spatial_algebra.poses import Pose, euler, z_towards
 from ..xml import XmlElement
 from .elements import GeomData, InertiaData, JointData, read_geom, read_inertial, read_joint
-from .poses import Pose, euler, pose_of, z_towards
+from .poses import pose_of
 from .settings import Classes, Settings
 from .values import Values
 from .vocabulary import check_attributes

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._base.types import Array, repr_in_message, suggestion
+from ...spatial_algebra.poses import Pose, from_quaternion
 from ...spatial_algebra.rotations import quarter_turns, rpy_matrix
 from ..xml import XmlElement
 from .texts import name_of, numbers_in, switch
@@ -18,19 +19,6 @@ from .texts import name_of, numbers_in, switch
 MODEL, WORLD = "__model__", "world"
 PLACED = ("model", "link", "joint", "frame")
 """Elements that have a name and a pose."""
-
-
-class Pose(NamedTuple):
-    """Orientation R (3x3, active) and position p [m] of a frame in another."""
-
-    R: Array = np.eye(3)
-    p: Array = np.zeros(3)
-
-    def __matmul__(self, other: Pose) -> Pose:
-        return Pose(self.R @ other.R, self.R @ other.p + self.p)
-
-    def inverse(self) -> Pose:
-        return Pose(self.R.T, -self.R.T @ self.p)
 
 
 def own_pose(parent: XmlElement) -> Pose:
@@ -50,9 +38,7 @@ def _from_quaternion(element: XmlElement, quat: Array) -> Array:
     length = float(np.linalg.norm(quat))
     if not length > 1e-14:
         raise element.fault("a quaternion of length zero is no rotation; write 0 0 0 1")
-    x, y, z, w = quat / length
-    v, cross = np.array([x, y, z]), np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.asarray(2 * np.outer(v, v) + (w * w - v @ v) * np.eye(3) + 2 * w * cross)
+    return from_quaternion(np.roll(quat, 1))
 
 
 class Part(NamedTuple):

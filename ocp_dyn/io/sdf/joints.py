@@ -10,8 +10,9 @@ import numpy as np
 from ..._base.types import Array, repr_in_message, suggestion
 from ...constraints import Loop
 from ...joints import Fixed, Helical, Joint, Prismatic, Revolute, Spherical, Universal
+from ...spatial_algebra.poses import Pose
 from ..xml import XmlElement
-from .frames import MODEL, Frames, Pose
+from .frames import MODEL, Frames
 from .texts import limit, number, numbers_in, switch
 
 AXES = {

@@ -20,9 +20,10 @@ from ...joints import Fixed, FloatingBase, Joint
 from ...mechanism import Annotations, Model
 from ...mechanism.annotations import counted_out
 from ...mechanism.builder import WORLD, ModelBuilder
+from ...spatial_algebra.poses import Pose
 from ..constraints import with_mimics
 from ..xml import XmlElement, every_fault, xml_tree
-from .frames import Frames, Pose, own_pose
+from .frames import Frames, own_pose
 from .included import Included
 from .joints import JointData, joint_of, loop_of, read_joint
 from .texts import number, numbers_in, switch

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.checks import choice, named_arguments
+from ..._base.display import aligned
 from ..._base.types import Array, Indices, is_one_of, repr_in_message, suggestion
 from ..analysis.active_set import table_of
 from ..nlp.blocks import numbers_of
@@ -96,6 +97,8 @@ class Sensitivities(Mapping[str, Any]):
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[aim], parameters=[ocp.Parameter("angle", 1.0)])
     >>> found = ocp.sensitivities(problem, problem.solve(progress=False))
+    >>> print(str(found).splitlines()[2])  # by, d objective, d duration
+    angle  24.0602      0
     >>> found.predict(angle=1.1).q[-1].round(6)
     array([1.1])
     """
@@ -114,6 +117,11 @@ class Sensitivities(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Sensitivities by {', '.join(self.slopes) or 'no parameter'}; residual {self.residual:.1e}"
+
+    def __str__(self) -> str:
+        of = [(name, slope) for name, slopes in self.slopes.items() for slope in slopes]
+        rows = [(name, f"{slope.objective:.6g}", f"{slope.duration:.6g}") for name, slope in of]
+        return "\n".join([repr(self), aligned([("by", "d objective", "d duration [s]"), *rows])])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.slopes)
@@ -186,7 +194,8 @@ def sensitivities(problem: Statement, solution: Solution, *parameters: str, side
     for name in parameters:
         if not is_one_of(name, known):
             names = ", ".join(known) or "none"
-            raise KeyError(f"no parameter {repr_in_message(name)}; there are {names}{suggestion(name, known)}")
+            hint = suggestion(name, known) or f"; one more: Problem(parameters=[ocp.Parameter({name!r}, value)])"
+            raise KeyError(f"no parameter {repr_in_message(name)}; there are {names}{hint}")
     p = values_of(t, table)
     chosen = {
         name: known[name] for name in parameters or (name for name in known if name in t.slots or name not in t.weights)
