@@ -24,7 +24,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli.examples import add_walker, asked, factors_of, finish, motion_of, parser, run_command
 
-INTERVALS, QUICK = 24, 8
+INTERVALS, QUICK = 48, 16
 
 numbers = od.walking.muscle_figures
 """Numbers of the report beside the summary."""

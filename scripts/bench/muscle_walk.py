@@ -43,7 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
         problem = od.walking.muscle_tracking(model, table, forces, spheres, muscles=muscles)
     else:
         weaken = {name: float(factor) for name, factor in (pair.split("=") for pair in options.weaken)}
-        problem = od.walking.muscle_walk(model, options.speed, spheres, muscles=muscles, weaken=weaken)
+        problem = od.walking.muscle_walk(
+            model, options.speed, spheres, muscles=muscles, weaken=weaken, intervals=24, integrator="hermite_simpson"
+        )
     begin = time.process_time()
     found = problem.solve(progress=False, threads=1)
     print(json.dumps({

@@ -58,8 +58,9 @@ def test_the_walk_is_stated() -> None:
     assert [foot.name for foot in walk.footholds] == ["foot_l", "foot_r"]
     assert all(len(foot.spheres) == 2 for foot in walk.footholds)
     assert [c.name for c in walk.parts.channels] == ["activation"]
-    assert [term.name for term in walk.phases[0].objective] == ["ChannelPower activation", "TorqueSquared",
-                                                               "AccelerationSquared"]  # fmt: skip
+    assert [term.name for term in walk.phases[0].objective] == [
+        "ChannelPower activation", "ChannelRateSquared activation", "TorqueSquared", "AccelerationSquared"
+    ]  # fmt: skip
     excited = od.walking.muscle_walk(legs(), 1.1, spheres(), muscles=ocp.Muscles(excitations="linear"))
     assert [c.name for c in excited.parts.channels] == ["activation", "excitation"]
     assert [term.name for term in excited.phases[0].objective] == ["ChannelPower excitation", "TorqueSquared"]
@@ -99,14 +100,27 @@ def test_the_guess_has_the_angles_of_people() -> None:
         depths = [float(np.max(foot.depth(model, DM(guess(s)[0])).full())) for foot in feet]
         assert depths[1] == pytest.approx(0.01, abs=2e-3)  # the right foot stands
         assert depths[0] < 0  # the left one swings
+    standing = {"l": [], "r": []}
+    for s in np.linspace(0, 1, 25):
+        q = DM(guess(s)[0])
+        for side, foot in zip("lr", feet, strict=True):
+            depth = foot.depth(model, q).full()
+            assert depth.max() < 0.02, (s, side)  # the trailing foot as well, until its toes are off
+            lowest = foot.spheres[int(depth.argmax())]
+            standing[side].append(
+                (float(depth.max()), float(od.point_position(model, lowest.frame, q, lowest.center)[0]))
+            )
+    flat = [x for depth, x in standing["r"][6:18]]
+    assert np.ptp(flat) < 0.06  # the right foot rests, while the body moves by a quarter of a meter
 
 
 @pytest.mark.slow
 def test_a_recorded_step_is_stated() -> None:
     model = legs()
     times = np.linspace(0, 0.5, 26)
-    q = np.array([od.walking.measured_guess(model, od.walking.muscle_walk(model, 1.0, spheres()).footholds, 1.0, 0.5)(s)
-                  [0] for s in 2 * times])  # fmt: skip
+    feet = od.walking.muscle_walk(model, 1.0, spheres()).footholds
+    step = od.walking.measured_guess(model, feet, 1.0, 0.5)
+    q = np.array([step(s)[0] for s in 2 * times])
     paths = [f"/jointset/x/{name}/value" for name in model.q_names] + ["/jointset/x/other/speed"]
     table = Recording(paths, times, np.column_stack([q, 0 * times]), "")
     load = Recording(["foot_r"], times, np.tile([0, 0, 0, 0, 0, 500.0], (26, 1, 1)), "N")

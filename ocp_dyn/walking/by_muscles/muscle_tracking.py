@@ -26,7 +26,10 @@ from ...ocp import (
 )
 from ...recordings import Recording, fit_motion
 from ...recordings.signals import Spline
-from .muscle_walk import INTERVALS, feet_on, motorized
+from .muscle_walk import feet_on, motorized
+
+INTERVALS = 24
+"""Intervals of the recorded half stride, as in OpenSim's example."""
 
 
 def muscle_tracking(

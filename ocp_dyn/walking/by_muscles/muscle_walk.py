@@ -14,6 +14,7 @@ from ...mechanism import Model
 from ...ocp import (
     AccelerationSquared,
     ChannelPower,
+    ChannelRateSquared,
     CompliantFoothold,
     Continuous,
     Cost,
@@ -28,7 +29,7 @@ from ...ocp import (
 from .measured_guess import measured_guess
 from .weakening import weakened
 
-INTERVALS = 24
+INTERVALS = 48
 """Intervals of a step."""
 
 TIMES = (0.3, 0.9)
@@ -48,7 +49,7 @@ def muscle_walk(
     step_time: Any = TIMES,
     weaken: Mapping[str, float] = {},
     intervals: int = INTERVALS,
-    integrator: str = "hermite_simpson",
+    integrator: str = "midpoint",
 ) -> Problem:
     """A walk at a mean speed [m/s] of a model with muscles, of least effort per distance.
 
@@ -56,10 +57,11 @@ def muscle_walk(
     model of legs, keep theirs. spheres: of both feet, such as those of `od.io.osim_spheres(file)`.
 
     muscles: the component, by default with rigid tendons and limits of the rates of activations, which take far fewer
-    iterations than excitations. costs: by default ten times the squares of activations and of the torques of motors
-    over their limits, and 3e-4 times those of accelerations; with excitations those of OpenSim Moco's example, ten
-    times their cubes. step_time [s]: a number or bounds. weaken: factors of maximum isometric forces by the names of
-    muscles, such as {"soleus_r": 0.4}; uneven sides walk a stride of two steps, others one step and its mirror image.
+    iterations than excitations. costs: by default the squares of activations and of the torques of motors over their
+    limits, times 10, of accelerations, times 3e-4, and of the rates of activations, times 0.01; with excitations those
+    of OpenSim Moco's example, ten times their cubes. step_time [s]: a number or bounds. weaken: factors of maximum
+    isometric forces by the names of muscles, such as {"soleus_r": 0.4}; uneven sides walk a stride of two steps, others
+    one step and its mirror image.
     intervals: in a step. The first guess has the joint angles of people (`measured_guess`).
 
     ModelError for models without muscles or spheres, KeyError for names of muscles that there are not.
@@ -91,7 +93,7 @@ def muscle_walk(
         integrator=integrator,
         torque="linear",
         guess=measured_guess(model, feet, speed, guessed, steps),
-        options={"mu_init": 0.1 if muscles.activation == "limits" else 1e-4},
+        options={"mu_init": 1e-3 if muscles.activation == "limits" else 1e-4},
     )
 
 
@@ -99,7 +101,8 @@ def _effort(model: Model, muscles: Muscles) -> list[Cost | RateCost]:
     """The usual costs."""
     torques = [TorqueSquared(weight=10.0, scale=model.dofs.strength())] if motorized(model) else []
     if muscles.activation == "limits":
-        return [ChannelPower("activation", 2.0, weight=10.0), *torques, AccelerationSquared(weight=3e-4)]
+        activity = ChannelPower("activation", 2.0, weight=10.0), ChannelRateSquared("activation", weight=0.01)
+        return [*activity, *torques, AccelerationSquared(weight=3e-4)]
     return [ChannelPower("excitation", 3.0, weight=10.0), *torques]
 
 
