@@ -38,7 +38,7 @@ Commands = Callable[[float], Command]
 
 
 class Driver(Protocol):
-    """What a simulation needs of a controller."""
+    """Methods that a simulation needs of a controller."""
 
     body: Body
     stride: float
