@@ -1,4 +1,4 @@
-"""A quadruped, by its name in `od.robots` or from a URDF, trots on diagonal pairs of point feet: one periodic, mirrored
+"""A quadruped, by its name in `od.robots` or from a file, trots on diagonal pairs of point feet: one periodic, mirrored
 half of the gait of least effort.
 
 The half begins as one pair of feet touches down (an impact) and ends as the other pair touches down, in the mirror
@@ -41,7 +41,7 @@ BODY = ("feet", "foot_radius", "locked", "load")
 def problem(speed: float | None = None, model: Any = "solo12", **options: Any) -> ocp.Problem:
     """Half a trot, from the touchdown of front left and hind right on.
 
-    model: a robot's name, a model, or the path of a URDF. Options of the robot are those of `od.walking.quadruped`:
+    model: a robot's name, a model, or the path of its file. Options of the robot are those of `od.walking.quadruped`:
     feet, foot_radius, locked, load. Options of the gait are those of `od.walking.trot`: flight, overlap, step_length,
     step_time, backward, slope, intervals, guess.
     """

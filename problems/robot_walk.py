@@ -1,5 +1,5 @@
 """A robot walks: one periodic, mirrored step of least effort for any humanoid or biped, by its name in `od.robots`,
-from a URDF, or as a model with closed chains in its legs.
+from a file, or as a model with closed chains in its legs.
 
 On flat feet the step has double support, single support, and a landing without impact (or `--impact`). On point feet
 it has single support only: as the swinging foot hits the ground the other leaves it. The durations and the step
@@ -52,7 +52,7 @@ numbers = od.walking.biped_figures
 def problem(speed: float | None = None, model: Any = "talos", **options: Any) -> ocp.Problem:
     """Steps of a robot, the first from the right foot's touchdown on.
 
-    model: a robot's name, a model, the path of a URDF, or a `ClosedChain`. Options of the robot are those of
+    model: a robot's name, a model, the path of its file, or a `ClosedChain`. Options of the robot are those of
     `od.walking.biped`: feet, sole, sole_height, locked, lock_light, load, limits. Options of the steps are those of
     `od.walking.biped_walk`: step_length, step_width, step_time, steps, backward, slope, double_support, clearance,
     impact, margins, intervals, guess.

@@ -102,7 +102,7 @@ def _indented(text: str) -> str:
 
 
 def _file(command: argparse.ArgumentParser, *, optional: bool = False, root: bool = True) -> None:
-    kinds = "a file of a model or a name" if root else "a URDF or the name of a robot"
+    kinds = "a file of a model or a name"
     command.add_argument("file", metavar="FILE", nargs="?" if optional else None, help=kinds)
     if root:
         command.add_argument(
@@ -329,8 +329,8 @@ def _walk(commands: Any) -> None:
         "ocp-dyn walk robot.urdf --feet l_sole,r_sole\n"
         "ocp-dyn walk subject.osim --speed 1.2     the body of an OpenSim model walks as people do\n"
         "ocp-dyn walk planar.osim --weaken soleus_r=0.4      a planar one by its muscles",
-        "Without FILE a human walks. FILE is a URDF, with the names of its feet, the name of a robot whose feet are\n"
-        "known, or an OpenSim or bioMod model of a human body, whose joints and feet are found by their names; a body\n"
+        "Without FILE a human walks. FILE is a robot in any format, with the names of its feet, the name of one whose\n"
+        "feet are known, or an OpenSim or bioMod model of a human body, whose joints have known names; a body\n"
         "that moves in a plane walks by its muscles if its file has spheres of contact at the feet, else by torques.\n"
         "`ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip

@@ -65,8 +65,6 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         walkers = [n for n in od.robots.names() if len(od.robots.describe(n).feet) in (2, LEGS)]
         near = suggestion(name, walkers) or f"; robots that walk: {', '.join(walkers)}"
         raise UsageError(f"no file and no robot {name!r}{near}")
-    if Path(name).suffix.lower() == ".json":
-        raise UsageError(f"{name}: a walk needs the URDF of the robot, not a model as JSON")
     if Path(name).suffix.lower() in BODIES:
         if _by_muscles(name):
             return "muscle_walk", {"model": name}

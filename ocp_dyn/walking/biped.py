@@ -170,12 +170,12 @@ def biped(
 ) -> Biped:
     """A robot on two feet.
 
-    robot: a model on a floating base, the path of its URDF, a name of `od.robots`, or a `ClosedChain`, whose joints
-    without strength have no motor. feet: links or frames of the left and of the right foot; robots by name have theirs,
-    and a model may have the frames `left_sole` and `right_sole` already. When all joints are at zero the robot must
-    stand on flat feet; sole_height [m] is the height of the frames of the feet above the ground then. Robots as built
-    are not quite symmetric: from the names of the feet, the symmetric twin is made; joints that move no mass are
-    locked.
+    robot: a model on a floating base, the path of a file that `od.load` reads, a name of `od.robots`, or a
+    `ClosedChain`, whose joints without strength have no motor. Constraints of the model hold in every phase. feet:
+    links or frames of the left and of the right foot; robots by name have theirs, and a model may have the frames
+    `left_sole` and `right_sole` already. When all joints are at zero the robot must stand on flat feet; sole_height [m]
+    is the height of the frames of the feet above the ground then. Robots as built are not quite symmetric: from the
+    names of the feet, the symmetric twin is made; joints that move no mass are locked.
 
     sole [m]: half length and half width of the flat feet about those frames, None for point feet, "known": that of the
     robot's name, or (0.09, 0.05). locked: joints that hold still, by name or with their positions; lock_light: also
@@ -213,7 +213,7 @@ def biped(
     passive = [
         n for n in model.joint_names if chain and idle[model.qd_slice(n)].all() and n not in model.floating_joints
     ]
-    loops = tuple(chain.loops) if chain else ()
+    loops = tuple(chain.loops) if chain else tuple(model.constraints)
     return Biped(model, posture, size, given, loops, (*model.floating_joints, *passive))
 
 

@@ -110,7 +110,7 @@ def quadruped(
 ) -> Quadruped:
     """A robot on four point feet.
 
-    robot: a model on a floating base, the path of its URDF, or a name of `od.robots`. feet: links or frames of the
+    robot: a model on a floating base, the path of its file, or a name of `od.robots`. feet: links or frames of the
     feet, front left, front right, hind left, hind right; robots by name have theirs, and a model may have frames of
     these names already. foot_radius [m]: height of the feet's frames above the ground when all joints are at zero and
     legs straight down. locked: joints that hold still, by name or with their positions. load [kg] on the trunk.
@@ -248,12 +248,13 @@ def _phases(robot: Quadruped, flight: float, overlap: float, intervals: int, con
     height = 0.1 * float(robot.posture[2])
     swing = Clearance([(name, (0.0, 0.0, 0.0)) for name in ("front_right", "hind_left")], height)
     stance = (STANCE[0] * robot.time, STANCE[1] * robot.time)
-    phases = [Phase("stance", intervals, stance, down, (cone, swing), effort)]
+    loops: Any = robot.model.constraints
+    phases = [Phase("stance", intervals, stance, down, (cone, swing), effort, loops)]
     few = max(2, intervals // 4)
     if overlap:
-        phases.insert(0, Phase("overlap", few, (overlap, 5 * overlap), down + lifted, (cone,), effort))
+        phases.insert(0, Phase("overlap", few, (overlap, 5 * overlap), down + lifted, (cone,), effort, loops))
     if flight:
-        phases.append(Phase("flight", few, (flight, 3 * flight), (), (), effort))
+        phases.append(Phase("flight", few, (flight, 3 * flight), (), (), effort, loops))
     return phases
 
 

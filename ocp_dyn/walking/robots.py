@@ -12,10 +12,12 @@ import numpy as np
 from casadi import DM
 
 from .._base.checks import listed_names, named_arguments, within
+from .._base.files import path_of
 from .._base.types import ModelError, repr_in_message
 from ..constraints import Contact
 from ..dynamics.kinematics import point_position, pose
 from ..io import load_urdf
+from ..io.formats import format_of, load
 from ..joints import FloatingBase
 from ..mechanism import Model
 from ..mechanism.loads import Loads
@@ -38,14 +40,17 @@ MOST_LOAD = 3.0
 
 
 def as_built(robot: str | Path) -> Model:
-    """The robot of a URDF, or of a name of `od.robots`, on a floating base, not quite symmetric as its file may have
-    it; its mimic joints are free.
+    """The robot of a file in any format of `od.load`, or of a name of `od.robots`, on a floating base, not quite
+    symmetric as its file may have it; mimic joints of a URDF are free.
 
     >>> od.walking.as_built("solo12").nv  # doctest: +SKIP
     18
     """
-    urdf = table.path(str(robot)) if str(robot) in table.names() else robot
-    return load_urdf(urdf, root=FloatingBase(), mimic="free", inertia="keep")
+    file = table.path(str(robot)) if str(robot) in table.names() else path_of(robot)
+    if format_of(file).read is load_urdf:
+        return load_urdf(file, root=FloatingBase(), mimic="free", inertia="keep")
+    model = load(file)
+    return model if isinstance(model.joints[1], FloatingBase) else model.with_root(FloatingBase())
 
 
 def twin_on_feet(
@@ -60,7 +65,7 @@ def twin_on_feet(
 ) -> Model:
     """The symmetric twin of a robot, with a frame under every foot.
 
-    robot: a model on a floating base, the path of its URDF, or a name of `od.robots`. feet: frames of the model by the
+    robot: a model on a floating base, the path of its file, or a name of `od.robots`. feet: frames of the model by the
     names of the new frames, one of the left first, then one of the right. height [m] of the feet's frames above the
     ground, ahead [m]: distance of the new frames in front of them, when all joints are at zero; the robot then stands
     with its feet on the ground. level: the new frames have the world's axes then, as flat soles need them. up: the axis
@@ -210,7 +215,7 @@ def check_robot(robot: Any, what: str, kinds: tuple[type, ...]) -> None:
     """TypeError for a robot that is neither a model nor the name or path of one."""
     if not isinstance(robot, kinds):
         raise TypeError(
-            f"{what} needs a robot: a Model, the path of its URDF, or a name of od.robots, got {repr_in_message(robot)}"
+            f"{what} needs a robot: a Model, the path of its file, or a name of od.robots, got {repr_in_message(robot)}"
         )
 
 

@@ -70,7 +70,6 @@ from tests.helpers import DATA
         (["walk", "tallos"], 2, "no file and no robot 'tallos': did you mean 'talos'"),
         (["walk", "ur5"], 2, "the feet of ur5 are not known: name their links or frames, --feet LEFT,RIGHT"),
         (["walk", "arm.urdf"], 2, "the feet of arm.urdf are not known"),
-        (["walk", "model.json", "--feet", "a,b"], 2, "a walk needs the URDF of the robot, not a model as JSON"),
         (["walk", "leg.osim"], 2, "has no root that floats in space"),
         (["walk", "--feet", "a,b"], 2, "--feet is an option of a robot on two feet or a quadruped; here walks a human"),
         (["walk", "solo12", "--steps", "2"], 2, "--steps is an option of a human or a robot on two feet; here walks a"),

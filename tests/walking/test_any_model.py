@@ -56,6 +56,20 @@ def biped() -> od.walking.Biped:
     return od.walking.biped(stepper(), FEET, **FLAT)
 
 
+def test_a_robot_comes_from_a_file_of_any_format(biped, tmp_path):
+    """MJCF and JSON give the robot of the model itself, and its couplings hold in every phase."""
+    model = stepper()
+    od.io.write_mjcf(model, tmp_path / "stepper.xml")
+    coupled = model.with_constraints([od.JointCoupling("left_hip_joint", "right_hip_joint", 0.5)])
+    od.save_model(coupled, tmp_path / "stepper.json")
+    for name, loops in (("stepper.xml", 0), ("stepper.json", 1)):
+        read = od.walking.biped(tmp_path / name, FEET, **FLAT)
+        assert read.posture == pytest.approx(biped.posture)
+        assert read.model.dofs.tau_max == pytest.approx(biped.model.dofs.tau_max)
+        phases = od.walking.biped_walk(read, 0.5, intervals=(2, 2)).phases
+        assert [len(phase.constraints) for phase in phases] == [loops, loops]
+
+
 @pytest.mark.slow
 def test_a_urdf_of_the_user_walks_in_ten_lines_from_an_empty_page(tmp_path):
     od.io.write_urdf(stepper(), tmp_path / "robot.urdf")

@@ -50,7 +50,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     (lambda: w.human_walk(robot()), TypeError, "needs an od.walking.Person"),
     (lambda: w.trot(None), TypeError, "needs an od.walking.Quadruped"),
     (lambda: w.trot(robot()), TypeError, "needs an od.walking.Quadruped"),
-    (lambda: w.biped(5), TypeError, "biped needs a robot: a Model, the path of its URDF, or a name"),
+    (lambda: w.biped(5), TypeError, "biped needs a robot: a Model, the path of its file, or a name"),
     (lambda: w.biped(None), TypeError, "biped needs a robot"),
     (lambda: w.biped(NAN), TypeError, "biped needs a robot"),
     (lambda: w.biped([]), TypeError, "biped needs a robot"),
