@@ -392,8 +392,10 @@ def _gait(commands: Any) -> None:
         "ocp-dyn gait subject.osim walk.trc forces.mot --out gait\n"
         "ocp-dyn gait subject.osim walk.trc loads.xml --weights tasks.xml --cutoff 6\n"
         "ocp-dyn gait subject.osim walk.trc forces.mot --feet ground_force_r_=calcn_r,ground_force_l_=calcn_l\n"
-        "ocp-dyn gait generic.osim static.trc walk.trc loads.xml --setup scale.xml",
-        "FORCES is a table of ground forces, or an OpenSim file of external loads that names one. Of a table, forces\n"
+        "ocp-dyn gait generic.osim static.trc walk.trc loads.xml --setup scale.xml\n"
+        "ocp-dyn gait generic.osim static.c3d walk.c3d --mass 71 --up z",
+        "FORCES is a table of ground forces, or an OpenSim file of external loads that names one; without it they are\n"
+        "those of the plates of WALK, a .c3d file, each on the foot that is nearest to it. Of a table, forces\n"
         "whose names end with r or l act on calcn_r and calcn_l, if --feet does not say more. The folder gets\n"
         "coordinates.mot, moments.sto, a figure for each side with a whole stride, and report.md.\n"
         "With STATIC or --setup the model is scaled first, and saved as subject.json and subject.osim: as a setup\n"
@@ -402,7 +404,9 @@ def _gait(commands: Any) -> None:
     command.add_argument("file", metavar="MODEL", help="a model with markers, such as an OpenSim model (.osim)")
     command.add_argument("static", metavar="STATIC", nargs="?", type=_path, help="markers of a static trial")
     command.add_argument("markers", metavar="WALK", type=_path, help="markers: .trc or .c3d")
-    command.add_argument("forces", metavar="FORCES", type=_path, help="forces of the ground: .mot, .sto or .xml")
+    command.add_argument(
+        "forces", metavar="FORCES", nargs="?", type=_path, help="forces of the ground: .mot, .sto or .xml"
+    )
     command.add_argument("--out", type=_path, metavar="DIR", default=Path("gait"), help="folder (default: gait)")
     command.add_argument("--force", action="store_true", help="replace the results of an earlier run in the folder")
     command.add_argument("--up", choices=("y", "z"), default="y", help="vertical axis of the files (default: y)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -181,6 +182,33 @@ def test_tables_name_the_feet_or_are_asked(folder: Path) -> None:
     assert _feet("a=b,c=d") == {"a": "b", "c": "d"}
 
 
+def test_forces_of_plates_act_on_the_nearest_feet(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two plates, each of which one foot loads: the places and the forces are those of the feet."""
+    from ocp_dyn.cli.gait import UsageError, _of_plates
+
+    model, markers = od.load(folder / "walker.osim"), read(folder / "walk.trc", up="y")
+    wrenches = np.zeros((markers.times.size, 2, 6))
+    for plate, (first, last, marker) in enumerate(((5, 30, "M3"), (40, 60, "M6"))):  # bodies 3 and 6 are the feet
+        middle = markers.select([f"{marker}{k}" for k in range(3)]).values.mean(axis=1)[first:last]
+        push = np.array([0.0, 0.0, 600.0]) + 0 * middle
+        wrenches[first:last, plate] = np.hstack([np.cross(middle * [1, 1, 0], push), push])
+    plates = Recording(["plate1", "plate2"], markers.times, wrenches, "N m, N")
+    seen = {"plates": plates}
+    monkeypatch.setattr("ocp_dyn.recordings.read_c3d", lambda *_, **__: od.recordings.Capture(markers, None, **seen))
+    options = argparse.Namespace(markers=folder / "walk.c3d", up="y", feet=None)
+    found = _of_plates(options, model, markers)
+    assert found.names == ("calcn_r", "calcn_l")
+    np.testing.assert_allclose(found.values, wrenches)
+    options.feet = "r=pelvis,l=torso"
+    assert _of_plates(options, model, markers).names == ("pelvis",)
+    options.feet = "r=torso"
+    with pytest.raises(UsageError, match=r"no marker of .*walk\.c3d lies on torso: name the feet"):
+        _of_plates(options, model, markers)
+    seen.clear()
+    with pytest.raises(UsageError, match="has no force plates: give FORCES"):
+        _of_plates(options, model, markers)
+
+
 def test_mistakes(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, walk, forces = (str(folder / name) for name in ("walker.osim", "walk.trc", "forces.mot"))
     (tmp_path / "tasks.xml").write_text("<OpenSimDocument/>")
@@ -189,6 +217,7 @@ def test_mistakes(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     (tmp_path / "other.xml").write_text("<robot/>")
     for more, status, text in [
         ((model, walk, "none.mot"), 2, "no file 'none.mot'"),
+        ((model, walk), 2, "forces are needed after .*walk.trc: a .mot, .sto, .xml file"),
         ((model, walk, forces, "--feet", "a"), 2, "--feet: BEGINNING=FRAME pairs"),
         ((model, walk, forces, "--feet", "ground_force_q_=calcn_r"), 1, "did you mean 'ground_force_"),
         ((model, walk, forces, "--weights", str(tmp_path / "tasks.xml")), 1, "tasks.xml, line 1.*no IKMarkerTask"),

@@ -13,8 +13,17 @@ from ..streams import as_json, claim
 from .report import drawn, numbers_of, text_of
 from .subject import lines_of, save_subject, scaled
 
+TABLES = (".mot", ".sto", ".xml")
+"""Endings of files of forces."""
+
 
 def run(options: argparse.Namespace) -> int:
+    if options.forces is None and options.static is not None and options.markers.suffix.lower() in TABLES:
+        options.static, options.markers, options.forces = None, options.static, options.markers
+    if options.forces is None and options.markers.suffix.lower() != ".c3d":
+        raise UsageError(
+            f"forces are needed after {options.markers}: a {', '.join(TABLES)} file; only .c3d files have them inside"
+        )
     given = (Path(options.file), options.static, options.markers, options.forces, options.weights, options.setup)
     for path in given:
         if path is not None and not path.is_file():
@@ -30,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     if weights is not None:
         known = {*markers.names, *model.q_names}
         weights = {name: w for name, w in weights.items() if name in known and name in _of_model(model)}
-    forces = _forces(options, model)
+    forces = _of_plates(options, model, markers) if options.forces is None else _forces(options, model)
     raw = od.recordings.fit_motion(model, markers, weights=weights)
     motion = raw.filtered(options.cutoff)
     found = od.recordings.net_moments(motion, forces)
@@ -65,6 +74,28 @@ def _forces(options: argparse.Namespace, model: Any) -> Any:
     table = od.recordings.read(options.forces)
     feet = _feet(options.feet) if options.feet else _guessed(table, model)
     return od.recordings.ground_forces(table, feet, up=options.up)
+
+
+def _of_plates(options: argparse.Namespace, model: Any, markers: Any) -> Any:
+    """Wrenches of the plates of a .c3d file on the feet, frames calcn_r and calcn_l or those of --feet, by the markers
+    on their bodies."""
+    plates = od.recordings.read_c3d(options.markers, up=options.up).plates
+    if plates is None:
+        raise UsageError(f"{options.markers} has no force plates: give FORCES, a {', '.join(TABLES)} file")
+    frames = list(_feet(options.feet).values()) if options.feet else ["calcn_r", "calcn_l"]
+    feet = {frame: _markers_on(model, frame, markers.names) for frame in frames if frame in model.frame_names}
+    feet = {frame: names for frame, names in feet.items() if names}
+    if not feet:
+        raise UsageError(
+            f"no marker of {options.markers} lies on {' or '.join(frames)}: name the feet, --feet r=FRAME,l=FRAME; its "
+            f"markers are {', '.join(markers.names[:8])}, ..."
+        )
+    return od.recordings.on_feet(plates, markers, feet)
+
+
+def _markers_on(model: Any, frame: str, names: Any) -> list[str]:
+    body = model.frame(frame).body
+    return [m.name for m in model.markers if m.name in names and model.frame(m.body).body == body]
 
 
 def _feet(text: str) -> dict[str, str]:

@@ -48,7 +48,8 @@ def text_of(
     options: argparse.Namespace, model: Any, numbers: dict[str, Any], gaits: dict[str, Any], subject: list[str]
 ) -> str:
     """The report: the subject, errors of markers, residuals, figures of each side."""
-    files = f"Markers: {options.markers.name}; forces: {options.forces.name}; low-pass filter at {options.cutoff:g} Hz."
+    forces = (options.forces or options.markers).name
+    files = f"Markers: {options.markers.name}; forces: {forces}; low-pass filter at {options.cutoff:g} Hz."
     mean, worst = 1000 * numbers["marker_rms_m"], 1000 * numbers["worst_frame_rms_m"]
     error = f"Root mean square of the markers: {mean:.1f} mm on average, {worst:.1f} mm in the worst frame."
     lines = [f"# {model.name or 'Gait'}, recorded walk", "", files, "", *subject, error, ""]
