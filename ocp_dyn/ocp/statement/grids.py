@@ -29,8 +29,7 @@ class Intervals:
     they are where the duration is free. `shares` sum to 1, and `nodes` lie between 0 and 1. ValueError for lengths that
     are not positive and finite, or an interval shorter than 1e-6 of the phase.
 
-    Functions of a phase with Intervals take the grid as numbers: all its grids share their derivatives and tables, and
-    a change of the grid differentiates nothing again.
+    All grids of a problem share their derivatives and tables: a change of the grid differentiates nothing again.
 
     >>> grid = ocp.Intervals([1, 1, 2])
     >>> grid.nodes

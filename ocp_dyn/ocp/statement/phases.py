@@ -136,11 +136,6 @@ class Phase:
         n = self.grid.count
         return f"{self.name!r}: {n} {'' if self.grid.is_even else 'unequal '}interval{'s' * (n > 1)}, {span}, {on}"
 
-    @property
-    def has_grid(self) -> bool:
-        """Whether the intervals were given as `Intervals`."""
-        return isinstance(self.intervals, Intervals)
-
     @cached_property
     def grid(self) -> Intervals:
         """The intervals as a grid."""

@@ -235,7 +235,7 @@ def _means(transcription: Transcription, p: int, x: Array) -> tuple[Array, Array
     variables of an interval."""
     if p not in transcription.means:
         quantity = PhaseQuantity(transcription, p, "qdd and lam", lambda instant: ca.vertcat(instant.qdd, instant.lam))
-        here = symbols(transcription.problem.phases[p])
+        here = symbols()
         slots, free = needed(quantity.slots(0), quantity.mean, here)
         value = quantity.mean(free | here)
         function = ca.Function("mean", [*(free[name] for name in slots), *here.values()], [value])

@@ -17,7 +17,7 @@ from ..statement.instant import Instant
 from ..statement.phases import Phase
 from ..statement.state.channels import Channel
 from ..statement.statement import Statement
-from .grid_numbers import per_phase
+from .grid_numbers import PER_PHASE
 from .tracks import after, between, has_rate_variables, rate_of, rate_scale
 
 Values = dict[str, Expr]
@@ -34,7 +34,7 @@ class Evolution:
     def __init__(self, problem: Statement, phase: Phase, z: Values) -> None:
         self._problem, self._phase, self._z = problem, phase, z
         self._channels, self._method = problem.parts.channels, problem.scheme
-        self._h = z["T"] / per_phase(phase, z) / problem.steps
+        self._h = z["T"] / z[PER_PHASE] / problem.steps
         self._states = [c for c in self._channels if c.kind == "state"]
         self._value = {c.name: z[c.name] for c in self._states}
         self._end: Values = {}

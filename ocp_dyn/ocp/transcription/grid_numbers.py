@@ -4,8 +4,7 @@ An interval that begins at the fraction s0 of the phase and has the share w of i
 
     h = T / n,   s = (k + u) / n   at its fraction u,   with n = 1 / w and k = s0 n.
 
-With a number of equal intervals, k is the number of the interval and n, the same in all, a constant of the expressions.
-With `Intervals`, n is a number of the interval too, so that the expressions are the same for all grids.
+Both are numbers of the interval, so that all grids of a problem have the same expressions, derivatives and tables.
 """
 
 from __future__ import annotations
@@ -18,22 +17,19 @@ from casadi import SX
 from ..statement.phases import Phase
 
 PER_PHASE = "n:phase"
-"""Name of the number n in the blocks of a phase with `Intervals`. A colon is in no name of a channel or parameter."""
+"""Name of the number n. A colon is in no name of a channel or parameter."""
 
 NEXT = ":next"
 """End of the names of the numbers of the next interval, in blocks of two neighbors."""
 
 
-def sizes(phase: Phase, pair: bool = False) -> dict[str, int]:
+def sizes(pair: bool = False) -> dict[str, int]:
     """Sizes of the numbers of a block of an interval or a node; pair: and of its neighbor."""
-    names = ["k", *([PER_PHASE] if phase.has_grid else [])]
-    return dict.fromkeys([*names, *(name + NEXT for name in names if pair and phase.has_grid)], 1)
+    return dict.fromkeys([name + end for end in ("", NEXT)[: 1 + pair] for name in ("k", PER_PHASE)], 1)
 
 
 def numbers(phase: Phase, k: int, pair: bool = False) -> dict[str, float]:
     """The numbers of interval k, or of node k: those of the interval that begins there."""
-    if not phase.has_grid:
-        return {"k": float(k)}
     one = _of(phase, k)
     return one | {name + NEXT: x for name, x in _of(phase, k + 1).items()} if pair else one
 
@@ -46,18 +42,11 @@ def _of(phase: Phase, k: int) -> dict[str, float]:
     return {"k": float(grid.nodes[k]) * n, PER_PHASE: n}
 
 
-def symbols(phase: Phase) -> dict[str, SX]:
+def symbols() -> dict[str, SX]:
     """Free symbols for the numbers of an interval or a node."""
-    return {name: SX.sym(name) for name in sizes(phase)}
+    return {name: SX.sym(name) for name in sizes()}
 
 
-def per_phase(phase: Phase, z: Mapping[str, Any], suffix: str = "") -> Any:
-    """n: the number of intervals that the phase would have if all were as long as this one."""
-    return z[PER_PHASE + suffix] if phase.has_grid else phase.grid.count
-
-
-def following(phase: Phase, z: Mapping[str, Any]) -> dict[str, Any]:
+def following(z: Mapping[str, Any]) -> dict[str, Any]:
     """The numbers of the next interval or node, by their names in the blocks of a single one."""
-    if not phase.has_grid:
-        return {"k": z["k"] + 1}
     return {name: z[name + NEXT] for name in ("k", PER_PHASE)}

@@ -20,7 +20,7 @@ from ..statement.instant import Instant
 from ..statement.state.channels import MECHANICS
 from ..statement.state.components import with_symbols
 from .evolution import at_node
-from .grid_numbers import per_phase
+from .grid_numbers import PER_PHASE
 from .intervals import control_points, interval_points
 from .tracks import rate_of
 from .variables import Transcription, completed, full_tau, model_of, place_slots, places, wrenches
@@ -87,7 +87,7 @@ class PhaseQuantity:
         if self.at_nodes:
             z = completed(t, z)
             node = replace(self._free, model=model_of(t, z), q=z["q"], qd=z["qd"], values=z)
-            node.s = z["k"] / per_phase(phase, z)
+            node.s = z["k"] / z[PER_PHASE]
             node.places, node.channels = places(t, phase.held, z), at_node(t.problem, z)
             node.values = z | node.channels
             node.tau = full_tau(t.problem, z["tau"]) if "tau" in z else node.tau

@@ -36,7 +36,7 @@ from ..statement.state.dependent import Coordinates
 from ..statement.statement import Statement
 from .contact_rows import StandingFeet, hold_end, hold_laws, hold_stage, project
 from .evolution import Evolution
-from .grid_numbers import per_phase
+from .grid_numbers import PER_PHASE
 from .tracks import FORCE_SCALE
 from .variables import Transcription, completed, equations_at, full_tau, model_of, places, wrenches
 
@@ -70,7 +70,7 @@ def interval_ends(transcription: Transcription, phase: Phase, z: dict[str, SX]) 
     here, channels = places(transcription, phase.held, z), Evolution(transcription.problem, phase, z)
     tau_rate, found = _torque_rate(transcription.problem, phase, z), []
     for q, qd, fraction in (("q", "qd", 0.0), ("q+", "qd+", 1.0)):
-        s, tau = (z["k"] + fraction) / per_phase(phase, z), _torque(transcription.problem, z, fraction)
+        s, tau = (z["k"] + fraction) / z[PER_PHASE], _torque(transcription.problem, z, fraction)
         found.append(Instant(model, full[q], full[qd], s, tau=tau, tau_rate=tau_rate, places=here, values=z))
         channels.at_end(found[-1], fraction)
     return found
@@ -106,7 +106,7 @@ class _Interval:
         self.model: Model = self.equations.model
         self.method: Scheme = self.problem.scheme
         self.chosen: Coordinates = self.problem.coordinates
-        self.h = z["T"] / per_phase(phase, z) / self.problem.steps
+        self.h = z["T"] / z[PER_PHASE] / self.problem.steps
         self.places = places(transcription, phase.held, z)
         self.channels = Evolution(self.problem, phase, z)
         self.tau_rate = _torque_rate(self.problem, phase, z)
@@ -119,7 +119,7 @@ class _Interval:
         """Stage k of a step, with state and torques; accelerations and forces are not known yet."""
         fraction, steps = float(step + self.method.c[k]), self.problem.steps
         tau = _torque(self.problem, self.z, (step + self.method.c[k]) / steps)
-        s = (self.z["k"] + fraction / steps) / per_phase(self.phase, self.z)
+        s = (self.z["k"] + fraction / steps) / self.z[PER_PHASE]
         instant = Instant(self.model, *state, s, tau=tau, tau_rate=self.tau_rate, places=self.places, values=self.z)
         return StagePoint(fraction / steps, float(self.method.b[k]) / steps, instant)
 
@@ -276,4 +276,4 @@ def _torque_rate(problem: Statement, phase: Phase, z: dict[str, SX]) -> Expr:
     """The rate d(tau)/dt (nv) in an interval; None for torques that are constant in it."""
     if "tau+" not in z:
         return None
-    return full_tau(problem, (z["tau+"] - z["tau"]) / (z["T"] / per_phase(phase, z)))
+    return full_tau(problem, (z["tau+"] - z["tau"]) / (z["T"] / z[PER_PHASE]))

@@ -22,7 +22,7 @@ from ..nlp.program import BlockRows, Slot, Span, Variable
 from ..statement.custom_costs import Peak
 from ..statement.objectives import RateCost
 from ..statement.phases import Phase
-from .grid_numbers import NEXT, PER_PHASE, following, numbers, per_phase, sizes, symbols
+from .grid_numbers import NEXT, PER_PHASE, following, numbers, sizes, symbols
 from .instant_quantities import PhaseQuantity, needed
 from .tracks import FORCE_SCALE
 from .variables import Transcription, distance_of, full_tau, weight_of, weight_slots
@@ -52,20 +52,20 @@ def _add_inside(transcription: Transcription, p: int, phase: Phase, term: RateCo
     first, names = _pair(quantity.slots(0), quantity.slots(min(1, quantity.last)))
 
     def difference(z: dict[str, SX]) -> SX:
-        after = z | {name: z[key] for name, key in names.items()} | following(phase, z)
+        after = z | {name: z[key] for name, key in names.items()} | following(z)
         return quantity.mean(after) - quantity.mean(z)
 
-    slots, free = needed(first, difference, {name: SX.sym(name) for name in sizes(phase, pair=True)})
+    slots, free = needed(first, difference, {name: SX.sym(name) for name in sizes(pair=True)})
     shared = _per_distance(transcription) | weight_slots(transcription, [term])
     slots |= {"T": transcription.phases[p].duration} | shared
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
-        h = z["T"] / per_phase(phase, z)
-        if phase.has_grid and not quantity.at_nodes:  # from the middle of an interval to the middle of the next one
-            h = (h + z["T"] / per_phase(phase, z, NEXT)) / 2
+        h = z["T"] / z[PER_PHASE]
+        if not quantity.at_nodes:  # from the middle of an interval to the middle of the next one
+            h = (h + z["T"] / z[PER_PHASE + NEXT]) / 2
         _cost(transcription, rows, [term], difference(free | z) / h, h, z)
 
-    block = transcription.program.block(f"{term.name} in {phase.name}", slots, body, **sizes(phase, pair=True))
+    block = transcription.program.block(f"{term.name} in {phase.name}", slots, body, **sizes(pair=True))
     for k in range(quantity.last if quantity.size else 0):
         filled = _pair(quantity.slots(k), quantity.slots(k + 1))[0] | shared
         span = Span.interval(p, k, 1 if quantity.at_nodes else 2)
@@ -98,7 +98,7 @@ def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list
     slots |= weight_slots(transcription, terms) if problem.torque == "constant" else {}
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
-        h = (z["T"] / per_phase(phase, z) + z.get("T1", z["T"]) / per_phase(other, z, NEXT)) / 2
+        h = (z["T"] / z[PER_PHASE] + z.get("T1", z["T"]) / z[PER_PHASE + NEXT]) / 2
         before, after = (full_tau(problem, z[key]) for key in ("tau", "tau1"))
         turned = transcription.mirror.qd(before) if last and transcription.mirror is not None else before
         if problem.torque == "linear":  # a jump would have no rate
@@ -107,8 +107,7 @@ def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list
         _cost(transcription, rows, terms, (after - turned) / h, h, z)
 
     of_last, of_first = numbers(phase, phase.grid.count - 1), numbers(other, 0)
-    lengths = {PER_PHASE: of_last[PER_PHASE]} if phase.has_grid else {}
-    lengths |= {PER_PHASE + NEXT: of_first[PER_PHASE]} if other.has_grid else {}
+    lengths = {PER_PHASE: of_last[PER_PHASE], PER_PHASE + NEXT: of_first[PER_PHASE]}
     block = transcription.program.block(f"torque rate after {phase.name}", slots, body, **dict.fromkeys(lengths, 1))
     block.add(slots, None, **lengths)
 
@@ -172,7 +171,7 @@ def _add_cost(transcription: Transcription, peak: Peak, peaks: Variable) -> None
 def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, quantity: PhaseQuantity) -> None:
     """Adds the rows peaks - value >= 0 at every sample in phase p, and peaks + value >= 0 if both signs count."""
     phase = transcription.problem.phases[p]
-    slots, free = needed(quantity.slots(0), lambda z: ca.vertcat(*(x for _, x in quantity.samples(z))), symbols(phase))
+    slots, free = needed(quantity.slots(0), lambda z: ca.vertcat(*(x for _, x in quantity.samples(z))), symbols())
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
         for _, sample in quantity.samples(free | z):
@@ -185,7 +184,7 @@ def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, qu
                 rows.constrain(peak.name, bound - sign * value[kept], 0.0, np.inf)
 
     name = f"{peak.name} in {phase.name}"
-    block = transcription.program.block(name, slots | {PEAK_SLOT: peaks}, body, **sizes(phase))
+    block = transcription.program.block(name, slots | {PEAK_SLOT: peaks}, body, **sizes())
     for k in range(quantity.last + 1 if quantity.size else 0):
         span = Span.node(p, k) if quantity.at_nodes else Span.interval(p, k)
         block.add(quantity.slots(k) | {PEAK_SLOT: peaks}, span, **numbers(phase, k))

@@ -26,7 +26,7 @@ FORCE_SCALE = 100.0
 """Typical size of torques [N m], forces [N] and impulses: halves the iterations of the solver."""
 
 USUAL_COUNT = 20
-"""Number of intervals that counts for the typical size of a rate in a phase with `Intervals`."""
+"""Number of intervals of a phase that counts for the typical size of a rate."""
 
 SHARED = (Continuous, Impact)
 """Transitions after which the next phase begins with the positions at the end of this one."""
@@ -194,8 +194,7 @@ def _repeated(name: str, channel: Channel, count: int, *bounds: Array) -> Track:
 def rate_scale(problem: Statement, phase: Phase, channel: Channel) -> Array:
     """Typical size of the rate of a state: its scale over the length of a step, so that both ends of a step and its
     rate are of one size in the row that ties them. All grids of a phase have the same one."""
-    count = USUAL_COUNT if phase.has_grid else phase.grid.count
-    return np.array(channel.scale) * (count * problem.steps / float(np.mean(phase.duration_bounds)))
+    return np.array(channel.scale) * (USUAL_COUNT * problem.steps / float(np.mean(phase.duration_bounds)))
 
 
 def has_rate_variables(problem: Statement, channel: Channel) -> bool:

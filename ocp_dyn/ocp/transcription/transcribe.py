@@ -22,7 +22,7 @@ from ..statement.state.mirrored import check_mirrored
 from ..statement.statement import Statement
 from ..statement.values.weights import replaced_terms, with_weight
 from .dependent_joints import add_limits, check_images
-from .grid_numbers import numbers, per_phase, sizes
+from .grid_numbers import PER_PHASE, numbers, sizes
 from .intervals import interval_points
 from .quantity_costs import add_peaks, add_rates
 from .terms import TermValues, add_path, constrain_interval, integrand, node_instant
@@ -71,8 +71,9 @@ NO_ROWS = ("guess", "posture", "options")
 def key_of(problem: Statement) -> str:
     """The key of the program of a problem on disk; "" for a problem with functions of a user (`kept_programs`).
 
-    The speed of a period and weights of costs are parameters of the program, and bounds of a free duration are those of
-    a variable: walks at different speeds, of different weights, have one program.
+    The speed of a period and weights of costs are parameters of the program, bounds of a free duration are those of a
+    variable, and grids are numbers of its blocks: walks at different speeds, of different weights and on different
+    grids have one program.
     """
     entries = problem.weights.entries
     named = {
@@ -80,7 +81,9 @@ def key_of(problem: Statement) -> str:
     }
     costs = replaced_terms(problem, named)
     data = _fields(problem, *NO_ROWS, "periodic") | costs
-    data["phases"] = [_fields(phase, "duration") | {"duration": _duration(phase)} for phase in costs["phases"]]
+    data["phases"] = [
+        _fields(phase, "duration", "intervals") | {"duration": _duration(phase)} for phase in costs["phases"]
+    ]
     if problem.periodic is not None:
         periodic = costs.get("periodic", problem.periodic)
         data["periodic"] = _fields(periodic, "speed") | {"speed": problem.periodic.speed is not None}
@@ -119,13 +122,13 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
         per = 1 / ca.fabs(distance_of(z)) if problem.per_distance else 1.0
         for objective in costs:
             mean = sum((p.weight * integrand(phase, objective, p.instant) for p in points), start=SX(0))
-            factor = weight_of(transcription, objective, z) * z["T"] / per_phase(phase, z) * per
+            factor = weight_of(transcription, objective, z) * z["T"] / z[PER_PHASE] * per
             residuals = [
                 (factor * p.weight, objective.with_values(p.instant.values).residual(p.instant)) for p in points
             ]
             rows.cost(objective.name, factor * mean, [pair for pair in residuals if pair[1] is not None])
 
-    block = transcription.program.block(phase.name, slots, body, **sizes(phase), **terms.sizes)
+    block = transcription.program.block(phase.name, slots, body, **sizes(), **terms.sizes)
     for k in range(phase.grid.count):
         block.add(slots | x.interval(k), Span.interval(p, k), **numbers(phase, k), **terms.numbers(k))
 

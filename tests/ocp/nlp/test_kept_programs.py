@@ -37,10 +37,10 @@ def new_process(tmp_path, monkeypatch):
     return begin
 
 
-def swing(weight=1.0, duration=(0.4, 0.6), **options):
+def swing(weight=1.0, duration=(0.4, 0.6), intervals=5, **options):
     objective = [ocp.TorqueSquared(weight=weight), ocp.AccelerationSquared(weight=0.1)]
     options = {"integrator": "gauss:2"} | options
-    return ocp.Problem(pendulum(2), ocp.Phase("swing", 5, duration, objective=objective), **options)
+    return ocp.Problem(pendulum(2), ocp.Phase("swing", intervals, duration, objective=objective), **options)
 
 
 def numbers(program):
@@ -65,6 +65,8 @@ def test_a_problem_that_was_built_before_is_not_built_again(new_process, monkeyp
         assert use_tables(taken, lambda line: None, SOLVED_WITH["exact"]) == "tables"
         for one, other in zip(numbers(taken), numbers(built), strict=True):
             assert np.array_equal(one, other)
+        finer = prepare(swing(intervals=ocp.Intervals([1, 2, 2, 1, 3, 1, 1])))[1]  # another grid has the same functions
+        assert use_tables(finer, lambda line: None, SOLVED_WITH["exact"]) == "tables"
     x, p = np.linspace(-1, 1, taken.n), np.ones(taken.parameters)
     assert np.array_equal(taken.evaluator.gauss_newton(x, p, 2.0), built.evaluator.gauss_newton(x, p, 2.0))
 
@@ -83,6 +85,7 @@ def test_keys_of_programs_are_those_of_costs_and_rows():
     key = key_of(swing())
     assert key == key_of(swing())
     assert key == key_of(swing(guess=lambda s: (np.zeros(2), np.zeros(2)), options={"max_iter": 3}))
+    assert key == key_of(swing(intervals=7)) == key_of(swing(intervals=ocp.Intervals([1, 2])))
     assert key == key_of(swing(2.0))  # weights are parameters of the program, as long as none is zero
     others = [swing(0.0), swing(integrator="gauss:3"), swing(loads=od.Loads()), swing(limits=False)]
     others.append(replace(swing(), model=pendulum(2).with_limits(effort={pendulum(2).qd_names[0]: 3.0})))

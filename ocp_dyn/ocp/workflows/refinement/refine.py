@@ -125,8 +125,7 @@ def refined(
     if aim is None:
         return solve_with_restarts(climbed(attempt, guess, start, ladder), *restarts, attempt)
     accuracy, way = aim
-    first = on_grids(given, tuple(phase.grid for phase in given.phases), given.resolved.integrator)
-    attempt = replace(attempt, problem=first if start is None else on_grid_of(given, start))
+    attempt = replace(attempt, problem=given if start is None else on_grid_of(given, start))
     solution = solve_with_restarts(climbed(attempt, guess, start, ladder), *restarts, attempt)
     attempt = for_starts(attempt, given)
     before = {key: solution.stats[key] for key in ("ladder",) if key in solution.stats}
