@@ -154,6 +154,7 @@ def test_the_library_computes_what_the_controller_in_python_does(horizon, librar
         q, qd = planned[0], planned[1] + 0.01 * rng.normal(size=nv)
 
 
+@pytest.mark.slow
 def test_the_example_runs(folder, objects):
     program = folder.parent / "example"
     run(CC, *STRICT, folder / "example.c", *objects, "-o", program, "-lm")
@@ -174,6 +175,7 @@ def test_the_library_needs_the_mathematical_library_only(folder, objects):
     assert foreign <= {*mathematical, "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
 
 
+@pytest.mark.slow
 def test_states_that_cannot_be_used(horizon, library):
     q, qd, walk = posture(), np.zeros(stool().nv), command(horizon)
     library.memory[:] = np.nan
@@ -198,6 +200,7 @@ def test_states_that_cannot_be_used(horizon, library):
     assert library.feedback(q, qd) <= 3
 
 
+@pytest.mark.slow
 def test_windows_without_contact(horizon, library):
     q, qd = posture(), np.zeros(stool().nv)
     library.begin(q, qd)
@@ -252,6 +255,7 @@ def test_plain_code_without_vectors(folder, objects):
     assert np.allclose(*printed, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_block_of_simulink_compiles(folder):
     standin = HERE.parent / "interoperation" / "simulink"
     source = folder / "simulink" / "sfun_ctrl_controller.c"

@@ -315,6 +315,7 @@ def test_squeezer_equals_the_equations_of_the_test_set(squeezed: tuple[ClosedCha
         np.testing.assert_allclose(lam, expected[1], rtol=1e-9, atol=1e-9 * np.abs(lam).max())
 
 
+@pytest.mark.slow
 def test_squeezer_reaches_the_published_state(squeezed: tuple[ClosedChain, ca.Function, Array]) -> None:
     chain, dynamics, end = squeezed
     order = list(models.squeezer_order())

@@ -130,6 +130,7 @@ def _independent(rows: Array) -> list[int]:
     return kept
 
 
+@pytest.mark.slow
 def test_chassis_of_the_truck_rolls_on_its_axles() -> None:
     """Every axle heaves, rolls and pitches against the chassis: three velocities that the loops leave free."""
     chain = vehicle("heavy_truck")
