@@ -46,6 +46,7 @@ STAGE_QP = NativeLibrary(
     {
         "stage_qp_stacked_begin": (ctypes.c_long, (_address, _address)),
         "stage_qp_stacked": (_number, (*(7 * (_address,)),)),
+        "stage_qp_stacked_feedback": (_number, (*(6 * (_address,)),)),
         "stage_qp_stacked_get": (None, (_address, _address, _number, _number, _address)),
         "stage_qp_stacked_shift": (None, (_address, _address, _number)),
     },

@@ -3,10 +3,10 @@
     python -m scripts.bench.exported_controller [go2 g1 talos ...] [--steps 200] [--json]
 
 The controller of `ocp.Horizon` is exported, compiled with -O3 for this processor, and walks with a robot that follows
-its plan, but for noise of the velocities. prepare: references, footholds and linearization of all nodes, before the
-state is measured; feedback: the quadratic program, torques and gains. Figures are processor times, medians and 99th
-percentiles after the first ten steps, and the rate at which steps can follow one another. The same loop in Python is
-timed beside it.
+its plan, but for noise of the velocities. prepare: references, footholds, linearization of all nodes and the quadratic
+program, before the state is measured; feedback: the program of the first interval, torques and gains. Figures are
+processor times, medians and 99th percentiles after the first ten steps, and the rate at which steps can follow one
+another. The same loop in Python is timed beside it.
 
 The robot "legs" are the legs of Talos over 53 intervals. Where Crocoddyl can be imported, an iteration of its own walk
 of these legs over 53 intervals (FDDP, `scripts.bench.rti`) is timed in the same run, on the wall clock. It has no
@@ -97,7 +97,7 @@ def walked(horizon: ocp.Horizon, library: ctypes.CDLL, numbers: int, steps: int)
     found: dict[str, list[float]] = {"prepare": [], "feedback": [], "python": [], "factorizations": []}
     for step in range(steps):
         now, clock = step * PERIOD, time.process_time()
-        status = call("prepare", ctypes.c_double(now), asked, None, None, q, qd)
+        status = call("prepare", ctypes.c_double(now), asked, None, None, None, None)
         middle = time.process_time()
         status = status or call("feedback", q, qd, tau, gains)
         found["prepare"].append(middle - clock)
@@ -106,7 +106,8 @@ def walked(horizon: ocp.Horizon, library: ctypes.CDLL, numbers: int, steps: int)
         if status > 3:
             raise RuntimeError(f"step {step} has the status {status}")
         clock = time.process_time()
-        control.update(now, q, qd, command)
+        control.prepare(now, command)
+        control.feedback(q, qd)
         found["python"].append(time.process_time() - clock)
         call("planned", ctypes.c_double(now + PERIOD), q, qd)
         qd += NOISE * rng.normal(size=qd.size)

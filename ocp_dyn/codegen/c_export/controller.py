@@ -43,7 +43,8 @@ class ControllerParts:
     grid (N+1): times of the nodes from now [s]. posture (nq), height [m] of its base. forces: where the forces of each
     foot begin, and their number. contact, force_reference: where these lie in p. gait, settings: numbers. strongest
     (joints): limits of torques. joints, feet: names. steps: iterations of the first step; iterations, tolerance, start:
-    of the program; largest: step of the plan; unit: tolerance of the length of a quaternion.
+    of the program; answers: iterations of a feedback; largest: step of the plan; unit: tolerance of the length of a
+    quaternion; dependent: share of its mobility below which the row of a contact follows from others.
 
     >>> horizon.controller_parts().sizes["nf"]  # doctest: +SKIP
     12
@@ -64,10 +65,12 @@ class ControllerParts:
     feet: Sequence[str]
     steps: int
     iterations: int
+    answers: int
     tolerance: float
     start: float
     largest: float
     unit: float
+    dependent: float
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -192,11 +195,11 @@ def _values(parts: ControllerParts, prefix: str) -> dict[str, Any]:
         ],
         "feet": ", ".join(printable(foot) for foot in parts.feet), "numbers": own + numbers_of(qp),
         "megabytes": f"{(own + numbers_of(qp)) * 8e-6:.1f}", "millions": f"{operations / 1e6:.0f}",
-        "factorizations": parts.iterations, "first": parts.steps,
+        "factorizations": parts.iterations, "answers": parts.answers, "first": parts.steps,
         "stack": STACK + 8 * (3 * nx + 2 * s["nq"] + s["memory"]),
         "contact": parts.contact, "force_reference": parts.force_reference, "c_entries": len(C), "e_entries": len(E),
         "tolerance": repr(parts.tolerance), "start": repr(parts.start), "largest": repr(parts.largest),
-        "unit": repr(parts.unit), "c_place": _integers(C), "e_place": _integers(E),
+        "unit": repr(parts.unit), "dependent": repr(parts.dependent), "c_place": _integers(C), "e_place": _integers(E),
         "force_of": ", ".join(map(str, parts.forces)), "gait_numbers": _numbers(parts.gait),
         "settings_numbers": _numbers(parts.settings), "strongest": _numbers(np.minimum(parts.strongest, 1e19)),
         "grid": _numbers(parts.grid), "posture": _numbers(parts.posture), "height": repr(float(parts.height)),
@@ -219,7 +222,7 @@ def _own_numbers(s: Mapping[str, int], c_entries: int, e_entries: int) -> int:
     nx, nu = 2 * nv, nv + nf
     nz = nx + nu
     count = 10 + s["command"] + s["gait"] + s["settings"] + s["memory"] + s["schedule"]
-    count += (N + 1) * (1 + nq + nv + s["node"]) + N * (nv + nf) + nj + nj * nz + nj
+    count += (N + 1) * (1 + nq + nv + s["node"]) + N * (nv + nf) + nj + nj * nz + nj + 2 * nv * nv + nv
     count += (N + 1) * (1 + nq + nv + 2 * nf) + 5 * nz + 6 * m + m * nz + ne + ne * nz + nx
     count += c_entries + e_entries + 2 + nz + nu * nx
     return -(-count // 8) * 8

@@ -24,7 +24,7 @@ def numbers_of(sizes: Sizes) -> int:
     stage += [[-(-sides // 2), -(-u // 2), 4]]
     work = [width * width, max(nu, nx) * width, max(rows, nu) * (width + BLOCK), rows, inner * BLOCK, inner]
     work += [2 * width, 2 * width, width, inner, -(-inner // 2), -(-inner // 2), 2 * inner, inner]
-    return (N + 1) * sum(_padded(part) for parts in stage for part in parts) + sum(map(_padded, work))
+    return (N + 3) * sum(_padded(part) for parts in stage for part in parts) + sum(map(_padded, work))
 
 
 def operations_of(sizes: Sizes, factorizations: int) -> int:

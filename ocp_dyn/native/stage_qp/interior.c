@@ -20,7 +20,7 @@ struct aim {
 };
 
 struct measure {
-    double primal, relative, dual, complementarity, sum, size, squares, gradient, cost;
+    double primal, relative, dual, sum, size, squares, gradient, cost;
     long sides;
 };
 
@@ -30,7 +30,9 @@ static int sound(const struct plan *v, double *memory)
     for (int k = 0; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);
         int sides = s.count[SIDES];
-        if (sides < 0 || sides > v->sides) return 0;
+        if (sides < 0 || sides > v->sides || s.count[RANK] < 0 || s.count[RANK] > v->nu) return 0;
+        for (int i = 0; i < v->nu; i++)
+            if (s.order[i] < 0 || s.order[i] >= v->nu) return 0;
         for (int i = 0; i < sides; i++)
             if (s.index[i] < 0 || s.index[i] >= v->sides) return 0;
         for (int i = 0; i < v->m; i++)
@@ -174,8 +176,11 @@ static void cost_gradient(const struct plan *v, struct stage *s, int last, doubl
         rows[i] = s->w[i] * s->value[i];
         m->cost += rows[i] * s->value[i] / 2;
     }
-    for (int i = 0; i < v->nx && last; i++)
-        s->grad[v->u + i] += dot(v->x, s->terminal + (long)i * v->x, s->z + v->u);
+    if (!last) return;
+    memcpy(s->step, s->z, (size_t)v->width * sizeof *s->step);
+    add_scaled(v->x, -1, s->b, s->step + v->u);
+    for (int i = 0; i < v->nx; i++)
+        s->grad[v->u + i] += dot(v->x, s->terminal + (long)i * v->x, s->step + v->u);
 }
 
 static void measure_stage(const struct plan *v, struct stage *s, int last, double typical, double *rows,
@@ -195,7 +200,6 @@ static void measure_stage(const struct plan *v, struct stage *s, int last, doubl
         else s->grad[at - v->m] += force;
         m->sum += product + extra;
         m->sides += 1 + priced(s, i);
-        m->complementarity = larger(m->complementarity, larger(product, extra));
         m->primal = larger(m->primal, fabs(residual));
         m->relative = larger(m->relative, fabs(residual) / side_size(s, i, s->value[at], typical));
         m->squares += s->value[at] * s->value[at];
@@ -295,12 +299,12 @@ INLINE double per_side(const struct measure *m)
 /* Residuals, their scales, and whether they are below the tolerance. */
 static int report(const struct measure *m, double tolerance, struct stage_qp_result *r)
 {
-    r->primal = m->primal, r->dual = m->dual, r->complementarity = m->complementarity;
+    r->primal = m->primal, r->dual = m->dual, r->complementarity = m->sides > 0 ? m->sum / (double)m->sides : 0;
     r->scale[0] = r->typical;
     r->scale[1] = larger(FADES * r->scale[1], larger(larger(m->gradient, m->size), 1e-300));
     r->scale[2] = larger(FADES * r->scale[2], per_side(m));
     return m->relative <= tolerance && m->dual <= tolerance * r->scale[1] &&
-           m->complementarity <= tolerance * r->scale[2];
+           r->complementarity <= tolerance * r->scale[2];
 }
 
 /* The first step, which will be full in z. Returns 0 if it is not finite. */
@@ -374,36 +378,82 @@ static int iterate(const struct plan *v, double *memory, const struct measure *m
     return 1;
 }
 
+/* Iterates from z = 0. Returns a status. */
+static int iterated(const struct plan *v, double *memory, const double *x0, const struct stage_qp_options *o,
+                    struct stage_qp_result *r)
+{
+    int done = 0, good = start(v, memory, x0, o, r);
+    while (good) {
+        struct measure m = measured(v, memory, r->typical);
+        done = report(&m, o->tolerance, r);
+        if (done || r->iterations >= o->iterations) break;
+        good = iterate(v, memory, &m, o->tolerance * r->scale[2] / 4, r);
+    }
+    if (!good) return STAGE_QP_NOT_FINITE;
+    keep(v, memory);
+    count_relaxed(v, memory, r);
+    return !done ? STAGE_QP_ITERATIONS : r->unmet > 1e-6 ? STAGE_QP_CONTRADICTION
+           : r->relaxed ? STAGE_QP_RELAXED : STAGE_QP_SOLVED;
+}
+
+/* Whether the memory and the first state can be used. */
+static int usable(const struct stage_qp_sizes *sizes, double *memory, const double *x0, struct plan *v)
+{
+    if (!stage_qp_plan(sizes, v)) return STAGE_QP_SIZES;
+    if (!sound(v, memory)) return STAGE_QP_NOT_FINITE;
+    for (int i = 0; i < v->nx; i++)
+        if (!(fabs(x0[i]) < STAGE_QP_ABSENT)) return STAGE_QP_NOT_FINITE;
+    return STAGE_QP_SOLVED;
+}
+
+/* The largest residual of rows that nothing but the first state could meet. */
+static double unmet_at(const struct plan *v, double *memory, const double *x0)
+{
+    struct stage s = stage_qp_at(v, memory, 0);
+    double unmet = 0;
+    for (int i = 0; i < s.count[LEFT] && i < v->nx; i++) {
+        double side = -s.l[i];
+        for (int j = 0; j < v->nx; j++) side += s.L[(long)i * v->x + j] * x0[j];
+        unmet = larger(unmet, fabs(side));
+    }
+    return unmet;
+}
+
 int stage_qp_solve(const struct stage_qp_sizes *sizes, double *memory, const double *x0,
                    const struct stage_qp_options *o, struct stage_qp_result *r)
 {
     struct plan v;
-    int done = 0, good;
     memset(r, 0, sizeof *r);
-    if (!stage_qp_plan(sizes, &v)) return r->status = STAGE_QP_SIZES;
-    if (!sound(&v, memory)) return r->status = STAGE_QP_NOT_FINITE;
-    for (int i = 0; i < v.nx; i++)
-        if (!(fabs(x0[i]) < STAGE_QP_ABSENT)) return r->status = STAGE_QP_NOT_FINITE;
+    if ((r->status = usable(sizes, memory, x0, &v))) return r->status;
     r->unmet = stage_qp_eliminate(&v, memory);
-    {
-        struct stage s = stage_qp_at(&v, memory, 0);
-        for (int i = 0; i < s.count[LEFT]; i++) {
-            double side = -s.l[i];
-            for (int j = 0; j < v.nx; j++) side += s.L[(long)i * v.x + j] * x0[j];
-            r->unmet = larger(r->unmet, fabs(side));
-        }
+    r->unmet = larger(r->unmet, unmet_at(&v, memory, x0));
+    return r->status = iterated(&v, memory, x0, o, r);
+}
+
+int stage_qp_feedback(const struct stage_qp_sizes *sizes, double *memory, const double *x0,
+                      const struct stage_qp_options *o, struct stage_qp_result *r)
+{
+    struct plan v, one;
+    struct stage next, last;
+    memset(r, 0, sizeof *r);
+    if ((r->status = usable(sizes, memory, x0, &v))) return r->status;
+    one = v;
+    one.N = 1;
+    one.first = v.first + (v.N + 1) * v.stage;
+    next = stage_qp_at(&v, memory, 1), last = stage_qp_at(&one, memory, 1);
+    memcpy(memory + one.first, memory + v.first, (size_t)v.stage * sizeof *memory);
+    memset(memory + one.first + one.stage, 0, (size_t)v.stage * sizeof *memory);
+    for (int i = 0; i < v.nx; i++) { /* the cost to go about the solution */
+        memcpy(last.terminal + (long)i * v.x, next.P + (long)i * v.x, (size_t)v.x * sizeof *memory);
+        last.g[v.u + i] = next.p[i];
+        last.b[i] = next.z[v.u + i];
     }
-    good = start(&v, memory, x0, o, r);
-    while (good) {
-        struct measure m = measured(&v, memory, r->typical);
-        done = report(&m, o->tolerance, r);
-        if (done || r->iterations >= o->iterations) break;
-        good = iterate(&v, memory, &m, o->tolerance * r->scale[2] / 4, r);
-    }
-    if (!good) return r->status = STAGE_QP_NOT_FINITE;
-    keep(&v, memory);
-    count_relaxed(&v, memory, r);
-    r->status = !done ? STAGE_QP_ITERATIONS : r->unmet > 1e-6 ? STAGE_QP_CONTRADICTION
-              : r->relaxed ? STAGE_QP_RELAXED : STAGE_QP_SOLVED;
+    r->unmet = unmet_at(&v, memory, x0);
+    if ((r->status = iterated(&one, memory, x0, o, r)) == STAGE_QP_NOT_FINITE) return r->status;
+    memcpy(memory + v.first, memory + one.first, (size_t)v.stage * sizeof *memory);
+    memcpy(last.step, last.z, (size_t)v.width * sizeof *memory);
+    add_scaled(v.width, -1, next.z, last.step);
+    for (int i = 0; i < v.nx; i++) next.p[i] += dot(v.x, next.P + (long)i * v.x, last.step + v.u);
+    stage_qp_answer(&v, memory, last.step + v.u);
     return r->status;
 }

@@ -98,14 +98,15 @@ int stage_qp_plan(const struct stage_qp_sizes *s, struct plan *v)
     p = none;
     work_parts(v, &p);
     v->work = p.next;
-    v->total = v->stage * (v->N + 1) + v->work;
+    v->first = v->work;
+    v->total = v->stage * (v->N + 3) + v->work; /* two more for stage_qp_feedback */
     return v->total < 2000000000L / (long)sizeof(double);
 }
 
 struct stage stage_qp_at(const struct plan *v, double *memory, int k)
 {
     struct parts p;
-    p.memory = memory + v->work + k * v->stage;
+    p.memory = memory + v->first + k * v->stage;
     p.next = 0;
     return stage_parts(v, &p);
 }
@@ -202,6 +203,7 @@ int stage_qp_load(const struct stage_qp_sizes *sizes, double *memory, int k, con
     }
     if (k == v.N) {
         memset(s.d, 0, (size_t)v.u * sizeof *s.d);
+        memset(s.b, 0, (size_t)v.x * sizeof *s.b);
         memset(s.g, 0, (size_t)v.u * sizeof *s.g);
         for (int i = 0; i < v.nx; i++)
             if (q->P) sum += copied(v.nx, q->P + (long)i * v.nx, s.terminal + (long)i * v.x);

@@ -24,13 +24,13 @@ struct plan {
     int u, x, width; /* padded numbers of controls, of states, and their sum, the length of rows */
     int values, sides; /* rows and bounds of z; twice that */
     int inner;         /* the longest sum of a product */
-    long stage, work, total; /* numbers of a stage, of the work arrays, of all */
+    long stage, work, first, total; /* numbers of a stage, of the work arrays, before stage 0, of all */
 };
 
 struct stage {
     double *d, *g, *z, *step, *grad; /* (width); grad: of the cost and the multipliers of the rows */
     double *C, *c, *w, *value, *move; /* value: C z + c, then z; move: their change; (values) */
-    double *E, *e, *F, *b, *terminal, *h;
+    double *E, *e, *F, *b, *terminal, *h; /* last stage: terminal of (x - b) */
     double *beta, *sign, *price, *slack, *lambda, *s, *weight, *q, *dslack, *dlambda, *ds; /* (sides) */
     double *kept;                     /* multipliers of all sides, for a warm start */
     double *G, *U, *P, *L, *l, *offset, *down, *p; /* factors; rows L x = l that the state must obey; vectors */
@@ -63,7 +63,10 @@ int stage_qp_factor(const struct plan *plan, double *memory, int first);
 void stage_qp_resolve(const struct plan *plan, double *memory);
 void stage_qp_forward(const struct plan *plan, double *memory, int first, const double *x0);
 
-/* Largest entry of the gradient of the Lagrangian along free controls. */
+/* Adds to z what stages 1 ... N do by the last factorization if the state of stage 1 changes by dx. */
+void stage_qp_answer(const struct plan *plan, double *memory, const double *dx);
+
+/* Largest entry of the gradient of the Lagrangian along free controls; p becomes that of the cost to go. */
 double stage_qp_adjoint(const struct plan *plan, double *memory);
 
 /* out = C z; out += C' y (y: rows). */

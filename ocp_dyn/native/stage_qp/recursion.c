@@ -296,33 +296,55 @@ void stage_qp_resolve(const struct plan *v, double *memory)
     }
 }
 
-void stage_qp_forward(const struct plan *v, double *memory, int first, const double *x0)
+/* The step of a stage from the change x of its state: of its controls by U y = -(down + V x); down: null for zero. */
+static void step_stage(const struct plan *v, const struct stage *s, const double *x, const double *down, int first,
+                       double *y)
 {
-    struct work t = stage_qp_work(v, memory);
-    double *y = t.y, *x = t.t;
-    memset(x, 0, (size_t)v->x * sizeof *x);
-    if (first) memcpy(x, x0, (size_t)v->nx * sizeof *x);
-    for (int k = 0; k <= v->N; k++) {
+    int rank = s->count[RANK], f = v->nu - rank, fp = padded(f);
+    memset(y, 0, (size_t)fp * sizeof *y);
+    memcpy(y + fp, x, (size_t)v->x * sizeof *x);
+    for (int i = f - 1; i >= 0; i--) {
+        const double *row = s->U + (long)i * v->width;
+        int begin = i / BLOCK * BLOCK;
+        y[i] = -((down ? down[i] : 0) + dot(fp + v->x - begin, row + begin, y + begin)) / row[i];
+    }
+    for (int j = 0; j < f; j++) s->step[s->order[rank + j]] = y[j];
+    for (int i = 0; i < rank; i++)
+        s->step[s->order[i]] = dot(fp + v->x, s->G + (long)i * v->width, y) + (first ? s->offset[i] : 0);
+}
+
+static void forward(const struct plan *v, double *memory, int begin, int first, int answers, double *x, double *y)
+{
+    for (int k = begin; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);
-        int rank = s.count[RANK], f = v->nu - rank, fp = padded(f);
         memset(s.step, 0, (size_t)v->width * sizeof *s.step);
         memcpy(s.step + v->u, x, (size_t)v->x * sizeof *x);
         if (k < v->N) {
-            memset(y, 0, (size_t)fp * sizeof *y);
-            memcpy(y + fp, x, (size_t)v->x * sizeof *x);
-            for (int i = f - 1; i >= 0; i--) {
-                const double *row = s.U + (long)i * v->width;
-                int begin = i / BLOCK * BLOCK;
-                y[i] = -(s.down[i] + dot(fp + v->x - begin, row + begin, y + begin)) / row[i];
-            }
-            for (int j = 0; j < f; j++) s.step[s.order[rank + j]] = y[j];
-            for (int i = 0; i < rank; i++)
-                s.step[s.order[i]] = dot(fp + v->x, s.G + (long)i * v->width, y) + (first ? s.offset[i] : 0);
+            step_stage(v, &s, x, answers ? 0 : s.down, first, y);
             advance(v, &s, s.step, first ? s.b : 0, x);
+        }
+        if (answers) {
+            add_scaled(v->width, 1, s.step, s.z);
+            continue;
         }
         stage_qp_rows(v, &s, s.step, s.move);
         memcpy(s.move + v->m, s.step, (size_t)v->width * sizeof *x);
     }
+}
+
+void stage_qp_forward(const struct plan *v, double *memory, int first, const double *x0)
+{
+    struct work t = stage_qp_work(v, memory);
+    memset(t.t, 0, (size_t)v->x * sizeof *t.t);
+    if (first) memcpy(t.t, x0, (size_t)v->nx * sizeof *t.t);
+    forward(v, memory, 0, first, 0, t.t, t.y);
+}
+
+void stage_qp_answer(const struct plan *v, double *memory, const double *dx)
+{
+    struct work t = stage_qp_work(v, memory);
+    memcpy(t.t, dx, (size_t)v->x * sizeof *t.t);
+    forward(v, memory, 1, 0, 1, t.t, t.y);
 }
 
 double stage_qp_adjoint(const struct plan *v, double *memory)
@@ -331,6 +353,7 @@ double stage_qp_adjoint(const struct plan *v, double *memory)
     struct stage s = stage_qp_at(v, memory, v->N);
     double *p = t.t + v->width, largest = 0;
     memcpy(p, s.grad + v->u, (size_t)v->x * sizeof *p);
+    memcpy(s.p, p, (size_t)v->x * sizeof *p);
     for (int k = v->N - 1; k >= 0; k--) {
         s = stage_qp_at(v, memory, k);
         int f = v->nu - s.count[RANK];
@@ -340,6 +363,7 @@ double stage_qp_adjoint(const struct plan *v, double *memory)
         for (int j = 0; j < f; j++)
             if (!(fabs(t.y[j]) <= largest)) largest = fabs(t.y[j]);
         memcpy(p, t.y + padded(f), (size_t)v->x * sizeof *p);
+        memcpy(s.p, p, (size_t)v->x * sizeof *p);
     }
     return largest;
 }

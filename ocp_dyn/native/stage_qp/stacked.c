@@ -7,6 +7,15 @@
 #define API
 #endif
 
+static void results(const struct stage_qp_sizes *sizes, const double *memory, const struct stage_qp_result *r, double *z,
+                    double *measures)
+{
+    measures[0] = r->iterations, measures[1] = r->replaced, measures[2] = r->relaxed, measures[3] = r->primal;
+    measures[4] = r->dual, measures[5] = r->complementarity, measures[6] = r->unmet;
+    for (int k = 0; k < 3; k++) measures[7 + k] = r->scale[k];
+    for (int k = 0; k <= sizes->stages; k++) stage_qp_z(sizes, memory, k, z + (long)k * (sizes->nx + sizes->nu));
+}
+
 /* Arrays in the order of struct stage_qp_stage, h last; those with N rows: E, e, F, b, h. Returns a status. */
 API int stage_qp_stacked(const int *numbers, double *memory, const double *const *arrays, const double *x0,
                          const double *settings, double *z, double *measures)
@@ -26,13 +35,24 @@ API int stage_qp_stacked(const int *numbers, double *memory, const double *const
         int loaded = stage_qp_load(&sizes, memory, (int)k, &s);
         if (loaded) status = loaded;
     }
-    for (int k = 0; k < 10; k++) measures[k] = 0;
-    if (status) return status;
+    if (status) {
+        for (int k = 0; k < 10; k++) measures[k] = 0;
+        return status;
+    }
     status = stage_qp_solve(&sizes, memory, x0, &o, &r);
-    measures[0] = r.iterations, measures[1] = r.replaced, measures[2] = r.relaxed, measures[3] = r.primal;
-    measures[4] = r.dual, measures[5] = r.complementarity, measures[6] = r.unmet;
-    for (int k = 0; k < 3; k++) measures[7 + k] = r.scale[k];
-    for (int k = 0; k <= sizes.stages; k++) stage_qp_z(&sizes, memory, k, z + (long)k * nz);
+    results(&sizes, memory, &r, z, measures);
+    return status;
+}
+
+/* The answer to another first state, see stage_qp_feedback. */
+API int stage_qp_stacked_feedback(const int *numbers, double *memory, const double *x0, const double *settings,
+                                  double *z, double *measures)
+{
+    const struct stage_qp_sizes sizes = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+    const struct stage_qp_options o = {(int)settings[0], settings[1] != 0, settings[2], settings[3]};
+    struct stage_qp_result r;
+    int status = stage_qp_feedback(&sizes, memory, x0, &o, &r);
+    results(&sizes, memory, &r, z, measures);
     return status;
 }
 

@@ -60,7 +60,7 @@ struct stage_qp_result {
     int relaxed;            /* violated rows and bounds that have a price */
     double primal;          /* largest violation of inequality rows beyond what is paid for */
     double dual;            /* largest entry of the gradient of the Lagrangian along free controls */
-    double complementarity; /* largest product of a slack and its multiplier */
+    double complementarity; /* mean product of slacks and multipliers: the gap of the costs, per side */
     double unmet;           /* largest residual of rows of E that contradict others */
     double typical;         /* root of the mean square of the bounded rows and variables */
     double scale[3];        /* what dual and complementarity (1, 2) are compared with; 0: typical. Each row's violation is
@@ -79,6 +79,11 @@ int stage_qp_load(const struct stage_qp_sizes *sizes, double *memory, int k, con
 /* Solves the loaded problem for this first state. Returns result->status. */
 int stage_qp_solve(const struct stage_qp_sizes *sizes, double *memory, const double *x0,
                    const struct stage_qp_options *options, struct stage_qp_result *result);
+
+/* After a solve: the solution for another first state, in the time of one stage. The program of stage 0, with the cost
+ * to go of the solution, is solved within all bounds; later stages answer by the gains of their last factorization. */
+int stage_qp_feedback(const struct stage_qp_sizes *sizes, double *memory, const double *x0,
+                      const struct stage_qp_options *options, struct stage_qp_result *result);
 
 /* z of stage k (nx+nu; for k = N: nx). */
 void stage_qp_z(const struct stage_qp_sizes *sizes, const double *memory, int k, double *z);

@@ -17,7 +17,7 @@ import numpy as np
 from ..._base.checks import finite, numbers
 from ..._base.types import Array, repr_in_message
 from ..solvers.stage_qp.solver import StageSolver
-from ..solvers.stage_qp.statement import StageQP, StageSolution
+from ..solvers.stage_qp.statement import STATUSES, StageQP, StageSolution
 from .evaluation import Batch, row_major
 from .feet import Body
 from .gait_patterns import Command, GaitPattern
@@ -28,11 +28,17 @@ from .tuning import Tuning
 FIRST_ITERATIONS = 8
 """Iterations of the first step, which begins at a robot that stands still."""
 
-ITERATIONS, TOLERANCE = 30, 1e-4
-"""Most factorizations of a step, and tolerance of its residuals."""
+ITERATIONS, TOLERANCE, START = 30, 1e-4, 0.1
+"""Most factorizations of a step, tolerance of its residuals, and complementarity at its start; relative to the cost."""
+
+FEEDBACK_ITERATIONS = 10
+"""Most factorizations of the first interval in a feedback."""
 
 LARGEST = 0.3
 """Largest step of the plan [rad, m]; longer ones are shortened, because the program is linear."""
+
+DEPENDENT = 1e-9
+"""Share of its mobility below which the row of a contact follows from those before."""
 
 UNIT = 1e-3
 """Largest deviation of the length of a measured quaternion from 1."""
@@ -133,7 +139,7 @@ class HorizonController:
         measured: tuple[Any, Any] | None = None,
         touching: Any = None,
     ) -> None:
-        """Moves the window to a time [s], and linearizes about the moved plan.
+        """Moves the window to a time [s], and solves its program from the measured state, the plan's by default.
 
         command: a `Command`; by default the robot walks in place. schedule: parts of the schedule that replace those of
         the gait. measured: the state (q, qd) from which places of feet and base are taken, the plan's by default.
@@ -157,7 +163,10 @@ class HorizonController:
         self.memory, self._schedule, self.time = memory, planned, time
         self._move_window(times)
         self._follow(p)
-        self._linearize()
+        for _ in range(FIRST_ITERATIONS if self._fresh else 0):
+            self._take(self._solve(*state))
+        self._solve(*state)
+        self._fresh = False
         self._prepared = clock.perf_counter() - begin
 
     @property
@@ -255,12 +264,13 @@ class HorizonController:
         """The plan at new times of the nodes. Accelerations and forces are means over the new intervals, so that
         velocities have no gaps."""
         if not np.array_equal(times, self.times):
+            self.solver.shift(int(np.argmin(np.abs(self.times[1:] - times[1]))))
             self.q, self.qd, sums = self._at(times)
             h = np.diff(times)[:, None]
             self.qdd, self.forces, self.times = np.diff(self.qd, axis=0) / h, np.diff(sums, axis=0) / h, times
 
     def _linearize(self) -> dict[str, Array]:
-        """The program about the plan; its first state is still missing."""
+        """The program about the plan, without its first state."""
         qdd, forces = (np.vstack([x, np.zeros((1, x.shape[1]))]) for x in (self.qdd, self.forces))
         found = self._batch["stage"]([self.q, self.qd, qdd, forces, self._p])
         values = dict(zip(OUTPUTS, found, strict=True))
@@ -273,41 +283,68 @@ class HorizonController:
         return values
 
     def feedback(self, q: Any, qd: Any) -> Action:
-        """The action for a measured state; the plan moves by the step of one program. A program that is not solved is
-        told by `solved`; if its numbers are not finite, the plan stays as it was."""
+        """The action for a measured state, in the time of one node: the program of the first interval, with the cost to
+        go of the plan, within all its limits; the rest of the plan answers by its gains. A program that is not solved
+        is told by `solved`; if its numbers are not finite, the plan stays as it was."""
         begin = clock.perf_counter()
         q, qd = self._state(q, qd)
-        if self.time is None or self._program is None:
+        if self.time is None or self._program is None or self.last is None:
             raise ValueError("feedback: call prepare(time, command) first, once per feedback")
-        program = self._program
-        found = self._step(program, q, qd)
-        for _ in range(FIRST_ITERATIONS if self._fresh else 0):
-            program = self._linearize()
-            found = self._step(program, q, qd)
-        self._fresh, self._program, self.last = False, None, found
+        program, prepared = self._program, STATUSES.index(self.last.status)
+        x0 = self._away(q, qd, program)
+        if self.last.status != "not finite" and not np.array_equal(x0, self.last.z[0, : self.nx]):
+            self.last = self.solver.feedback(x0, FEEDBACK_ITERATIONS, TOLERANCE, START)
+        found, self._program = self.last, None
+        self._take(found)
         nj, C = self.body.nj, program["C"][:-1, : self.body.nj]
         joints = program["c"][:-1, :nj] + np.einsum("kij,kj->ki", C, found.z[:-1])
         tau = np.hstack([np.zeros((self.N, 6)), joints])
-        K = C[0][:, : self.nx] + C[0][:, self.nx :] @ found.K
+        K = (C[0][:, : self.nx] + C[0][:, self.nx :] @ found.K) @ np.kron(np.eye(2), self._held(program))
         plan = Plan(
             self.body.model, self.times, self.q, self.qd, self.qdd, self.forces, tau, self.contacts, self.schedule
         )
+        status = STATUSES[max(prepared, STATUSES.index(found.status))]
         seconds = self._prepared, clock.perf_counter() - begin
-        return Action(tau[0], K, self.qdd[0], self.forces[0], plan, found.solved, found.status, seconds)
+        return Action(
+            tau[0], K, self.qdd[0], self.forces[0], plan, status in ("solved", "relaxed"), status, seconds
+        )  # fmt: skip
 
-    def _step(self, program: Mapping[str, Array], q: Array, qd: Array) -> StageSolution:
-        """Solves the program from the measured state, and moves the plan."""
-        measured = [np.tile(x, (self.N + 1, 1)) for x in (q, qd)]
-        x0 = self._batch["error"]([self.q, self.qd, *measured])[0][0].copy()
-        qp = StageQP(**program, x0=x0)
-        found = self.solver.solve(qp, warm=not self._fresh, iterations=ITERATIONS, tolerance=TOLERANCE)
+    def _away(self, q: Array, qd: Array, program: Mapping[str, Array]) -> Array:
+        """Difference of a state from the plan's; feet on the ground are at rest."""
+        measured = [np.tile(x, (self.N + 1, 1)) for x in (q, self._held(program) @ qd)]
+        return np.array(self._batch["error"]([self.q, self.qd, *measured])[0][0])
+
+    def _held(self, program: Mapping[str, Array]) -> Array:
+        """Map of velocities to those after the feet on the ground hit it without rebound, I - H^-1 J' (J H^-1 J')^-1 J.
+
+        Soles are light: without it the gains would answer the rocking of a sole as if it were the robot's.
+        """
+        nv, nj = self.body.nv, self.body.nj
+        E, C = program["E"][0][:, 2 * nv : 3 * nv], program["C"][0][:, 2 * nv : 3 * nv]
+        H = np.vstack([E[:6], C[:nj]])
+        found: Array = np.eye(nv)
+        for contact in E[6:]:
+            row = contact @ found
+            change = np.linalg.solve(H, row)
+            if row @ change > DEPENDENT * np.sum(contact**2 / np.diag(H)):
+                found = found - np.outer(change, row) / (row @ change)
+        return found
+
+    def _solve(self, q: Array, qd: Array) -> StageSolution:
+        """The solution of the program about the plan, from a state."""
+        program = self._linearize()
+        qp = StageQP(**program, x0=self._away(q, qd, program))
+        self.last = self.solver.solve(qp, warm=not self._fresh, iterations=ITERATIONS, tolerance=TOLERANCE, start=START)
+        return self.last
+
+    def _take(self, found: StageSolution) -> None:
+        """Moves the plan by a step of bounded length."""
         if found.status != "not finite":
             nv = self.body.nv
             z = found.z * min(1.0, LARGEST / max(float(np.abs(found.z[:, :nv]).max()), LARGEST))
             self.q, self.qd = (x.copy() for x in self._batch["move"]([self.q, self.qd, z[:, : self.nx]]))
             self.qdd = self.qdd + z[:-1, self.nx : self.nx + nv]
             self.forces = self.forces + z[:-1, self.nx + nv :]
-        return found
 
     def _state(self, q: Any, qd: Any) -> tuple[Array, Array]:
         """The measured state, checked: sizes, finite numbers, a quaternion of length 1."""

@@ -9,7 +9,6 @@ import numpy as np
 from casadi import SX
 
 from ...codegen import ControllerParts
-from ..solvers.stage_qp.solver import START
 from . import controller
 from .feet import Body
 from .gait_patterns import GaitPattern
@@ -38,10 +37,12 @@ def controller_parts(
         feet=[foot.frame for foot in body.feet],
         steps=controller.FIRST_ITERATIONS,
         iterations=controller.ITERATIONS,
+        answers=controller.FEEDBACK_ITERATIONS,
         tolerance=controller.TOLERANCE,
-        start=START,
+        start=controller.START,
         largest=controller.LARGEST,
         unit=controller.UNIT,
+        dependent=controller.DEPENDENT,
     )
 
 

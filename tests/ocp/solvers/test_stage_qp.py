@@ -108,11 +108,20 @@ def test_both_ways_take_the_same_steps():
     for price in (NONE, 0.5):
         qp = program(rng, price=price)
         qp = replace(qp, x0=qp.x0 + (0.0 if price == NONE else 0.5))
-        first, second = (solver(qp, way).solve(qp, iterations=7) for way in ("C", "numpy"))
+        ways = [solver(qp, way) for way in ("C", "numpy")]
+        first, second = (made.solve(qp, iterations=7) for made in ways)
         assert first.iterations == second.iterations
         assert first.status == second.status
         for name in ("z", "K", "multipliers", "violations", "scales"):
             assert np.allclose(getattr(first, name), getattr(second, name), rtol=1e-6, atol=1e-9), name
+        again = replace(qp, g=qp.g + 0.05, x0=qp.x0 + 0.02)
+        for made in ways:
+            made.shift(1)
+        first, second = (made.solve(again, warm=True, iterations=5, start=1e-2) for made in ways)
+        assert np.allclose(first.z, second.z, rtol=1e-6, atol=1e-9)
+        first, second = (made.feedback(again.x0 + 0.1, iterations=5) for made in ways)
+        for name in ("z", "K"):
+            assert np.allclose(getattr(first, name), getattr(second, name), rtol=1e-5, atol=1e-7), name
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -208,6 +217,38 @@ def test_gains_are_derivatives_of_the_first_controls(way):
     for k in range(len(qp.h)):
         assert np.allclose(made.gains(k) @ moved_by[k, :nx], moved_by[k, nx:], rtol=1e-9, atol=1e-9)
     assert np.array_equal(found.K, made.gains(0))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_feedback_answers_another_first_state(way):
+    """Exactly without bounds, and while the same bounds are active; else within the bounds of the first stage."""
+    qp = program(np.random.default_rng(6), ne=4)
+    E, e = qp.E.copy(), qp.e.copy()
+    E[:, 3, 8:], E[0, 3], e[0, 3] = 0.0, 0.0, 0.0  # of the state alone
+    e[1:, 3] = -np.einsum("kj,kj->k", E[1:, 3], solver(qp, way).solve(qp).z[1:-1])
+    qp = replace(qp, E=E, e=e)
+    free = {name: -NONE + 0 * getattr(qp, name) for name in ("lower", "zlower")}
+    free |= {name: NONE + 0 * getattr(qp, name) for name in ("upper", "zupper")}
+    change = 0.2 * np.random.default_rng(0).normal(size=qp.x0.size)
+    for name, which, dx in (("free", replace(qp, **free), change), ("bounded", qp, 1e-4 * change)):
+        made = solver(which, way)
+        before = made.solve(which, tolerance=1e-10).z
+        for share in (0.5, 1.0):  # one feedback after the other
+            found = made.feedback(which.x0 + share * dx, tolerance=1e-10)
+        other = solver(which, way).solve(replace(which, x0=which.x0 + dx), tolerance=1e-10)
+        assert found.solved
+        assert np.allclose(found.z[:, :8], other.z[:, :8], rtol=0, atol=1e-3 * np.abs(other.z - before).max()), name
+        assert np.allclose(found.z[:-1], other.z[:-1], rtol=0, atol=1e-3 * np.abs(other.z - before).max()), name
+    plain = program(np.random.default_rng(6), ne=4)
+    made = solver(plain, way)
+    before, K = made.solve(plain, tolerance=1e-10).z, made.gains(0)
+    far = made.feedback(plain.x0 + change, tolerance=1e-10)
+    assert far.violations[0].max() < 1e-7
+    assert np.abs(far.z[0, 8:] - before[0, 8:] - K @ change).max() > 0.1  # limits were met, not the gains
+    with pytest.raises(ValueError, match="no solution yet"):
+        solver(qp, way).feedback(qp.x0)
+    with pytest.raises(ValueError, match="x0 must be 8 numbers"):
+        made.feedback(qp.x0[1:])
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -7,6 +7,7 @@ lambda of t and nu = price - lambda of s; s = 0 and nu is infinite where the bou
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +59,12 @@ class _Stages:
         for a in (self.d, self.g, self.C):
             a[-1, ..., : self.nu] = 0.0
         self.F = [self._dynamics(k) for k in range(self.N)]
+        self.inherited: list[tuple[Array, Array]] = []
         self.reduced, self.unmet = self._eliminated()
         bounds = [np.hstack([rows, self._turned(z)]) for rows, z in ((qp.lower, qp.zlower), (qp.upper, qp.zupper))]
         self.beta, prices = np.array([-bounds[0], bounds[1]]), np.hstack([qp.price, self._turned(qp.zprice)])
         self.present = (np.abs(self.beta) < ABSENT) & (prices > 0)
+        self.center = np.zeros(self.nx)
         self.present[:, 0, self.m + self.nu :] = False
         self.present[:, -1, self.m : self.m + self.nu] = False
         self.price = np.where(prices < ABSENT, prices, np.inf)[None].repeat(2, 0)
@@ -69,6 +72,9 @@ class _Stages:
 
     def _turned(self, a: Array) -> Array:
         return np.concatenate([a[..., self.nx :], a[..., : self.nx]], axis=-1)
+
+    def _outside(self, a: Array) -> Array:
+        return np.concatenate([a[..., self.nu :], a[..., : self.nu]], axis=-1)
 
     def _dynamics(self, k: int) -> Array:
         if self.qp.F is not None:
@@ -83,6 +89,7 @@ class _Stages:
         found: list[_Reduced] = []
         L, l, unmet = np.zeros((0, self.nx)), np.zeros(0), 0.0
         for k in reversed(range(self.N)):
+            self.inherited.insert(0, (self._outside(L @ self.F[k]), L @ self.qp.b[k] - l))
             rows = split_rows(np.vstack([self._turned(self.qp.E[k]), L @ self.F[k]]), self.nu)
             sides = rows.transform @ np.concatenate([-self.qp.e[k], l - L @ self.qp.b[k]])
             rank, left = rows.rank, rows.rank + rows.left
@@ -104,10 +111,10 @@ class _Stages:
         return np.asarray(np.einsum("kij,ki->kj", self.C, values[:, : self.m]) + values[:, self.m :])
 
     def terminal(self, z: Array) -> Array:
-        """P x of the last stage, as a part of the gradient."""
+        """P (x - center) of the last stage, as a part of the gradient."""
         out = np.zeros_like(z)
         if self.qp.P is not None:
-            out[-1, self.nu :] = self.qp.P @ z[-1, self.nu :]
+            out[-1, self.nu :] = self.qp.P @ (z[-1, self.nu :] - self.center)
         return out
 
 
@@ -130,7 +137,38 @@ class InteriorPoint:
 
     def solve(self, qp: StageQP, settings: Settings) -> StageSolution:
         with np.errstate(all="ignore"):
-            return _Run(self.sizes, qp, settings, self._kept).finished(self)
+            self._run = _Run(self.sizes, qp, settings, self._kept)
+            return self._run.finished(self)
+
+    def feedback(self, x0: Array, settings: Settings) -> StageSolution:
+        """The program of stage 0 with the cost to go of the last solution; later stages answer by their gains."""
+        run, st = self._run, self._run.stages
+        P, nx, (rows, sides) = run.factors[1].P, self.sizes.nx, st.inherited[0]
+        E, e = np.vstack([st.qp.E[0], rows]), np.concatenate([st.qp.e[0], sides])
+        names = ("d", "g", "C", "c", "w", "lower", "upper", "price", "zlower", "zupper", "zprice")
+        arrays = {name: np.stack([getattr(st.qp, name)[0], 0 * getattr(st.qp, name)[0]]) for name in names}
+        for name, bound in (("lower", -ABSENT), ("upper", ABSENT), ("zlower", -ABSENT), ("zupper", ABSENT)):
+            arrays[name][1] = bound
+        arrays["g"][1, :nx] = run.costates[1]
+        F = None if st.qp.F is None else st.qp.F[:1]
+        one = StageQP(**arrays, E=E[None], e=e[None], b=st.qp.b[:1], h=st.qp.h[:1], x0=x0, F=F, P=P)
+        sizes = self.sizes._replace(stages=1, ne=len(e))
+        owner = InteriorPoint(sizes)
+        owner._kept = self._kept[:, :2].copy()
+        with np.errstate(all="ignore"):
+            first = _Run(sizes, one, settings, owner._kept)
+            first.stages.center = run.z[1, st.nu :].copy()
+            found = first.finished(owner)
+        if found.status == "not finite":
+            return found
+        self._kept[:, 0], self._gains[0] = owner._kept[:, 0], owner.gains(0)
+        dx = first.z[1, st.nu :] - run.z[1, st.nu :]
+        run.z[0], run.costates[1] = first.z[0], run.costates[1] + P @ dx
+        for k in range(1, st.N + 1):
+            step = np.concatenate([self._gains[k] @ dx if k < st.N else np.zeros(st.nu), dx])
+            run.z[k] += step
+            dx = st.F[k] @ step if k < st.N else dx
+        return replace(found, z=st._outside(run.z), K=self._gains[0])
 
 
 class _Run:
@@ -176,10 +214,9 @@ class _Run:
         over = np.max(np.where(st.present, st.sign * st.values(self.z) - st.beta, 0.0), axis=0)
         back = [*range(s.m), *range(s.m + s.nu, s.m + s.nu + s.nx), *range(s.m, s.m + s.nu)]
         force = np.sum(np.where(st.present, st.sign * self.lam, 0.0), axis=0)
-        z = np.hstack([self.z[:, s.nu :], self.z[:, : s.nu]])
         return StageSolution(
-            z, owner.gains(0), STATUSES[word], self.iterations, *self.residuals, st.unmet, np.array(self.scales),
-            np.maximum(over, 0.0)[:, back], force[:, back], self.replaced,
+            st._outside(self.z), owner.gains(0), STATUSES[word], self.iterations, *self.residuals, st.unmet,
+            np.array(self.scales), np.maximum(over, 0.0)[:, back], force[:, back], self.replaced,
         )  # fmt: skip
 
     # Residuals
@@ -207,8 +244,7 @@ class _Run:
         gradient = max(float(np.max(np.maximum(np.abs(st.g), st.d * np.abs(self.z)))), largest, 1e-300)
         self.share = max(self.cost / max(self.count, 1), 1e-300)
         self.relative, self.gradient_size = relative, gradient
-        complementarity = float(max(np.max(product, initial=0.0), np.max(extra, initial=0.0)))
-        self.residuals = primal, self._dual(), complementarity
+        self.residuals = primal, self._dual(), self.sum / max(self.count, 1)
 
     def _report(self) -> None:
         """Scales of the residuals, and whether these are below the tolerance."""
@@ -225,11 +261,13 @@ class _Run:
     def _dual(self) -> float:
         """Largest entry of the gradient of the Lagrangian along free controls."""
         st, p, largest = self.stages, self.grad[-1, self.sizes.nu :], 0.0
+        self.costates = [p]
         for k in reversed(range(st.N)):
             T = st.reduced[k].T
             y = T.T @ (self.grad[k] + st.F[k].T @ p)
             f = T.shape[1] - st.nx
             largest, p = max(largest, float(np.max(np.abs(y[:f]), initial=0.0))), y[f:]
+            self.costates.insert(0, p)
         return largest
 
     # The Riccati recursion

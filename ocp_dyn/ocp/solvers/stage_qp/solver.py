@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import numpy as np
 
-from ...._base.checks import positive, whole
-from ...._base.types import Array, truth
+from ...._base.checks import numbers, positive, whole
+from ...._base.types import Array, repr_in_message, truth
 from ....native.libraries import STAGE_QP
 from .interior import InteriorPoint, Settings
 from .statement import STATUSES, StageQP, StageSizes, StageSolution
@@ -71,6 +72,7 @@ class StageSolver:
                 f"double integrators have an even number of states and nx / 2 accelerations among their controls, got "
                 f"nx = {nx} and nu = {nu}: give F, with dense=True"
             )
+        self._solved = False
         library, _ = STAGE_QP.obtain()
         self._method = InteriorPoint(self.sizes) if library is None else _Native(self.sizes, library.functions)
 
@@ -98,7 +100,24 @@ class StageSolver:
             positive(start, "start"),
         )  # fmt: skip
         qp.check(self.sizes)
-        return self._method.solve(qp, settings)
+        found = self._method.solve(qp, settings)
+        self._solved = found.status != "not finite"
+        return found
+
+    def feedback(
+        self, x0: Array, iterations: int = ITERATIONS, tolerance: float = TOLERANCE, start: float = START
+    ) -> StageSolution:
+        """The last solution for another first state, in the time of one stage: the program of stage 0, with the cost to
+        go of the solution, is solved within all its bounds; later stages answer by their gains."""
+        settings = Settings(
+            whole(iterations, "iterations", 1), True, positive(tolerance, "tolerance"), positive(start, "start")
+        )
+        x0 = numbers(x0, "x0")
+        if not self._solved:
+            raise ValueError("feedback: there is no solution yet, call solve first")
+        if x0.shape != (self.sizes.nx,):
+            raise ValueError(f"x0 must be {self.sizes.nx} numbers, got {repr_in_message(x0)}")
+        return self._method.feedback(x0, settings)
 
     def shift(self, steps: int = 1) -> None:
         """Moves the multipliers by some stages, for a window that has moved on; the last ones are repeated."""
@@ -128,13 +147,20 @@ class _Native:
         library.stage_qp_stacked_begin(self._numbers, self._at)
 
     def solve(self, qp: StageQP, settings: Settings) -> StageSolution:
-        N, nx, nu, m = self.sizes[:4]
         arrays = [None if (a := getattr(qp, name)) is None else np.ascontiguousarray(a, dtype=float) for name in ARRAYS]
         addresses = (ctypes.c_void_p * len(ARRAYS))(*(None if a is None else a.ctypes.data for a in arrays))
-        x0, z, measures = np.ascontiguousarray(qp.x0, dtype=float), np.zeros((N + 1, nx + nu)), np.zeros(10)
-        chosen = np.array(settings, dtype=float)
+        return self._found(self._library.stage_qp_stacked, (addresses,), qp.x0, settings)
+
+    def feedback(self, x0: Array, settings: Settings) -> StageSolution:
+        return self._found(self._library.stage_qp_stacked_feedback, (), x0, settings)
+
+    def _found(self, call: Any, more: tuple[Any, ...], x0: Array, settings: Settings) -> StageSolution:
+        """The solution that a function of the library writes."""
+        N, nx, nu, m = self.sizes[:4]
+        z, measures, chosen = np.zeros((N + 1, nx + nu)), np.zeros(10), np.array(settings, dtype=float)
+        x0 = np.ascontiguousarray(x0, dtype=float)
         vectors = (ctypes.c_void_p(a.ctypes.data) for a in (x0, chosen, z, measures))
-        status = self._library.stage_qp_stacked(self._numbers, self._at, addresses, *vectors)
+        status = call(self._numbers, self._at, *more, *vectors)
         K, shape = np.zeros((nu, nx)), (N + 1, m + nx + nu)
         violations, multipliers = np.zeros(shape), np.zeros(shape)
         if np.all(np.isfinite(z)) and STATUSES[status] != "not finite":

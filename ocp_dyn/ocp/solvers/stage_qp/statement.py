@@ -101,8 +101,8 @@ class StageSolution:
 
     z: (N+1, nz). K: (nu, nx), du_0 = K dx_0 with the barrier of the last factorization. status: one of `STATUSES`;
     iterations: factorizations. primal: largest violation of inequality rows beyond what is paid for; dual: largest
-    entry of the gradient of the Lagrangian along free controls; complementarity: largest product of a slack and its
-    multiplier; unmet: largest residual of rows of E that contradict others; scales: root of the mean square of the
+    entry of the gradient of the Lagrangian along free controls; complementarity: mean product of slacks and
+    multipliers; unmet: largest residual of rows of E that contradict others; scales: root of the mean square of the
     bounded rows, and what dual and complementarity are compared with; the violation of a row is compared with its bound
     and value, and a hundredth of the first scale. violations: (N+1, m + nz), of bounds of the rows and of z.
     multipliers: (N+1, m + nz), positive at upper bounds, negative at lower ones. replaced: controls along which the
