@@ -49,11 +49,6 @@ class WrenchFoothold(Held):
         return self
 
     @property
-    def planar(self) -> bool:
-        """False: a wrench has all six rows."""
-        return False
-
-    @property
     def rows(self) -> tuple[str, ...]:
         """Names of the six force variables: moments about the origin of the frame, then forces, world axes."""
         return Contact(self.frame).rows
