@@ -87,6 +87,7 @@ def draw_cones(run: ControlledRun, path: Path) -> None:
         force.plot(run.t[late], run.forces[late, k, 2], color=color, linewidth=1, label=foot.frame)
         ratio.plot(run.t, run.steepest[:, k], ".", color=color, markersize=1.5)
     force.set_ylabel("vertical force [N]")
+    force.margins(y=0.2)  # room for the legend
     ratio.axhline(run.world.friction, color=INK, linewidth=1, label="friction of the ground")
     ratio.axhline(np.sqrt(2) * FRICTION, color=PLANNED, linewidth=1, label="corner of the controller's pyramid")
     ratio.set_ylim(0, 1.25 * max(run.world.friction, 0.1))
