@@ -3,9 +3,9 @@
 The body of `human_walk` stands on spheres that press into the ground, with the law of Hunt and Crossley and smoothed
 friction (`ocp.CompliantFoothold`). No phases tell which foot stands when, and in which way: each foot may touch down,
 roll, slide and lift off at any time. The step is periodic and mirrored; its duration and length are free, and it
-begins when the right heel has come down to the ground. The cost is that of `human_walk`, with a small term for the rate
-of the ground's forces, so that feet come down softly. Toes of the swinging foot keep clear of the ground, and feet and
-knees keep apart.
+begins when the right heel has come down to the ground. The costs are `od.walking.motion_effort` and a small term for
+the rate of the ground's forces, so that feet come down softly. Toes of the swinging foot keep clear of the ground, and
+feet and knees keep apart.
 
 The first guess is the walk of `human_walk` at this speed, on a coarse grid, lowered by the depth to which spheres sink.
 
@@ -60,7 +60,7 @@ def problem(
     walk, model = od.walking.human_walk(person, speed), person.model
     feet = od.walking.compliant_feet(model, height, sex)
     apart = replace(person.separation(), ends=True)
-    effort = (*walk.phases[0].objective, ocp.ForceRateSquared(SOFTNESS, scale=model.weight))
+    effort = (*od.walking.motion_effort(person), ocp.ForceRateSquared(SOFTNESS, scale=model.weight))
     time = od.walking.pace(person, speed).time
     step = ocp.Phase("step", intervals, (0.6 * time, 1.5 * time), feet, [apart, toes_up(person)], effort)
     return replace(  # speed, mirror image, torques and all else as in that problem

@@ -1,15 +1,14 @@
 """Whole-body human walking in 3-D: one periodic, mirrored step of least effort at a given speed.
 
 A human of 29 dofs, any mass, height and sex. The step begins with the strike of the right heel. The right foot rolls
-over its heel until it is flat; meanwhile the left foot pushes off on the edge under its toes. Then the body moves over
-the flat right foot, until its heel rises and it rolls over the toes' edge; the step ends with the strike of the left
-heel. Durations, step length and step width are free. Contacts push and do not pull, stay in their friction cones and
-keep the center of pressure inside the sole or the edge. The costs are those of `od.walking.human_effort`.
+over its heel until it is flat; meanwhile the left foot pushes off on its round front. Then the body moves over the flat
+right foot, until its heel rises and it rolls over its front; the step ends with the strike of the left heel. Durations,
+step length and step width are free. Contacts push and do not pull, stay in their friction cones and keep the center of
+pressure inside the sole or the edge. The costs are those of `od.walking.human_effort`.
 
 The model has the passive torques of muscles at rest and ligaments (`od.models.passive_tissue`), and an Achilles tendon
-in series with the muscles of the calf. The foot is rigid; it rolls over the edge at 0.83 of its length, where the toes
-of a real foot bend. With --toes it has toes on a joint with a spring: when the heel rises they bend, roll on their
-round soles, and leave last.
+in series with the muscles of the calf. The foot is rigid; its round front rolls as the toes of a real foot do. With
+--toes it has toes on a joint with a spring: when the heel rises they bend, roll on their round soles, and leave last.
 
 The body may carry a load, have locked joints or prosthetic ones, walk backward (the toes touch the ground first, and
 the heel leaves it last) and on slopes. A body that is not its own mirror image walks a stride of two steps, whose
@@ -19,7 +18,7 @@ footholds and phases are its own.
 
     python -m ocp_dyn.problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json]
         [--out DIR] [--load KG] [--lock JOINT ...] [--prosthesis JOINT ...] [--backward] [--slope RISE] [--steps N]
-        [--step-length M] [--step-width M] [--step-time S] [--subject FILE] [--feet LEFT,RIGHT] [--effort fitted]
+        [--step-length M] [--step-width M] [--step-time S] [--subject FILE] [--feet LEFT,RIGHT]
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ INTERVALS = (4, 2, 12, 13)
 
 QUICK = (2, 2, 6, 6)
 
-BODY = ("base", "still", "toes", "model", "load", "locked", "prosthesis", "effort")
+BODY = ("base", "still", "toes", "model", "load", "locked", "prosthesis")
 """Options of the body; all others are those of its steps."""
 
 numbers = od.walking.walk_figures
@@ -49,7 +48,7 @@ def problem(
 ) -> ocp.Problem:
     """One step, from the right foot's strike to the left's, or `steps`.
 
-    Options of the body are those of `od.walking.person`: base, still, toes, model, load, locked, prosthesis, effort.
+    Options of the body are those of `od.walking.person`: base, still, toes, model, load, locked, prosthesis.
     Options of the steps are those of `od.walking.human_walk`: step_length, step_width, step_time, steps, backward,
     slope, intervals, form, integrator, guess.
     """
@@ -82,7 +81,6 @@ def _asked(o: argparse.Namespace) -> ocp.Problem:
         raise ValueError("--feet: names of the feet of a subject, which --subject FILE gives")
     body = {name: getattr(o, name) for name in ("mass", "height") if getattr(o, name) is not None}
     changes = {"toes": o.toes, "load": o.load, "locked": _values(o.lock), "prosthesis": _values(o.prosthesis)}
-    changes["effort"] = o.effort
     return problem(o.speed, sex=o.sex, **body, **changes, **steps)
 
 
@@ -92,8 +90,6 @@ def _subject(o: argparse.Namespace) -> od.walking.Person:
     for option, given in of_file.items():
         if given:
             raise ValueError(f"{option}: the body of {o.subject} is that of the file; change it in its model")
-    if o.effort != "usual":
-        raise ValueError("--effort: the body of a file walks with the usual costs; leave it out")
     feet = None if not o.feet else [name.strip() for name in o.feet.split(",")]
     model = od.walking.load_subject(o.subject)
     return od.walking.loaded_person(model, feet=feet, height=o.height, sex=o.sex, locked=_values(o.lock))
@@ -102,7 +98,7 @@ def _subject(o: argparse.Namespace) -> od.walking.Person:
 def arguments() -> argparse.ArgumentParser:
     """The options of the command, with those of `ocp-dyn walk`."""
     found = parser(__doc__)
-    add_walker(found, "human_walk", speed=1.2, sex="male", load=0.0, slope=0.0, lock=[], prosthesis=[], effort="usual")
+    add_walker(found, "human_walk", speed=1.2, sex="male", load=0.0, slope=0.0, lock=[], prosthesis=[])
     found.add_argument("--subject", metavar="FILE", help="an OpenSim or bioMod model of the body that walks")
     found.add_argument("--feet", metavar="LEFT,RIGHT", help="frames of its feet, if their names do not tell")
     return found

@@ -40,7 +40,8 @@ def problem(
     size = 20.0 if impulse is None else within(impulse, 0, LARGEST, f"impulse must lie between 0 and {LARGEST:g} N s")
     person = od.walking.person(mass, height, sex, **body)
     q = od.walking.standing_posture(person, elbows=0.3)  # straight elbows could not give way to the push
-    costs = tuple(replace(cost, weight=(SHARE if largest else 1.0) * cost.weight) for cost in person.effort())
+    costs = od.walking.motion_effort(person)
+    costs = tuple(replace(cost, weight=(SHARE if largest else 1.0) * cost.weight) for cost in costs)
     return ocp.Problem(
         person.model,
         od.walking.recovery_phases(person, direction, steps, costs, coarse=quick),

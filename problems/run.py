@@ -44,14 +44,15 @@ def problem(
     within(strength, 0.8, 4, "strength must lie between 0.8 and 4 times that of the model")
     body = od.models.human(mass, height, sex, root=od.FloatingBase())
     body = body.with_limits(effort=strength * body.dofs.effort)
-    runner = od.walking.Person(od.walking.with_calves(body), body, od.models.human_dimensions(height, sex))
+    size = od.models.human_dimensions(height, sex)
+    runner = od.walking.Person(od.walking.with_calves(body), body, size, rounded=False)
     right = runner.feet("r", x=0.0, y=(-0.2, 0.0), yaw=-TOE_OUT)
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure())
 
     def swing(side: Any, begin: float, end: float) -> ocp.Clearance:
         return ocp.Clearance(runner.sole_points(side), CLEARANCE, part=(begin, end))
 
-    apart, costs = runner.separation(0.5), od.walking.running_effort(body)
+    apart, costs = runner.separation(0.5), od.walking.running_effort(runner)
     parts: dict[str, tuple[tuple[ocp.Foothold, ...], tuple[Any, ...]]] = {
         "heel": ((right.heel,), (*contact, swing("l", 0.2, 0.3), apart)),
         "flat": ((right.flat,), (*contact, swing("l", 0.2, 0.5), apart)),

@@ -4,7 +4,7 @@ The body sits at rest on the edge that joins the two points of the pelvis on whi
 `od.models.human`), with both feet flat on the ground. It shifts its weight forward on the seat, leaves it, rises, and
 ends at rest, upright. The seat pushes and does not pull, in its friction cone, and its center of pressure stays between
 the two points. When the seat is left, how long each part takes, how far the trunk leans and how the arms swing follow
-from the cost: that of `human_walk`, over time instead of distance.
+from the cost: `od.walking.motion_effort`, over time instead of distance.
 
     python -m ocp_dyn.problems.sit_to_stand [--down] [--seat-height 0.45] [--arms free] [--mass 73] [--height 1.741]
         [--sex male] [--quick] [--json] [--out DIR]
@@ -71,10 +71,10 @@ def problem(
 
 
 def effort(person: Person) -> tuple[Any, ...]:
-    """The costs of walking, without the distance of the legs from the upright posture: a seated body is at rest too."""
+    """The costs of effort without the distance of the legs from the upright posture: a seated body is at rest too."""
     legs = np.array([name.startswith(("hip", "knee", "ankle", "subtalar")) for name in person.model.qd_names])
-    posture = ocp.JointAngleSquared(1.0, stiffness=np.where(legs, 0.0, od.walking.posture_stiffness(person.model)))
-    return tuple(posture if isinstance(cost, ocp.JointAngleSquared) else cost for cost in person.effort())
+    costs = od.walking.motion_effort(person)
+    return tuple(cost for cost in costs if not (isinstance(cost, ocp.JointAngleSquared) and legs @ cost.stiffness))
 
 
 def postures(person: Person, chair: Chair) -> list[dict[str, Any]]:

@@ -1,12 +1,12 @@
 """Fit of the weights of human effort: optimal walks beside measured gaits, by Gauss-Newton on their sensitivities.
 
 Walks of a man at 0.8, 1.29 and 1.9 m/s and of a woman at 1.22 m/s, beside the curves of Schwartz et al. (2008) at the
-same dimensionless speed, and of the adult of Rajagopal et al. (2016), are held beside the measured curves and figures;
-each difference is divided by the accuracy that is wanted. Steps of Levenberg and Marquardt in the logarithms of the
-weights, of which effort is kept, with the derivatives of the optimal walks by the weights (`ocp.sensitivities`). Kept
-out: 0.87 and 1.69 m/s, and Winter's adults (1991).
+same dimensionless speed, and of Winter's adults (1991), are held beside the measured curves and figures; each
+difference is divided by the accuracy that is wanted. Steps of Levenberg and Marquardt in the logarithms of the weights,
+of which effort is kept, with the derivatives of the optimal walks by the weights (`ocp.sensitivities`). Kept out: 0.87
+and 1.69 m/s, and the adult of Rajagopal et al. (2016).
 
-    python -m scripts.fit_human [--steps 8] [--start fitted] [--grid full] [--out FILE.json]
+    python -m scripts.fit_human [--steps 8] [--start FILE.json] [--grid full] [--out FILE.json]
 
 It prints the sum of squares of every step, the weights, and what is left of each quantity, in wanted accuracies.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,17 +26,7 @@ import numpy as np
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.problems import human_walk
-from ocp_dyn.walking.effort.fitted_effort import FITTED
-
-START = {
-    "effort": 100.0, "torque rate": 0.827, "work": 0.1, "tissue": 13.9, "acceleration": 1.5e-4,
-    "ground force rate": 0.0179, "hip flexion": 1.22, "hip abduction": 9.0, "hip rotation": 57.7,
-    "lumbar flexion": 214.0, "lumbar bending": 162.0, "lumbar rotation": 1350.0, "ankle": 130.0, "knee": 1.09,
-    "subtalar": 9.3, "shoulder": 9.4, "elbow": 1.1,
-}  # fmt: skip
-"""Weights of an earlier fit, from the weights of `human_effort`, on feet that left over a sharp edge. Three were then
-set anew for the feet with a round front: that of hip abduction, which had run to its bound, to its value in
-`human_effort`; those of work and acceleration so that the solver needs few iterations."""
+from ocp_dyn.walking.effort.effort_costs import WEIGHTS
 
 BOUNDS = {"work": (0.03, 0.12), "acceleration": (1e-4, 1e-3), "torque rate": (0.4, 3.0)}
 """Bounds of weights that decide how many iterations a walk takes: beyond them twice as many."""
@@ -72,17 +62,15 @@ class Walk:
 
     @cached_property
     def problem(self) -> ocp.Problem:
-        person = od.walking.person(**self.body, effort="fitted")
-        costs = od.walking.fitted_effort(person.measured, person.size.leg_length, START)
         grid = human_walk.INTERVALS if self.full else human_walk.QUICK
-        return od.walking.human_walk(replace(person, costs=costs), self.speed, intervals=grid)
+        return od.walking.human_walk(od.walking.person(**self.body), self.speed, intervals=grid)
 
     @cached_property
     def factors(self) -> dict[str, tuple[str, float]]:
         """Name of the program's parameter, and its value for a weight of 1, by weight."""
         weights = dict(self.problem.weights)
         return {
-            name: (f"weight of {key}", weights[key] / START[name]) for name, key in zip(START, weights, strict=True)
+            name: (f"weight of {key}", weights[key] / WEIGHTS[name]) for name, key in zip(WEIGHTS, weights, strict=True)
         }
 
     def values(self, weights: dict[str, float]) -> dict[str, float]:
@@ -112,7 +100,7 @@ class Walk:
 
     def jacobian(self, weights: dict[str, float], solution: ocp.Solution, r: np.ndarray, h: float = 0.02) -> np.ndarray:
         """Derivatives of the residual by the logarithms of the fitted weights."""
-        names = [name for name in START if name not in KEPT]
+        names = [name for name in WEIGHTS if name not in KEPT]
         keys = [self.factors[name][0] for name in names]
         slopes, values = ocp.sensitivities(self.problem, solution, *keys), self.values(weights)
         near = (slopes.predict(**{key: values[key] * np.exp(h)}) for key in keys)
@@ -164,15 +152,16 @@ def walks(full: bool) -> tuple[list[Walk], list[Walk]]:
     adult = ocp.gait_reference("rajagopal").numbers
     fitted = [
         one("man, 0.8", low, *man), one("man, 1.29", free, *man), one("man, 1.9", high, *man),
-        one("woman", free, *woman), one("adult", adult["speed"], adult["mass"], 1.79, "male", "rajagopal"),
+        one("woman", free, *woman), one("Winter", 1.325, 56.7, 1.62, "female", "winter"),
     ]  # fmt: skip
-    kept = [one("slow", slow, *man), one("fast", fast, *man), one("Winter", 1.325, 56.7, 1.62, "female", "winter")]
+    subject = one("one adult", adult["speed"], adult["mass"], 1.79, "male", "rajagopal")
+    kept = [one("slow", slow, *man), one("fast", fast, *man), subject]
     return fitted, kept
 
 
-def fit(cases: list[Walk], weights: dict[str, float], steps: int) -> dict[str, float]:
-    """The weights after so many steps at most; it ends when a step gains less than 0.3 %."""
-    names = [name for name in START if name not in KEPT]
+def fit(cases: list[Walk], weights: dict[str, float], steps: int, out: Path | None) -> dict[str, float]:
+    """The weights after so many steps at most; it ends when a step gains less than 0.3 %. out: a file for them."""
+    names = [name for name in WEIGHTS if name not in KEPT]
     x0 = np.log([weights[name] for name in names])
     low, high = x0 + np.log(LEAST), x0 + np.log(MOST)
     for name, bounds in BOUNDS.items():
@@ -205,6 +194,8 @@ def fit(cases: list[Walk], weights: dict[str, float], steps: int) -> dict[str, f
         x, found, rs, damping = new, tried, after, max(damping / 4, 1e-3)
         print(f"step {step + 1}: {total(rs, x):.1f}, {time.time() - begin:.0f} s", flush=True)
         print("  " + ", ".join(f"{name} {value:.3g}" for name, value in named(x).items()), flush=True)
+        if out is not None:
+            out.write_text(json.dumps(named(x), indent=2) + "\n", encoding="utf-8")
         if before - total(rs, x) < 0.003 * before:
             break
     return named(x)
@@ -227,21 +218,17 @@ def show(cases: list[Walk], weights: dict[str, float]) -> None:
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="python -m scripts.fit_human", description=__doc__)
     arguments.add_argument("--steps", type=int, default=8, help="most steps; 0 evaluates the start")
-    arguments.add_argument(
-        "--start", choices=("earlier", "fitted"), default="earlier", help="weights from which it starts"
-    )
+    arguments.add_argument("--start", type=Path, help="file of weights from which it starts; none: the usual ones")
     arguments.add_argument("--grid", choices=("quick", "full"), default="quick", help="intervals of the walks")
-    arguments.add_argument("--out", type=Path, help="file for the weights")
+    arguments.add_argument("--out", type=Path, help="file for the weights, written at every step")
     options = arguments.parse_args()
     fitted, kept = walks(options.grid == "full")
-    weights = dict(START if options.start == "earlier" else FITTED)
-    found = fit(fitted, weights, options.steps)
+    weights = dict(WEIGHTS) if options.start is None else json.loads(options.start.read_text(encoding="utf-8"))
+    found = fit(fitted, weights, options.steps, options.out)
     print("\nfitted")
     show(fitted, found)
     print("\nkept out")
     show(kept, found)
-    if options.out is not None:
-        options.out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -293,7 +293,7 @@ SEALED = {
     ),
     "cli": Sealed({"cli.main", "cli.examples"}, lower("cli")),
     "walking": Sealed(
-        {f"walking{door}" for door in ("", ".biped", ".person", ".quadruped", ".robots", ".effort.fitted_effort")},
+        {f"walking{door}" for door in ("", ".biped", ".person", ".quadruped", ".robots")},
         lower("walking"),
     ),
 }

@@ -272,7 +272,6 @@ HUMAN: dict[str, dict[str, Any]] = {
     "--sex": {"choices": ("male", "female")},
     "--toes": {"action": "store_true", "help": "feet with toes"},
     "--prosthesis": {"nargs": "+", "metavar": "JOINT[=K]", "help": "joints with springs, K [N m/rad], without muscles"},
-    "--effort": {"choices": ("usual", "fitted"), "help": "weights of the costs: chosen by hand, or fitted to people"},
 }
 ROBOT: dict[str, dict[str, Any]] = {
     "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "

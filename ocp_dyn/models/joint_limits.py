@@ -95,6 +95,10 @@ _MASSES: dict[str, dict[str, float]] = {
 """Mean masses [kg] of these subjects. [F25] gives 77.1 kg of both sexes together, and the mass of the men of [GB12] was
 not at hand: the mean man and woman of the anthropometric tables stand in for these subjects."""
 
+CALF = 2.8
+"""Strength of plantar flexion that people show when they move [N m/kg]: dynamometers measure half of it at best, but
+the ankle's moment reaches 3 N m/kg when they run at 3.5 m/s (Schache et al., Med. Sci. Sports Exerc. 43, 2011)."""
+
 
 def strengths(mass: float, height: float, sex: Sex) -> dict[str, tuple[tuple[float, float], ...]]:
     """Lowest and largest torques (lower, upper) [N m] of each joint about its axes y, x, z, of a body mass [kg] and

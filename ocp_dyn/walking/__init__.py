@@ -33,10 +33,10 @@ from .compliant_feet import compliant_feet as compliant_feet
 from .compliant_feet import compliant_walk_figures as compliant_walk_figures
 from .effort.effort_costs import achilles_tendons as achilles_tendons
 from .effort.effort_costs import human_effort as human_effort
-from .effort.effort_costs import posture_stiffness as posture_stiffness
+from .effort.effort_costs import joint_groups as joint_groups
+from .effort.effort_costs import motion_effort as motion_effort
 from .effort.effort_costs import tissue_strength as tissue_strength
 from .effort.effort_costs import with_calves as with_calves
-from .effort.fitted_effort import fitted_effort as fitted_effort
 from .effort.running import running_effort as running_effort
 from .effort.running import running_tendons as running_tendons
 from .from_rest.jumping import ballistic_height as ballistic_height

@@ -10,10 +10,9 @@ import numpy as np
 from .._base.checks import within
 from .._base.types import ModelError
 from ..mechanism import Model
-from ..models.joint_limits import strengths
+from ..models.joint_limits import CALF, strengths
 from ..symmetry.mirror import mirror_map
 from ..symmetry.muscles import NUMBERS, muscle_images
-from .effort.effort_costs import CALF
 
 Joints = str | Sequence[str] | Mapping[str, Any]
 """Joints by name, with one value each, or without."""

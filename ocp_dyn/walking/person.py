@@ -21,8 +21,7 @@ from ..ocp import Instant, Separation
 from . import alterations
 from .alterations import Joints, Sex
 from .effort.effort_costs import human_effort
-from .effort.fitted_effort import fitted_effort
-from .human_feet import HEEL, PIVOT, TOE_OUT, Feet, human_feet
+from .human_feet import BALL, EDGE, HEEL, TOE_OUT, Feet, human_feet
 from .robots import moves_in_plane
 
 Side = Literal["l", "r"]
@@ -32,9 +31,6 @@ SIDES = ("l", "r")
 
 FRAMES = ("heel_l", "heel_r", "sole_l", "sole_r", "shank_l", "shank_r")
 """Frames that a model needs to walk on human feet; axes as in `ocp_dyn.models.human`."""
-
-EFFORTS = ("usual", "fitted")
-"""Costs of effort by name."""
 
 LEGS = ("hip", "knee", "ankle", "subtalar", "toes")
 """Beginnings of the names of the joints of the legs."""
@@ -53,8 +49,8 @@ class Person:
     with which costs of effort are compared. size: the lengths of a person; the feet have theirs. mirrored: whether left
     and right are mirror images, so that one step is a period. prosthetic: joints with springs in place of muscles.
     loops: constraints of the body that hold in every phase; passive: joints without muscles that follow from them.
-    costs: of effort, by default those of `human_effort`. rounded: whether rigid feet leave over a round front, see
-    `human_feet`, and not over an edge.
+    costs: of effort, by default those of `human_effort`. rounded: False: rigid feet leave over an edge, as a runner's
+    do in `ocp_dyn.problems.run`.
 
     >>> model = od.models.human(80.0, root=od.FloatingBase())
     >>> walker = od.walking.Person(od.walking.with_calves(model), model, od.models.human_dimensions())
@@ -70,7 +66,7 @@ class Person:
     loops: tuple[Any, ...] = ()
     passive: tuple[str, ...] = ()
     costs: tuple[Any, ...] = ()
-    rounded: bool = False
+    rounded: bool = True
 
     def feet(self, side: Side, **place: Any) -> Feet:
         """The footholds of one foot at one place: `x`, `y`, `yaw` and `plane` as in `ocp.Foothold`."""
@@ -98,9 +94,8 @@ class Person:
 
     @property
     def pivot(self) -> float:
-        """Distance of the edge over which the foot rolls onto its toes, or of the ball, where a round front begins,
-        ahead of the rear of the heel [m]."""
-        return self.size.heel + self.size.ball if self.rounded else PIVOT * self.size.foot_length
+        """Distance of the end of the flat sole, at the ball or the edge, ahead of the rear of the heel [m]."""
+        return (BALL if self.rounded else EDGE) * self.size.foot_length
 
     @property
     def sole_middle(self) -> float:
@@ -139,7 +134,7 @@ class Person:
 
     def effort(self) -> tuple[Any, ...]:
         """The usual costs, see `human_effort`."""
-        return self.costs or human_effort(self.measured)
+        return self.costs or human_effort(self)
 
     def step_length(self, speed: float) -> float:
         """Step length that people choose [m], in proportion to height and to the power 0.42 of the speed [m/s].
@@ -188,7 +183,6 @@ def person(
     locked: Joints = (),
     prosthesis: Joints = (),
     load: float = 0.0,
-    effort: str = "usual",
 ) -> Person:
     """A person who walks: mass [kg], height [m], sex.
 
@@ -198,9 +192,7 @@ def person(
     adds 2 dofs. still: trunk and arms are one rigid body, which leaves 18 dofs.
 
     locked: names of joints that do not move, or a dict of their angles [rad]. prosthesis: names of joints with a spring
-    and without muscles, or a dict of its stiffness [N m/rad]. load [kg]: a rigid backpack. effort: "usual", the costs
-    of `human_effort`, whose weights were chosen by hand, or "fitted", those of `fitted_effort`, whose weights a fit to
-    measured gaits found, on feet that leave over a round front.
+    and without muscles, or a dict of its stiffness [N m/rad]. load [kg]: a rigid backpack.
 
     `KeyError` for a model without the frames of `od.models.human`, or for unknown joints; `ValueError` for angles,
     loads and springs that no person has.
@@ -219,12 +211,10 @@ def person(
         whole = whole.lock_joints({name: q for name, q in STILL.items() if name in whole.joint_names})
     measured = alterations.with_prosthesis(alterations.locked_at(whole, locked), prosthesis)
     walker = alterations.with_backpack(alterations.strengthened(measured, height, sex), load, height)
-    fitted = choice(effort, EFFORTS, "effort") == "fitted"
-    costs = fitted_effort(measured, size.leg_length) if fitted else ()
     usual = model is None and not locked and not prosthesis  # saves the search for a mirror image
     springs = alterations.values_by_joint(walker, prosthesis, "prosthesis")
     mirrored = usual or alterations.is_symmetric(walker)
-    return Person(walker, measured, size, mirrored, tuple(springs), costs=costs, rounded=fitted)
+    return Person(walker, measured, size, mirrored, tuple(springs))
 
 
 def _checked(model: Any) -> Model:

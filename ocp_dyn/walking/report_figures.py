@@ -10,7 +10,7 @@ from casadi import DM
 from ..dynamics.kinematics import point_position
 from ..ocp import MetabolicRate, Metabolism, MuscleMetabolicRate, Muscles, Solution
 from .effort.effort_costs import achilles_tendons
-from .human_feet import HEEL, PIVOT
+from .human_feet import BALL, HEEL
 
 GAIT = (
     "stance_percent", "stance_knee_peak_deg", "push_off_moment_Nm_per_kg", "push_off_power_W_per_kg",
@@ -114,4 +114,4 @@ def _clearance(solution: Solution) -> float:
     heel, middle = (
         float(point_position(solution.model, frame, DM(solution.phases[-1].q[0]))[2]) for frame in ("heel_l", "sole_l")
     )
-    return min(heel + 2 * part * (middle - heel) for part in (HEEL, PIVOT))
+    return min(heel + 2 * part * (middle - heel) for part in (HEEL, BALL))

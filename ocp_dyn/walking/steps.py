@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .._base.checks import choice, name_among, named_arguments, truth
-from ..ocp import Activation, CenterOfPressure, Clearance, Foothold, FrictionCone, Phase, Unilateral
+from ..ocp import Activation, CenterOfPressure, Clearance, Foothold, ForceRateSquared, FrictionCone, Phase, Unilateral
 from .human_feet import CLEARANCE, Feet
 from .person import SIDES, Person, Side
 
@@ -122,6 +122,8 @@ def stand_phase(
     if facing is not None:
         name_among(facing, person.model.frame_names, "facing", "frame")
     path = human_contact()
+    if intervals == 1:  # a force that has one value has no rate
+        costs = [cost for cost in costs if not isinstance(cost, ForceRateSquared)]
     if stand.swing is not None:
         clear = Clearance(person.sole_points(swinging), CLEARANCE, part=stand.swing)
         path = (*path, clear, *([] if person.planar else [person.separation(facing=facing)]))

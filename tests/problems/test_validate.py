@@ -29,7 +29,7 @@ class Solved(SimpleNamespace):
         return gait(*self.case)
 
     components = ()
-    model = SimpleNamespace(mass=73.0, qd_names=("ankle_l",), dofs=SimpleNamespace(tau_max=np.ones(1)))
+    model = od.models.human(73.0)
 
     def metabolic_rate(self, rate):
         """A cost per distance of 3 + (speed - 1.2)^2."""

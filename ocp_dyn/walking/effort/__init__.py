@@ -1,1 +1,1 @@
-"""Costs of effort of people: weights chosen by hand, weights fitted to measured gaits, running."""
+"""Costs of effort of people: walking, with weights fitted to measured gaits, and running."""

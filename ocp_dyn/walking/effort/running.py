@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from ...mechanism import Model
-from ...ocp import (
-    AccelerationSquared,
-    JointAngleSquared,
-    JointWork,
-    PassiveTorqueSquared,
-    Tendon,
-    TorquePower,
-    TorqueRateSquared,
-)
-from .effort_costs import ACHILLES, posture_stiffness, with_calves
+from ...ocp import JointWork, Tendon
+from .effort_costs import ACHILLES, BY_HAND, REFERENCE_MASS, human_effort
+
+if TYPE_CHECKING:
+    from ..person import Person
+
+POSTURE = 0.2
+WEIGHTS = {name: POSTURE * weight for name, weight in BY_HAND.items()} | {
+    "torque rate": 0.3, "work": 0.1, "tissue": 150.0, "acceleration": 1e-3
+}  # fmt: skip
+"""Weights chosen by hand; those of the posture are a fifth of those of other motions."""
 
 STRETCH = 0.027 / 0.042
 """Angle of the knee by which the tendon of the quadriceps stretches under its largest torque [rad]: 27 mm of the tendon
@@ -29,20 +31,16 @@ ROUNDED_POWER = 200.0
 """Power [W] within which the cost of muscle work is rounded; joints reach 1000 W, three times the power of a walk."""
 
 
-def running_effort(measured: Model) -> tuple[Any, ...]:
-    """The usual costs of a human run; measured: as in `human_effort`.
+def running_effort(person: Person) -> tuple[Any, ...]:
+    """The costs of a human run: those of `human_effort` with weights of their own, and tendons in calf and thigh.
 
-    >>> [type(cost).__name__ for cost in od.walking.running_effort(od.models.human())][2:4]
+    >>> [type(cost).__name__ for cost in od.walking.running_effort(od.walking.person())][2:4]
     ['JointWork', 'PassiveTorqueSquared']
     """
-    model, size = with_calves(measured), measured.mass / 73.0
-    return (
-        TorquePower(2.0, weight=100.0),
-        TorqueRateSquared(weight=0.3, scale=model.dofs.strength()),
-        JointWork(weight=0.1, smoothing=ROUNDED_POWER * size, tendons=running_tendons(measured)),
-        PassiveTorqueSquared(weight=150.0, scale=measured.dofs.strength()),
-        AccelerationSquared(weight=1e-3),
-        JointAngleSquared(weight=0.2, stiffness=posture_stiffness(model)),
+    power, tendons = ROUNDED_POWER * person.measured.mass / REFERENCE_MASS, running_tendons(person.measured)
+    return tuple(
+        replace(cost, smoothing=power, tendons=tendons) if isinstance(cost, JointWork) else cost
+        for cost in human_effort(person, WEIGHTS)
     )
 
 
@@ -52,7 +50,7 @@ def running_tendons(measured: Model) -> list[Tendon]:
     >>> [tendon.dof for tendon in od.walking.running_tendons(od.models.human())]
     ['ankle_l', 'ankle_r', 'knee_l', 'knee_r']
     """
-    size = measured.mass / 73.0
+    size = measured.mass / REFERENCE_MASS
     extension = dict(zip(measured.qd_names, -measured.dofs.tau_min, strict=True))
     stiffness = {f"ankle_{side}": ACHILLES * size for side in "lr"}
     stiffness |= {f"knee_{side}": float(extension[f"knee_{side}"]) / STRETCH for side in "lr"}

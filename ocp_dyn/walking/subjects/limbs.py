@@ -13,12 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from casadi import DM
 
-from ..._base.types import Array
 from ...dynamics.kinematics import all_poses_and_axes
 from ...mechanism import Model
 from ...models import HumanDimensions
-from ...models.joint_limits import DIRECTIONS, RANGES, SPEEDS, strengths
-from ..effort.effort_costs import CALF, STIFFNESS
+from ...models.joint_limits import CALF, DIRECTIONS, RANGES, SPEEDS, strengths
 
 PARTS = {
     "hip": ("hip",), "knee": ("knee",), "subtalar": ("subtalar",), "ankle": ("ankle",),
@@ -96,19 +94,6 @@ def equipped(model: Model, size: HumanDimensions, dependent: tuple[str, ...]) ->
     root = model.joint_names[0]
     model = model.with_limits(lower=lower, upper=upper, velocity=speed, effort=effort)
     return model.with_limits(effort=idle | {root: float("inf")})
-
-
-def posture_weights(model: Model) -> Array:
-    """Stiffness (nv) by which the joints return to the neutral posture, relative to the knees'."""
-    found = np.ones(model.nv)
-    for dof, joint, axis, _ in turns_of(model):
-        found[dof] = STIFFNESS["hip_l.rz"] if (joint, axis) == ("hip", 2) else STIFFNESS.get(joint, 1.0)
-    return found
-
-
-def ankle_dofs(model: Model) -> list[str]:
-    """Names of the dofs that flex the ankles."""
-    return [model.qd_names[turn.dof] for turn in turns_of(model) if (turn.joint, turn.axis) == ("ankle", 0)]
 
 
 def _entries(model: Model) -> dict[int, tuple[int, int]]:

@@ -16,21 +16,11 @@ from ...dynamics.kinematics import point_position, pose
 from ...joints import FloatingBase
 from ...mechanism import Model, PathPoint
 from ...models import HumanDimensions, human_dimensions
-from ...ocp import (
-    AccelerationSquared,
-    JointAngleSquared,
-    JointWork,
-    PassiveTorqueSquared,
-    Tendon,
-    TorquePower,
-    TorqueRateSquared,
-)
 from ...symmetry.twin import facing_forward, symmetric_twin
 from ..alterations import Joints, Sex, is_symmetric, locked_at
-from ..effort.effort_costs import ACHILLES, ROUNDED_POWER
 from ..person import Person
 from ..robots import check_gravity, check_sides, locked_at_rest, massless_joints, moves_in_plane
-from .limbs import ankle_dofs, equipped, part_of, posture_weights
+from .limbs import equipped, part_of
 
 ASYMMETRY = 0.2
 """Difference between the sides [m, kg per kg] up to which a subject gets a symmetric twin."""
@@ -93,8 +83,7 @@ def loaded_person(
     body = locked_at(equipped(body, size, dependent), locked)
     loops = tuple(one for one in body.constraints if isinstance(one, CoordinateCoupling))
     dependent = tuple(name for name in dependent if name in body.joint_names)
-    costs = _effort(body)
-    return Person(body, body, size, is_symmetric(body), loops=loops, passive=dependent, costs=costs)
+    return Person(body, body, size, is_symmetric(body), loops=loops, passive=dependent)
 
 
 def _free(model: Any) -> Model:
@@ -267,17 +256,3 @@ def _with_frames(model: Model, feet: tuple[str, str], sole: _Sole) -> Model:
                 R, p = (np.array(DM(x).full()) for x in pose(model, to, q))
                 model = model.with_frame(f"{name}_{side}", to, origin=R.T @ (at - p.ravel()), rotation=R.T)
     return model
-
-
-def _effort(model: Model) -> tuple[Any, ...]:
-    """The costs of `human_effort` without that of passive tissue, unless the model has some."""
-    tissue = bool(model.passive) or bool(model.dofs.stiffness.any())
-    tendons = [Tendon(dof, ACHILLES * model.mass / 73.0) for dof in ankle_dofs(model)]
-    return (
-        TorquePower(2.0, weight=100.0),
-        TorqueRateSquared(weight=0.45, scale=model.dofs.strength()),
-        JointWork(weight=0.05, smoothing=ROUNDED_POWER, tendons=tendons),
-        *([PassiveTorqueSquared(weight=270.0, scale=model.dofs.strength())] if tissue else []),
-        AccelerationSquared(weight=7e-4),
-        JointAngleSquared(weight=1.0, stiffness=posture_weights(model)),
-    )

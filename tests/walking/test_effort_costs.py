@@ -1,4 +1,4 @@
-"""Costs of effort with fitted weights: the same numbers for bodies of every size, names of weights, a walk."""
+"""Costs of effort: the same numbers for bodies of every size, names of weights, a walk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.walking.effort.fitted_effort import FITTED, GROUPS
+from ocp_dyn.walking.effort.effort_costs import WEIGHTS
 
 
 def instant(model: od.Model, time: float, torque: float) -> ocp.Instant:
@@ -29,7 +29,7 @@ def test_bodies_of_all_sizes_pay_the_same_for_the_same_gait() -> None:
     """Angles are equal, times in proportion to sqrt(l/g), torques to m g l: every term has the same value."""
     found = []
     for mass, height in ((73.0, 1.741), (38.0, 1.42)):
-        body = od.walking.person(mass, height, effort="fitted")
+        body = od.walking.person(mass, height)
         time, size = np.sqrt(body.size.leg_length / 9.81), mass * 9.81 * body.size.leg_length
         at = instant(body.model, time, 0.1 * size)
         values: list[Any] = []
@@ -41,37 +41,42 @@ def test_bodies_of_all_sizes_pay_the_same_for_the_same_gait() -> None:
             else:
                 values.append(cost.weight * cost.integrand(at))
         found.append(np.array([float(value) for value in values]))
-    assert len(found[0]) == 6 + len(GROUPS)
+    assert len(found[0]) == len(WEIGHTS)
     assert (found[0] > 0).all()
     np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
 
 
 def test_every_joint_returns_to_its_neutral_posture_in_one_group() -> None:
-    body = od.walking.person(effort="fitted")
+    body = od.walking.person()
     postures = [cost for cost in body.effort() if isinstance(cost, ocp.JointAngleSquared)]
     assert (sum(np.asarray(cost.stiffness) for cost in postures)[6:] == 1).all()
-    weights = {cost.weight for cost in postures}
-    assert weights == {FITTED[name] for name in GROUPS}
+    assert [cost.weight for cost in postures] == list(WEIGHTS.values())[6:]
 
 
 def test_weights_by_name() -> None:
     body = od.walking.person()
-    costs = od.walking.fitted_effort(body.measured, body.size.leg_length, {"work": 3.0})
+    costs = od.walking.human_effort(body, {"work": 3.0})
     work = next(cost for cost in costs if isinstance(cost, ocp.JointWork))
     assert work.weight == pytest.approx(3.0)
     with pytest.raises(KeyError, match=r"no weight 'tisue'; there are effort, .*did you mean 'tissue'"):
-        od.walking.fitted_effort(body.measured, body.size.leg_length, {"tisue": 1.0})
-    with pytest.raises(ValueError, match="leg_length"):
-        od.walking.fitted_effort(body.measured, 0.0)
-    with pytest.raises(ValueError, match="effort must be"):
-        od.walking.person(effort="best")
-    assert od.walking.person().costs == ()
+        od.walking.human_effort(body, {"tisue": 1.0})
+
+
+def test_costs_do_not_depend_on_names_of_coordinates() -> None:
+    """A body as files have it: groups and tendons are found by the words in names of joints and by their axes."""
+    loaded = od.walking.loaded_person(od.models.human(80.0, 1.8))
+    for one, other in zip(loaded.effort(), od.walking.person(80.0, 1.8).effort(), strict=True):
+        assert type(one) is type(other)
+        assert one.weight == pytest.approx(other.weight)
+    assert [tendon.dof for tendon in od.walking.achilles_tendons(loaded.model)] == ["ankle_l", "ankle_r"]
+    weak = od.walking.person(prosthesis="ankle_r", locked="knee_l")
+    assert [tendon.dof for tendon in od.walking.achilles_tendons(weak.measured)] == ["ankle_l"]
 
 
 @pytest.mark.slow
-def test_the_fitted_walk_lists_turns_and_rises_as_people_do() -> None:
-    """Pelvis and center of mass, which the usual weights miss; the speed is one that the fit did not see."""
-    walk = od.walking.human_walk(od.walking.person(effort="fitted"), 1.68, intervals=(2, 2, 6, 6))
+def test_walks_list_turn_and_rise_as_people_do() -> None:
+    """Pelvis and center of mass; the speed is one that the fit did not see."""
+    walk = od.walking.human_walk(od.walking.person(), 1.68, intervals=(2, 2, 6, 6))
     solution = walk.solve(progress=False)
     assert solution.converged
     found = solution.gait().compare("schwartz_fast")
