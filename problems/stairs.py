@@ -1,12 +1,12 @@
 """A human who climbs stairs, or walks down: one periodic, mirrored step of least effort, one stair per step.
 
-Human and feet are those of `human_walk`, the costs are `od.walking.motion_effort`. The right foot is on one stair;
-meanwhile the left foot leaves the stair below (upwards) or above (downwards), swings past two edges, and is set down on
-the next stair. Upwards the whole sole lands at once, and the foot leaves from its round front; downwards the front
-lands first, the heel comes down, and at the end the heel rises while the body sinks. Where on the stairs the feet
-stand, and for how long, is free; the whole sole from heel to pivot stays on its stair. Points of the swinging foot, its
-toes included, stay clear of the stairs and their edges. Upwards the swinging knee bends by 90 to 100 degrees, as that
-of people.
+The human is that of `human_walk`, on feet with an edge; the costs are `od.walking.motion_effort`. The right foot is on
+one stair; meanwhile the left foot leaves the stair below (upwards) or above (downwards), swings past two edges, and is
+set down on the next stair. Upwards the whole sole lands at once, and the foot leaves from the edge under its toes;
+downwards this edge lands first, the heel comes down, and at the end the heel rises while the body sinks. Where on the
+stairs the feet stand, and for how long, is free; the whole sole from heel to edge stays on its stair. Points of the
+swinging foot, its toes included, stay clear of the stairs and their edges. Upwards the swinging knee bends by 90 to 100
+degrees, as that of people.
 
     python -m ocp_dyn.problems.stairs [--down] [--rise 0.17] [--tread 0.29] [--speed 0.45] [--model legs|human]
         [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def problem(
     within(speed, 0.2, 0.9, "speed must lie between 0.2 and 0.9 m/s")
     if not isinstance(down, bool):
         raise TypeError(f"down must be True or False, got {down!r}")
-    climber, time = od.walking.person(**body), tread / speed
+    climber, time = replace(od.walking.person(**body), rounded=False), tread / speed
     climb, costs = -rise if down else rise, od.walking.motion_effort(climber)
     terrain = ocp.stairs(climb, tread, 4, x=-1.5 * tread, z=-2 * climb, landing=tread, smoothing=SMOOTHING)
     right = climber.feet_at("r", along(climber, tread, down), (-0.2, -0.02), plane=terrain.plane("stair 2"))

@@ -20,9 +20,9 @@ BALL = (human_dimensions().heel + human_dimensions().ball) / human_dimensions().
 """Distance of the ball of the foot, where the flat sole ends, ahead of the rear of the heel, as such a fraction."""
 
 EDGE = 0.83
-"""Distance from the heel of the edge over which a runner's foot leaves, as such a fraction. The center of pressure
-comes to about this point before a foot leaves (Hansen et al., Effective foot length ratio, J. Prosthet. Orthot. 16,
-2004: 0.83 in able-bodied people)."""
+"""Distance from the heel of the edge over which a foot without a round front leaves, as such a fraction. The center of
+pressure comes to about this point before a foot leaves (Hansen et al., Effective foot length ratio, J. Prosthet.
+Orthot. 16, 2004: 0.83 in able-bodied people)."""
 
 TOE_RADIUS = 0.3
 """Radius of the round front of the sole, as a fraction of the foot's length; it touches the ground at the ball when the

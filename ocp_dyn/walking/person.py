@@ -49,8 +49,8 @@ class Person:
     with which costs of effort are compared. size: the lengths of a person; the feet have theirs. mirrored: whether left
     and right are mirror images, so that one step is a period. prosthetic: joints with springs in place of muscles.
     loops: constraints of the body that hold in every phase; passive: joints without muscles that follow from them.
-    costs: of effort, by default those of `human_effort`. rounded: False: rigid feet leave over an edge, as a runner's
-    do in `ocp_dyn.problems.run`.
+    costs: of effort, by default those of `human_effort`. rounded: False: rigid feet leave over an edge, as in
+    the ready runs and on the ready stairs.
 
     >>> model = od.models.human(80.0, root=od.FloatingBase())
     >>> walker = od.walking.Person(od.walking.with_calves(model), model, od.models.human_dimensions())
