@@ -293,7 +293,7 @@ SEALED = {
     ),
     "cli": Sealed({"cli.main", "cli.examples"}, lower("cli")),
     "walking": Sealed(
-        {f"walking{door}" for door in ("", ".biped", ".person", ".quadruped", ".robots")},
+        {f"walking{door}" for door in ("", ".biped", ".person", ".quadruped", ".robots", ".effort.effort_costs")},
         lower("walking"),
     ),
 }

@@ -27,13 +27,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..._base.types import suggestion
 from ...mechanism import Model
-from ...models import human_dimensions
+from ...models import HumanDimensions, human_dimensions
 from ...models.joint_limits import CALF
 from ...ocp import (
     AccelerationSquared,
@@ -47,8 +47,17 @@ from ...ocp import (
 )
 from ..subjects.limbs import turns_of
 
-if TYPE_CHECKING:
-    from ..person import Person
+
+class Body(Protocol):
+    """A person as costs of effort see it: fields of `Person`."""
+
+    @property
+    def model(self) -> Model: ...
+    @property
+    def measured(self) -> Model: ...
+    @property
+    def size(self) -> HumanDimensions: ...
+
 
 REFERENCE_MASS, REFERENCE_LEG = 73.0, human_dimensions().leg_length
 """Mass [kg] and leg length [m] of the body whose weights are those of `WEIGHTS` in SI units."""
@@ -98,7 +107,7 @@ def with_calves(model: Model) -> Model:
     return model.with_limits(effort={ankle: (float(lower[ankle]), CALF * model.mass) for ankle in ankles})
 
 
-def human_effort(person: Person, weights: Mapping[str, float] | None = None) -> tuple[Any, ...]:
+def human_effort(person: Body, weights: Mapping[str, float] | None = None) -> tuple[Any, ...]:
     """The costs of effort of a person of any size.
 
     weights: others than the usual ones, by name; KeyError for a name that is none of them. Terms and units: at the head
@@ -128,7 +137,7 @@ def human_effort(person: Person, weights: Mapping[str, float] | None = None) -> 
     return tuple(cost for cost in costs if cost.weight != 0)
 
 
-def motion_effort(person: Person) -> tuple[Any, ...]:
+def motion_effort(person: Body) -> tuple[Any, ...]:
     """The costs of effort of other motions than walks on rigid feet: those of `human_effort` with weights chosen by
     hand.
 

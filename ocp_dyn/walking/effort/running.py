@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...mechanism import Model
 from ...ocp import JointWork, Tendon
-from .effort_costs import ACHILLES, BY_HAND, REFERENCE_MASS, human_effort
-
-if TYPE_CHECKING:
-    from ..person import Person
+from .effort_costs import ACHILLES, BY_HAND, REFERENCE_MASS, Body, human_effort
 
 POSTURE = 0.2
 WEIGHTS = {name: POSTURE * weight for name, weight in BY_HAND.items()} | {
@@ -31,7 +28,7 @@ ROUNDED_POWER = 200.0
 """Power [W] within which the cost of muscle work is rounded; joints reach 1000 W, three times the power of a walk."""
 
 
-def running_effort(person: Person) -> tuple[Any, ...]:
+def running_effort(person: Body) -> tuple[Any, ...]:
     """The costs of a human run: those of `human_effort` with weights of their own, and tendons in calf and thigh.
 
     >>> [type(cost).__name__ for cost in od.walking.running_effort(od.walking.person())][2:4]
