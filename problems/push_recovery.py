@@ -36,12 +36,11 @@ def problem(
 ) -> ocp.Problem:  # fmt: skip
     """Recovery from an impulse [N s], by 0, 1 or 2 steps; None: from the largest one. It is the parameter "impulse",
     which `solve(values=...)` changes. body: options of `od.walking.person`."""
-    largest = impulse is None
+    largest, share = impulse is None, SHARE if impulse is None else 1.0
     size = 20.0 if impulse is None else within(impulse, 0, LARGEST, f"impulse must lie between 0 and {LARGEST:g} N s")
     person = od.walking.person(mass, height, sex, **body)
     q = od.walking.standing_posture(person, elbows=0.3)  # straight elbows could not give way to the push
-    costs = od.walking.motion_effort(person)
-    costs = tuple(replace(cost, weight=(SHARE if largest else 1.0) * cost.weight) for cost in costs)
+    costs = tuple(replace(cost, weight=share * cost.weight) for cost in od.walking.motion_effort(person))
     return ocp.Problem(
         person.model,
         od.walking.recovery_phases(person, direction, steps, costs, coarse=quick),

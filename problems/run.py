@@ -21,10 +21,9 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli.examples import add_person, asked, parser, person_of, run_command, solve, within
+from ocp_dyn.walking import Person
 
-INTERVALS, QUICK = (3, 10, 9, 8), (2, 5, 5, 4)
-"""Numbers of intervals in the phases."""
-
+INTERVALS, QUICK = (3, 10, 9, 8), (2, 5, 5, 4)  # in the phases
 PUBLISHED = {3.0: (0.270, 2.51, 1.40), 5.0: (0.199, 2.83, 1.70)}
 """At two speeds [m/s]: contact time [s], largest and mean vertical force [body weights] (Munro et al. 1987)."""
 
@@ -44,8 +43,7 @@ def problem(
     within(strength, 0.8, 4, "strength must lie between 0.8 and 4 times that of the model")
     body = od.models.human(mass, height, sex, root=od.FloatingBase())
     body = body.with_limits(effort=strength * body.dofs.effort)
-    size = od.models.human_dimensions(height, sex)
-    runner = od.walking.Person(od.walking.with_calves(body), body, size, rounded=False)
+    runner = Person(od.walking.with_calves(body), body, od.models.human_dimensions(height, sex), rounded=False)
     right = runner.feet("r", x=0.0, y=(-0.2, 0.0), yaw=-TOE_OUT)
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure())
 

@@ -3,10 +3,8 @@
 The human is that of `human_walk`, on feet with an edge; the costs are `od.walking.motion_effort`. The right foot is on
 one stair; meanwhile the left foot leaves the stair below (upwards) or above (downwards), swings past two edges, and is
 set down on the next stair. Upwards the whole sole lands at once, and the foot leaves from the edge under its toes;
-downwards this edge lands first, the heel comes down, and at the end the heel rises while the body sinks. Where on the
-stairs the feet stand, and for how long, is free; the whole sole from heel to edge stays on its stair. Points of the
-swinging foot, its toes included, stay clear of the stairs and their edges. Upwards the swinging knee bends by 90 to 100
-degrees, as that of people.
+downwards this edge lands first, the heel comes down, and at the end the heel rises while the body sinks. Where the feet
+stand, and for how long, is free; soles stay on their stairs, and the swinging foot stays clear of them.
 
     python -m ocp_dyn.problems.stairs [--down] [--rise 0.17] [--tread 0.29] [--speed 0.45] [--model legs|human]
         [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
