@@ -8,13 +8,13 @@ of its muscle:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
-from casadi import DM
+from casadi import DM, SX
 
 from .._base.checks import positive
 from .._base.types import Expr, M, Numbers, as_type, cast_to_matrix
@@ -92,6 +92,31 @@ def muscle_torques(model: Model, q: M | Numbers, F_mt: M | Numbers, *, tolerance
     for dof, force in smooth.torques(F).items():
         tau[dof] = force
     return as_type(tau, F if isinstance(q, DM) else q)
+
+
+class PathFunction(NamedTuple):
+    """The path of one muscle as a function of the coordinates that it crosses: entries of q and of qd, one for one, and
+    (q entries) -> length, its slopes by these entries, a column."""
+
+    entries: tuple[int, ...]
+    dofs: tuple[int, ...]
+    function: ca.Function
+
+
+def path_functions(model: Model, names: Sequence[str], q: SX) -> list[PathFunction]:
+    """The smooth paths of these muscles, each by itself; q: symbols. ModelError for one that crosses a joint with a
+    quaternion."""
+    smooth, found = _Smooth(model, q, TOLERANCE), []
+    lengths, slopes = smooth.lengths(), smooth.slopes()
+    for name in names:
+        k = model.muscle_names.index(name)
+        column = ca.vertcat(lengths[k], *slopes[k].values())
+        entries = tuple(sorted(set(ca.jacobian_sparsity(column, q).get_col())))
+        dofs = tuple(entry_of(model, model.q_names[entry])[1] for entry in entries)
+        by = ca.vertcat(SX(0, 1), *(ca.densify(SX(slopes[k].get(dof, 0.0))) for dof in dofs))
+        function = ca.Function(name, [q[list(entries)]], [lengths[k], by], {"cse": True})
+        found.append(PathFunction(entries, dofs, function))
+    return found
 
 
 class _Smooth:

@@ -15,6 +15,7 @@ from casadi import MX
 from ..._base.types import Array
 from .blocks import Block
 from .evaluator import Evaluator, Tapes
+from .scatter import row_tables
 
 
 class Filling(NamedTuple):
@@ -162,7 +163,7 @@ class Assembled:
         """The program as a CasADi graph, which CasADi can differentiate; several times slower than the evaluator."""
         x, p = MX.sym("x", self.n), MX.sym("p", self.parameters)
         numbers = ca.vertcat(p, ca.DM(self.constants))
-        f, rows, first = MX(0), [MX(0, 1)], self.parameters
+        f, rows, first, m = MX(0), [MX(0, 1)], self.parameters, self.row_lower.size
         for b in self.blocks:
             count = len(b.instances)
             local = []
@@ -173,7 +174,9 @@ class Assembled:
             terms, g = function.call(local)
             f = f + ca.sum2(ca.sum1(terms)) if b.cost_names else f
             rows.append(ca.vec(g))
-        return {"x": x, "p": p, "f": f, "g": ca.vertcat(*rows)}
+        to = np.concatenate([np.zeros(0, dtype=int), *(table.ravel() for table in row_tables(self.blocks))])
+        sums = ca.DM.triplet(to.tolist(), list(range(to.size)), ca.DM.ones(to.size), m, to.size)
+        return {"x": x, "p": p, "f": f, "g": sums @ ca.vertcat(*rows) if to.size > m else ca.vertcat(*rows)}
 
 
 _programs: WeakSet[Assembled] = WeakSet()

@@ -55,7 +55,7 @@ class BlockGraph:
         rows = self._rows
         arguments = [x for call in rows.calls for x in call.arguments]
         wiring = ca.Function("wiring", self._inputs, [self._y_of_z, *arguments])
-        makers = source_digest(*DERIVATIVE_MAKERS, *sorted({call.maker for call in rows.calls}))
+        makers = source_digest(*DERIVATIVE_MAKERS, *sorted({call.maker for call in rows.calls if call.maker}))
         graphs = self._plain.serialize(), wiring.serialize(), *(_digest_of(call.f) for call in rows.calls)
         return digest(*graphs, repr([bool(squares) for squares in rows.squares]), makers)
 

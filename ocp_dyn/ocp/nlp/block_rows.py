@@ -33,12 +33,14 @@ class BlockRows:
         self.inners.append((SX.sym("y", value.shape[0]), value))
         return self.inners[-1][0]
 
-    def call(self, f: ca.Function, differentiable: Callable[[], ca.Function], *arguments: Expr, maker: str) -> SX:
+    def call(
+        self, f: ca.Function, differentiable: Callable[[], ca.Function] | None, *arguments: Expr, maker: str = ""
+    ) -> SX:
         """A symbol that stands for f(arguments); `differentiable` makes the Function with the derivatives of f.
 
-        `differentiable` is called only when derivatives are needed. It may raise ValueError if it has none for f:
-        CasADi then differentiates f. maker: name of the module that makes them; its source is part of the key of kept
-        tables (see `chain_rule`).
+        `differentiable` is called only when derivatives are needed. It may be None, or raise ValueError, if there are
+        none for f: CasADi then differentiates f. maker: name of the module that makes them; its source is part of the
+        key of kept tables (see `chain_rule`).
         """
         symbols = tuple(x if SX(x).is_valid_input() else self.inner(x) for x in arguments)
         self.calls.append(Call(f, symbols, SX.sym("e", f.size1_out(0)), differentiable, maker))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -91,12 +91,22 @@ class Span:
         return Span(phase, k, k + count)
 
 
+class Place(NamedTuple):
+    """Rows of an instance of a block: entries of those with a name, in the order in which the body writes them."""
+
+    block: Block
+    instance: int
+    name: str
+    entries: Indices
+
+
 @dataclass
 class Block:
     """One kind of block and its instances.
 
     slots: the variables and parameters of one instance, by name; all instances have variables and parameters of these
-    sizes and scales. constants: sizes of the numbers that differ between instances and never change.
+    sizes and scales. constants: sizes of the numbers that differ between instances and never change. onto: of a block
+    whose rows are terms of rows of earlier blocks, the places of these; it has no rows and no costs of its own.
     """
 
     name: str
@@ -107,6 +117,7 @@ class Block:
     parameters: list[list[ProgramParameter]] = field(default_factory=list)
     values: list[Array] = field(default_factory=list)
     spans: list[Span | None] = field(default_factory=list)
+    onto: list[Place] = field(default_factory=list)
 
     def add(self, filled: Mapping[str, Slot], span: Span | None = None, **constants: Any) -> None:
         """Adds an instance: a variable or a parameter for every slot, of the same kind and size as in `slots`, and
@@ -136,10 +147,11 @@ class Block:
     def build(self, kinds: dict[str, BlockDerivatives]) -> None:
         """Makes the functions of this kind of block, or takes those of an equal one; kinds: the program's, by key."""
         graph, rows = self._graph()
+        own = [] if self.onto else rows.rows
         self.cost_names = [name for name, _ in rows.costs]
-        self.row_names = [name for name, value, _, _ in rows.rows for _ in range(value.shape[0])]
-        self.lower = np.concatenate([np.zeros(0), *(lo for _, _, lo, _ in rows.rows)])
-        self.upper = np.concatenate([np.zeros(0), *(up for _, _, _, up in rows.rows)])
+        self.row_names = [name for name, value, _, _ in own for _ in range(value.shape[0])]
+        self.lower = np.concatenate([np.zeros(0), *(lo for _, _, lo, _ in own)])
+        self.upper = np.concatenate([np.zeros(0), *(up for _, _, _, up in own)])
         self._use(graph.key, kinds.get(graph.key) or derived(graph.key, graph.derivatives), kinds)
 
     def take(self, known: BlockOutline, kinds: dict[str, BlockDerivatives]) -> None:
@@ -174,6 +186,11 @@ class Block:
         self.key, self.derivatives = key, derivatives
         kinds[key] = derivatives
         self.jacobian_pattern, self.hessian_pattern = derivatives.jacobian_pattern, derivatives.hessian_pattern
+
+    @property
+    def height(self) -> int:
+        """Number of rows of an instance, or of those to which they are added."""
+        return int(self.jacobian_pattern.size1())
 
     @property
     def values_function(self) -> ca.Function:

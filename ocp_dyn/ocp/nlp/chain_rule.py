@@ -12,6 +12,7 @@ y is nearly linear in z, so D is cheap and the last term almost empty; L_we and 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -27,14 +28,14 @@ class Call:
     """A call e = f(arguments) within a block; e and the arguments are symbols, f has one output.
 
     differentiable: makes the Function (arguments, mu) -> (de, gradient and Hessian of mu' e), with respect to all
-    arguments side by side in the columns, which may take time; raises ValueError if it has none for f. maker: name of
-    the module that makes these derivatives.
+    arguments side by side in the columns, which may take time; None, or raises ValueError, if there is none for f.
+    maker: name of the module that makes these derivatives.
     """
 
     f: ca.Function
     arguments: tuple[SX, ...]
     e: SX
-    differentiable: Callable[[], ca.Function]
+    differentiable: Callable[[], ca.Function] | None
     maker: str
 
     def value(self) -> SX:
@@ -42,9 +43,11 @@ class Call:
 
     def derivatives(self, arguments: Sequence[Expr], mu: Expr) -> Sequence[Expr]:
         """de, gradient and Hessian of mu' e at constant mu, by all arguments side by side, at values of these."""
-        try:
-            F = self.differentiable()
-        except ValueError:
+        F = None
+        if self.differentiable is not None:
+            with contextlib.suppress(ValueError):
+                F = self.differentiable()
+        if F is None:
             w, weights = ca.vertcat(*self.arguments), SX.sym("mu", self.e.shape[0])
             hessian, gradient = ca.hessian(ca.dot(weights, self.value()), w)
             outputs = [ca.jacobian(self.value(), w), gradient, hessian]

@@ -60,9 +60,9 @@ class BlockDerivatives:
         return self._sizes[level]
 
 
-KINDS_KEPT = 64
-"""Number of kinds of blocks whose derivatives are kept: enough for a problem with a few phases, and for one with many
-phases of which every second one has the same blocks."""
+KINDS_KEPT = 512
+"""Number of kinds of blocks whose derivatives are kept: enough for a problem with a few phases, with a hundred muscles,
+and for one with many phases of which every second one has the same blocks."""
 
 _kept: OrderedDict[str, BlockDerivatives] = OrderedDict()
 

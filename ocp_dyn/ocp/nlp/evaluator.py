@@ -14,14 +14,14 @@ from ..._base.on_arrays import in_place
 from ..._base.types import Array, Indices
 from ...codegen.tables import Call, Tape, TapeRun, work_array
 from .blocks import Block
-from .scatter import gradient_placement, hessian_placement, jacobian_placement
+from .scatter import Scatter, gradient_placement, hessian_placement, jacobian_placement, row_tables
 
 Key = tuple[int, str]
 """A function of a block: the number of the block in the program, and the function's level."""
 
 
 COUNTS: dict[str, tuple[Callable[[Block], int], ...]] = {
-    "values": (lambda b: len(b.cost_names), lambda b: int(b.lower.size)),
+    "values": (lambda b: len(b.cost_names), lambda b: b.height),
     "first": (lambda b: int(b.gather.shape[1]) if b.cost_names else 0, lambda b: int(b.jacobian_pattern.nnz())),
     **dict.fromkeys(("second", "gauss"), (lambda b: int(b.hessian_pattern.nnz()),)),
 }
@@ -65,7 +65,8 @@ class Evaluator:
         constants_of = [b.gather_parameters(int(k)) for b, k in zip(blocks, first, strict=False)]
         self._gather_p, self._all_local, self._local = _joined(constants_of)
         self._lam_f = [np.zeros((len(b.instances), 1)) for b in blocks]
-        self._lam_g = [np.zeros((len(b.instances), b.lower.size)) for b in blocks]
+        self._row_of, self._all_lam_g, self._lam_g = _joined(row_tables(blocks))
+        self._sums = Scatter(self.rows, self._row_of) if self._row_of.size > self.rows else None
         gradient, self._touched = gradient_placement(blocks, n)
         jacobian, self.jacobian_pattern = jacobian_placement(blocks, self.rows, n)
         hessian, self.hessian_pattern = hessian_placement(blocks, n)
@@ -160,7 +161,8 @@ class Evaluator:
         return float(self._evaluate("values", x, p)[0].sum())
 
     def constraints(self, x: Array, p: Array) -> Array:
-        return self._evaluate("values", x, p)[1]
+        g = self._evaluate("values", x, p)[1]
+        return g if self._sums is None else self._sums(g)
 
     def gradient(self, x: Array, p: Array) -> Array:
         gradient = np.zeros(self.n)
@@ -174,10 +176,7 @@ class Evaluator:
     def hessian(self, x: Array, p: Array, lam_f: float, lam_g: Array, out: Array | None = None) -> Array:
         """Nonzeros of the upper triangle of the Hessian of lam_f f + lam_g' g, in the order of `hessian_pattern`; in
         the array `out` if it is given."""
-        begin = 0
-        for rows in self._lam_g:
-            rows[:] = lam_g[begin : begin + rows.size].reshape(rows.shape)
-            begin += rows.size
+        np.take(lam_g, self._row_of, out=self._all_lam_g, mode="clip")
         return self._placed(2, self._curvatures("second", x, p, lam_f), out)
 
     def gauss_newton(self, x: Array, p: Array, lam_f: float) -> Array:

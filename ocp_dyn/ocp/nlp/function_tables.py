@@ -41,7 +41,7 @@ later run, which finds the first ones."""
 KEPT_ON_DISK = 5_000
 """Number of instructions from which on a tape is kept on disk: smaller ones are made in a few milliseconds."""
 
-TAPES_KEPT = 256
+TAPES_KEPT = 1024
 """Number of tapes that one process keeps for further problems."""
 
 SOLVED_WITH = {"exact": ("values", "first", "second"), "gauss-newton": ("values", "first", "gauss")}

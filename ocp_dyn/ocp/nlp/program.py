@@ -13,12 +13,15 @@ from ..._base.display import Count
 from ..._base.types import Array, repr_in_message, suggestion
 from .assembled import GAPS, Assembled
 from .block_rows import BlockRows
-from .blocks import Block, Body, ProgramParameter, Slot, Span, Variable, numbers_of
+from .blocks import Block, Body, Place, ProgramParameter, Slot, Span, Variable, numbers_of
 from .derivative_cache import BlockDerivatives
 from .function_tables import keep_small_tapes
 from .kept_programs import kept_program, program_key
 
-__all__ = ["GAPS", "Assembled", "Block", "BlockRows", "Body", "Program", "ProgramParameter", "Slot", "Span", "Variable"]
+__all__ = [
+    "GAPS", "Assembled", "Block", "BlockRows", "Body", "Place", "Program", "ProgramParameter", "Slot", "Span",
+    "Variable",
+]  # fmt: skip
 
 
 @dataclass

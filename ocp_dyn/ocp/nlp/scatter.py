@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..._base.types import Array, Indices
 from ...codegen.tables import place
-from .blocks import Block
+from .blocks import Block, Place
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,26 @@ def placement(keys: Indices, weights: Array | None = None) -> tuple[Scatter, Ind
     return Scatter(int(np.count_nonzero(begins)), to, weights), keys[order[begins]]
 
 
+def row_tables(blocks: Sequence[Block]) -> list[Indices]:
+    """The rows of every block's instances in the program, a table (instances x height) each."""
+    begins = np.cumsum([0, *(len(b.instances) * b.lower.size for b in blocks)]).tolist()
+    first = {id(b): begin for b, begin in zip(blocks, begins, strict=False)}
+    named: dict[tuple[int, str], Indices] = {}
+
+    def rows(place: Place) -> Indices:
+        host, key = place.block, (id(place.block), place.name)
+        if key not in named:
+            named[key] = first[id(host)] + np.flatnonzero(np.array(host.row_names) == place.name)
+        return np.asarray(named[key][place.entries] + place.instance * host.lower.size)
+
+    return [
+        np.array([rows(place) for place in b.onto], dtype=int)
+        if b.onto
+        else first[id(b)] + np.arange(len(b.instances) * b.lower.size).reshape(len(b.instances), b.lower.size)
+        for b in blocks
+    ]
+
+
 def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Scatter, Indices]:
     """The placement for the gradient by those entries of x that a cost depends on, and the indices of these entries."""
     keys = np.concatenate([np.zeros(0, dtype=int), *(b.gather.ravel() for b in blocks if b.cost_names)])
@@ -62,14 +82,11 @@ def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Scatter, Indice
 
 
 def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Scatter, ca.Sparsity]:
-    """The placement for the Jacobian of g, and its pattern: the nonzeros of all blocks (no two blocks share a row)."""
-    keys, first = [], 0
-    for b in blocks:
+    """The placement for the Jacobian of g, and its pattern: the nonzeros of all blocks, summed."""
+    keys = []
+    for b, table in zip(blocks, row_tables(blocks), strict=True):
         r, c = (np.array(k, dtype=int) for k in b.jacobian_pattern.get_triplet())
-        count, m = len(b.instances), b.lower.size
-        row = first + m * np.arange(count)[:, None] + r
-        keys.append((b.gather[:, c] * rows + row).ravel())
-        first += count * m
+        keys.append((b.gather[:, c] * rows + table[:, r]).ravel())
     return _matrix(keys, (rows, n))
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..._base.types import Array, Indices
 from ..nlp.assembled import Assembled
 from ..nlp.blocks import Block
+from ..nlp.scatter import row_tables
 from ..nlp.stage_orders import StageOrder, gap_kinds
 from .barrier import Barrier
 from .riccati import recursion
@@ -193,13 +194,11 @@ def _number_within(group: Indices) -> Indices:
 
 def _jacobian_entries(program: Assembled) -> tuple[Indices, Indices]:
     """Rows and columns of the entries of all blocks' Jacobians."""
-    rows, columns, first = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)], 0
-    for b in program.blocks:
+    rows, columns = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)]
+    for b, table in zip(program.blocks, row_tables(program.blocks), strict=True):
         r, c = (np.array(k, dtype=int) for k in b.jacobian_pattern.get_triplet())
-        begin = first + b.lower.size * np.arange(len(b.instances))
-        rows.append((begin[:, None] + r).ravel())
+        rows.append(table[:, r].ravel())
         columns.append(b.gather[:, c].ravel())
-        first += b.lower.size * len(b.instances)
     return np.concatenate(rows), np.concatenate(columns)
 
 

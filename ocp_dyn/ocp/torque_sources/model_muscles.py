@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -36,15 +37,14 @@ from ...muscles import (
     activation_rate,
     activation_rate_limits,
     fiber_state,
-    moment_arms,
     muscle_faults,
     muscle_lengths,
     muscle_speeds,
-    muscle_torques,
     rigid_tendon,
     tendon_state,
 )
 from ...muscles.hill_muscles import FAMILIES
+from ...muscles.path_algorithms import path_functions
 from ...recordings.static.gains import muscle_gains
 from ...recordings.static.least_effort import least_effort
 from ...symmetry.muscles import muscle_images
@@ -52,8 +52,9 @@ from ..statement.instant import Instant
 from ..statement.objectives import Cost, TrackingCost, own_name
 from ..statement.path_constraints import Bounded
 from ..statement.state.channels import Channel
-from ..statement.state.components import Component
+from ..statement.state.components import Component, LocalForce
 from ..statement.values.parameters import Parameter
+from .muscle_pulls import muscle_pull, with_images
 
 NEUTRAL = 0.1
 """Activation of first guesses."""
@@ -208,26 +209,23 @@ class Muscles(Component):
                 upper.append(np.full(muscles.size, FORCES[1]))
         return ca.vertcat(*rows), np.concatenate(lower), np.concatenate(upper)
 
-    def force(self, instant: Instant) -> Expr:
-        muscles, model = self._hill_at(instant), instant.model
+    def local_forces(self, model: Model) -> Sequence[LocalForce]:
+        return _local_forces(model, replace(self, reserves=()))
+
+    def _tension(self, muscle: HillMuscles, length: Expr, speed: Expr, state: Expr) -> Expr:
+        """Force of a tendon [N] by the activation, or by the state of the tendon."""
         if self.tendon == "force":
-            tension = muscles.max_isometric_force * instant["tendon_force"]
-        elif self.tendon == "length":
-            tension = self._contraction(instant, muscles, implicit=False, still=True).tendon_force
-        else:
-            tension = self._contraction(instant, muscles, implicit=False).tendon_force
-        tensions = ca.SX(len(model.muscles), 1)
-        tensions[_places(model, muscles.names)] = tension
-        return function_of(muscle_torques, model)(ca.SX(instant.q), tensions)
+            return muscle.max_isometric_force * state
+        if self.tendon == "length":
+            return fiber_state(muscle, length, speed, 0 * state, state, ca.SX(1, 1)).tendon_force
+        return rigid_tendon(muscle, length, speed, state).tendon_force
 
     def driven(self, model: Model) -> list[str]:
         """Joints that the muscles move, without the reserves."""
         return [name for name in self._moved(model) if name not in self.reserves]
 
     def _moved(self, model: Model) -> list[str]:
-        at = _places(model, self.hill(model).names)
-        arms = function_of(moment_arms, model).sparsity_out(0)
-        moved = {dof for muscle, dof in zip(*arms.get_triplet(), strict=True) if muscle in at}
+        moved = {dof for part in self.local_forces(model) for dof in part.dofs}
         return [name for name in model.joint_names if moved & set(range(*model.qd_slice(name).indices(model.nv)))]
 
     def guess(self, instant: Instant) -> dict[str, Any]:
@@ -300,14 +298,14 @@ class Muscles(Component):
         q, qd = ca.SX(instant.q), ca.SX(instant.qd)
         return function_of(muscle_lengths, model)(q)[at], function_of(muscle_speeds, model)(q, qd)[at]
 
-    def _contraction(self, instant: Instant, muscles: HillMuscles, implicit: bool, still: bool = False) -> MuscleForces:
-        """The muscles at an instant. still: only what does not depend on the fiber speed is needed."""
+    def _contraction(self, instant: Instant, muscles: HillMuscles, implicit: bool) -> MuscleForces:
+        """The muscles at an instant."""
         length, speed = self._paths(instant, muscles)
         a = instant["activation"]
         if self.tendon == "rigid":
             return rigid_tendon(muscles, length, speed, a)
         name, state = ("tendon_force", tendon_state) if self.tendon == "force" else ("fiber_length", fiber_state)
-        rate = instant.rates[name] if implicit else ca.SX(muscles.size, 1) if still else None
+        rate = instant.rates[name] if implicit else None
         return state(muscles, length, speed, a, instant[name], rate)
 
 
@@ -398,6 +396,31 @@ class TrackActivations(TrackingCost):
 @kept_per_model
 def _hill(model: Model, names: tuple[str, ...] | None, curves: str) -> HillMuscles:
     return HillMuscles.of(model, names, curves)
+
+
+STATES = {"rigid": "activation", "force": "tendon_force", "length": "fiber_length"}
+"""Channels on which the forces of tendons depend."""
+
+
+@kept_per_model
+def _local_forces(model: Model, part: Muscles) -> tuple[LocalForce, ...]:
+    """The force of every muscle, by the coordinates that its path crosses."""
+    names, factors = part.hill(model).names, dict(part.strengths)
+
+    def tension(k: int, length: Expr, speed: Expr, states: Expr) -> Expr:
+        hill = HillMuscles.of(model, names[k : k + 1], part.curves)
+        if names[k] in factors:
+            hill = replace(hill, max_isometric_force=hill.max_isometric_force * states[1])
+        return part._tension(hill, length, speed, states[0])
+
+    pulls = [
+        muscle_pull(path, partial(tension, k), (STATES[part.tendon], k), (factors[name],) if name in factors else ())
+        for k, (name, path) in enumerate(
+            zip(names, path_functions(model, names, ca.SX.sym("q", model.nq)), strict=True)
+        )
+    ]
+    images = {name: image for name, image in muscle_images(model).items() if {name, image} <= set(names)}
+    return with_images(pulls, {names.index(name): names.index(image) for name, image in images.items()})
 
 
 @kept_per_model

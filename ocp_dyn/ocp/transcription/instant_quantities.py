@@ -37,7 +37,7 @@ class _Plain(BlockRows):
     def inner(self, value: Expr) -> SX:
         return SX(value)
 
-    def call(self, f: ca.Function, differentiable: Any, *arguments: Expr, maker: str) -> SX:
+    def call(self, f: ca.Function, differentiable: Any, *arguments: Expr, maker: str = "") -> SX:
         return SX(f(*arguments))
 
 

@@ -223,7 +223,7 @@ class _Interval:
     def _driving(self, instant: Instant) -> Expr:
         """The torques and the forces of the components."""
         parts = self.problem.parts
-        return instant.tau + parts.force(instant) if parts.components else instant.tau
+        return instant.tau + parts.force(instant, self.transcription.split) if parts.components else instant.tau
 
     def _lead_on(self, end: State, reached: State) -> None:
         """Adds the gaps between the variables at the end of a step and the state that the step reaches."""

@@ -100,7 +100,7 @@ def _rows(program: Assembled, label_of: dict[Variable, VariableLabel]) -> tuple[
     instance, phase, time = [], [], []
     for b in program.blocks:
         block_names = [f"{b.name}: {name}" for name in b.row_names]
-        for k, variables in enumerate(b.instances):
+        for k, variables in enumerate(b.instances if block_names else ()):
             labels = (label_of[v] for v in variables)
             earliest = min(labels, key=lambda label: (label.phase < 0, label.time), default=VariableLabel())
             names += block_names

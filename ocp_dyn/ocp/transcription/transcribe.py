@@ -11,19 +11,20 @@ from dataclasses import fields
 from typing import Any
 
 import casadi as ca
+import numpy as np
 from casadi import DM, SX
 
 from ..._base.checks import call_user, rows_and_bounds, scalar
 from ..nlp.kept_programs import program_key
-from ..nlp.program import GAPS, BlockRows, Program, Slot, Span
+from ..nlp.program import GAPS, Block, BlockRows, Program, Slot, Span
 from ..statement.objectives import Cost
-from ..statement.phases import Impact, JumpCondition, Phase
+from ..statement.phases import Continuous, Impact, JumpCondition, Phase
 from ..statement.state.mirrored import check_mirrored
 from ..statement.statement import Statement
 from ..statement.values.weights import replaced_terms, with_weight
-from .dependent_joints import add_limits, check_images
 from .grid_numbers import PER_PHASE, numbers, sizes
 from .intervals import interval_points
+from .local_blocks import add_local_forces, with_local_forces
 from .quantity_costs import add_peaks, add_rates
 from .terms import TermValues, add_path, constrain_interval, integrand, node_instant
 from .transitions import add_impact, add_jump, add_start, close_period, stay_on_planes
@@ -43,16 +44,17 @@ def transcribe(problem: Statement, threads: int = 2) -> Transcription:
     """The nonlinear program of a problem, in the problem's form and by its integrator."""
     steps = (f"{c.name} step" for c in problem.parts.channels if c.kind == "state")
     t = Transcription(problem, Program(threads, (*GAPS, *steps)), problem.mirror())
-    check_images(t)
+    _check_images(t)
     add_variables(t)
     if t.mirror is not None and problem.parts.components:
         values = {name: DM(number(t, slot, t.program.start)) for name, slot in (t.slots | t.step).items()}
         check_mirrored(problem.parts, problem.model, t.mirror, values)
+    t.split, intervals = with_local_forces(t), []
     for p, phase in enumerate(problem.phases):
-        _add_intervals(t, p, phase)
+        intervals.append(_add_intervals(t, p, phase))
         add_rates(t, p, phase)
         add_path(t, p, phase)
-        add_limits(t, p, phase)
+        _add_limits(t, p, phase)
         add_start(t, p)
     add_peaks(t)
     for p, transition in enumerate(problem.resolved.transitions):
@@ -61,6 +63,7 @@ def transcribe(problem: Statement, threads: int = 2) -> Transcription:
         elif isinstance(transition, JumpCondition):
             add_jump(t, p, transition)
     _add_ends(t)
+    add_local_forces(t, intervals)
     return t
 
 
@@ -101,7 +104,7 @@ def _duration(phase: Phase) -> Any:
     return "free" if phase.shared_duration is None and low < high else phase.duration
 
 
-def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
+def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> Block:
     """Adds the intervals of a phase: gaps, path constraints at their stages, and integrals of objectives."""
     x, problem = transcription.phases[p], transcription.problem
     slots = x.interval(0) | place_slots(transcription, phase.held) | transcription.slots
@@ -131,6 +134,7 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
     block = transcription.program.block(phase.name, slots, body, **sizes(), **terms.sizes)
     for k in range(phase.grid.count):
         block.add(slots | x.interval(k), Span.interval(p, k), **numbers(phase, k), **terms.numbers(k))
+    return block
 
 
 def _add_ends(transcription: Transcription) -> None:
@@ -174,3 +178,42 @@ def _add_ends(transcription: Transcription) -> None:
             rows.cost(term.name, weight_of(transcription, term, z) * scalar(result, f"{what}: cost"))
 
     transcription.program.block("ends", slots, body).add(slots)
+
+
+def _check_images(transcription: Transcription) -> None:
+    """Checks that the mirror images of dependent joints are dependent, so that independent coordinates determine the
+    image of a state."""
+    problem, chosen = transcription.problem, transcription.problem.coordinates
+    if transcription.mirror is None or not problem.dependent:
+        return
+    others = np.setdiff1d(np.arange(problem.model.nv), chosen.qd)
+    mixed = np.array(DM(transcription.mirror.qd_matrix).full())[np.ix_(others, np.array(chosen.qd))]
+    if np.any(mixed):
+        name = problem.model.qd_names[others[int(np.argmax(np.any(mixed, axis=1)))]]
+        raise ValueError(
+            f"the mirror image of the dependent coordinate {name!r} is independent: in a mirrored period make the same "
+            "joints of both sides dependent, or write Periodic(mirror=False)"
+        )
+
+
+def _add_limits(transcription: Transcription, p: int, phase: Phase) -> None:
+    """Adds the limits of dependent joints at the nodes, as rows; those of independent joints are bounds of
+    variables."""
+    problem, x = transcription.problem, transcription.phases[p]
+    dofs, chosen = problem.model.dofs, problem.coordinates
+    q_low, q_high = (np.delete(limit, chosen.q) for limit in (dofs.q_lower, dofs.q_upper))
+    fastest = np.delete(dofs.qd_max, chosen.qd)
+    limited, fast = np.isfinite(q_low) | np.isfinite(q_high), np.isfinite(fastest)
+    if not problem.limits or not (np.any(limited) or np.any(fast)):
+        return
+    at, rate = (np.delete(np.arange(n), k) for n, k in ((problem.model.nq, chosen.q), (problem.model.nv, chosen.qd)))
+
+    def body(z: dict[str, SX], rows: BlockRows) -> None:
+        z = completed(transcription, z)
+        rows.constrain("position", z["q"][at[limited].tolist()], q_low[limited], q_high[limited])
+        rows.constrain("speed", z["qd"][rate[fast].tolist()], -fastest[fast], fastest[fast])
+
+    joined = p > 0 and isinstance(problem.resolved.transitions[p - 1], Continuous)
+    block = transcription.program.block(f"limits of dependent joints in {phase.name}", x.state(0), body)
+    for k in range(int(joined), phase.grid.count + 1):
+        block.add(x.state(k), Span.node(p, k))

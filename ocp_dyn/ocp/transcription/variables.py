@@ -25,6 +25,7 @@ from ..statement.ground.wrench_footholds import WrenchFoothold
 from ..statement.objectives import Weighed
 from ..statement.periodic import ENTRIES, height_range
 from ..statement.phases import Impact, Phase
+from ..statement.state.components import Component
 from ..statement.statement import Statement
 from .tracks import FORCE_SCALE, PhaseVariables, Track, slacks_of, tracks_of
 
@@ -60,6 +61,8 @@ class Transcription:
     """The problem's parameters, by name."""
     weights: dict[str, Slot] = field(default_factory=dict)
     """The weights of costs, of all but those that are zero by a number, by the names of their parameters."""
+    split: tuple[Component, ...] = ()
+    """The components whose forces are in blocks of their own (`local_blocks`)."""
     means: dict[int, Any] = field(default_factory=dict)
     """With dependent joints: functions for accelerations and forces of a solution, by phase, made when first needed."""
 

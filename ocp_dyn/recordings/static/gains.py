@@ -14,6 +14,7 @@ from ..._base.types import Array
 from ...constraints import constraint_jacobian, mimic_constraints
 from ...functions.function import function
 from ...mechanism import Model
+from ...mechanism.equal_models import kept_per_model
 from ...muscles import HillMuscles, moment_arms, muscle_lengths, path_geometry, rigid_tendon
 from ..fitting.placed import interpreted
 
@@ -39,30 +40,33 @@ def muscle_gains(
         lengths, arms = geometry.lengths, geometry.moment_arms
     else:
         at = [model.muscle_names.index(name) for name in names]
-        lengths = _of_muscles(interpreted(_dense(function(muscle_lengths, model)), q), len(q))[:, at]
-        flat = interpreted(_dense(function(moment_arms, model)), q)
+        lengths = np.asarray(interpreted(_dense(model, muscle_lengths), q)).reshape(len(q), -1)[:, at]
+        flat = interpreted(_dense(model, moment_arms), q)
         arms = np.asarray(flat).reshape(len(q), len(model.muscles), model.nv)[:, at]
     n = len(names)
     if curves is None:
         hill = HillMuscles.of(model, names)
         F0 = np.array(ca.DM(hill.max_isometric_force).full()).ravel()
         return Gains(np.tile(F0, (len(q), 1)), np.zeros((len(q), n)), arms)
-    hill = HillMuscles.of(model, names, curves)
-    length, speed = SX.sym("l", n), SX.sym("v", n)
-    ends = [rigid_tendon(hill, length, speed, a * SX.ones(n, 1)).tendon_force for a in (0.0, 1.0)]
-    F = ca.Function("F", [length, speed], [ca.densify(ca.vertcat(*ends))], {"cse": True})
-    both = np.maximum(interpreted(F, lengths, -np.einsum("kmn,kn->km", arms, qd)), 0.0)
+    both = np.maximum(interpreted(_ends(model, tuple(names), curves), lengths, -np.einsum("kmn,kn->km", arms, qd)), 0.0)
     rest, full = both[:, :n], both[:, n:]
     return Gains(np.maximum(full - rest, 0.0), rest if passive else 0 * rest, arms)
 
 
-def _of_muscles(values: Any, frames: int) -> Array:
-    return np.asarray(values).reshape(frames, -1)
+@kept_per_model
+def _ends(model: Model, names: tuple[str, ...], curves: str) -> ca.Function:
+    """(lengths, speeds) -> tendon forces at the activation 0, then those at 1."""
+    hill, n = HillMuscles.of(model, names, curves), len(names)
+    length, speed = SX.sym("l", n), SX.sym("v", n)
+    ends = [rigid_tendon(hill, length, speed, a * SX.ones(n, 1)).tendon_force for a in (0.0, 1.0)]
+    return ca.Function("F", [length, speed], [ca.densify(ca.vertcat(*ends))], {"cse": True})
 
 
-def _dense(f: ca.Function) -> ca.Function:
-    q = SX.sym("q", f.size1_in(0))
-    return ca.Function("dense", [q], [ca.densify(f.call([q])[0])])
+@kept_per_model
+def _dense(model: Model, algorithm: Any, *static: Any) -> ca.Function:
+    """The Function of an algorithm of q, with a dense result."""
+    q = SX.sym("q", model.nq)
+    return ca.Function("dense", [q], [ca.densify(function(algorithm, model, *static).call([q])[0])])
 
 
 def independent_motion(model: Model, q: Array, kept: Sequence[int]) -> tuple[Any, Array]:
@@ -74,7 +78,7 @@ def independent_motion(model: Model, q: Array, kept: Sequence[int]) -> tuple[Any
     constraints = (*mimic_constraints(model), *model.constraints)
     if not constraints:
         return np.arange(model.nv), np.tile(np.eye(model.nv), (len(q), 1, 1))
-    G = interpreted(_dense(function(constraint_jacobian, model, constraints)), q).reshape(len(q), -1, model.nv)
+    G = interpreted(_dense(model, constraint_jacobian, constraints), q).reshape(len(q), -1, model.nv)
     followers = {getattr(one, "coordinate", None) or getattr(one, "joint", None) for one in constraints}
     names = [{model.qd_names[k], model.joint_names[i - 1]} for i, _ in model.edges for k in model.dofs_of(i)]
     taste = np.array([1e3 if own & followers else 1.0 for own in names])

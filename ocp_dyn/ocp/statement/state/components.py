@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,6 +18,38 @@ from ....mechanism import Model
 from ..instant import Instant
 from ..path_constraints import Bounded
 from .channels import MECHANICS, Channel, distinct
+
+
+class LocalForce(NamedTuple):
+    """A term of the force of a component that depends on few coordinates and acts on these alone, such as that of one
+    muscle.
+
+    entries, dofs: of q and of qd, one for one; rates of these entries of q are these of qd. channels: pairs of the name
+    of a channel and an entry of it; values: names of parameters of the problem. f: (q, qd, channels..., values...) ->
+    force, with the chosen entries alone, columns. derivatives: makes the Function of its derivatives, as in
+    `nlp.chain_rule.Call`; None: CasADi differentiates f. signs: 1 or -1 by dof, () for ones: q, qd and the force are
+    those of f times these signs, so that mirror images share one f.
+
+    >>> q, qd = ca.SX.sym("q"), ca.SX.sym("qd")
+    >>> spring = ocp.LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-40 * q - qd]))
+    >>> spring.at(ocp.Instant(wheel, ca.DM(0.5), ca.DM(2.0)))
+    SX(-22)
+    """
+
+    entries: tuple[int, ...]
+    dofs: tuple[int, ...]
+    channels: tuple[tuple[str, int], ...]
+    values: tuple[str, ...]
+    f: ca.Function
+    derivatives: Callable[[], ca.Function] | None = None
+    signs: tuple[float, ...] = ()
+
+    def at(self, instant: Instant) -> Expr:
+        """The force on its dofs at an instant."""
+        channels = (instant[name][k] for name, k in self.channels)
+        signs = DM(self.signs or [1.0] * len(self.dofs))
+        state = signs * SX(instant.q)[list(self.entries)], signs * SX(instant.qd)[list(self.dofs)]
+        return signs * self.f(*state, *channels, *(instant.values[name] for name in self.values))
 
 
 class Component(Extensible):
@@ -59,8 +91,17 @@ class Component(Extensible):
         return SX(0, 1)
 
     def force(self, instant: Instant) -> Expr:
-        """Generalized force (nv) [N m, N], which is added to the torques tau in the equations of motion."""
-        return 0.0
+        """Generalized force (nv) [N m, N], which is added to the torques tau in the equations of motion; by default the
+        sum of `local_forces`."""
+        total = SX(instant.model.nv, 1)
+        for part in self.local_forces(instant.model):
+            total[list(part.dofs)] += part.at(instant)
+        return total
+
+    def local_forces(self, model: Model) -> Sequence[LocalForce]:
+        """Terms of the force that depend on few coordinates each. Their derivatives are taken one by one, which is
+        faster for many muscles; a component that has some does not override `force`."""
+        return ()
 
     def guess(self, instant: Instant) -> Mapping[str, Any]:
         """First values of states and controls by name, from q and qd of the first guess; others are neutral. From
@@ -85,12 +126,13 @@ class ComponentEquations(NamedTuple):
     @property
     def driving(self) -> tuple[str, ...]:
         """Names of the components with a force of their own."""
-        return tuple(type(c).__name__ for c in self.components if type(c).force is not Component.force)
+        own = Component.force, Component.local_forces
+        return tuple(type(c).__name__ for c in self.components if (type(c).force, type(c).local_forces) != own)
 
-    def force(self, instant: Instant) -> Expr:
-        """Sum of the generalized forces (nv), 0 without components."""
-        nv = instant.model.nv
-        return sum((_force(component, instant, nv) for component in self.components), start=0)
+    def force(self, instant: Instant, left_out: Sequence[Component] = ()) -> Expr:
+        """Sum of the generalized forces (nv) of all components but those left out, 0 without any."""
+        chosen = (c for c in self.components if not any(c is one for one in left_out))
+        return sum((_force(component, instant, instant.model.nv) for component in chosen), start=0)
 
     def derivatives(self, instant: Instant) -> dict[str, Expr]:
         """Derivatives of the explicit states."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....._base.types import Array, Indices
 from ....nlp.assembled import Assembled
+from ....nlp.scatter import row_tables
 from ....nlp.stage_orders import Mask
 
 
@@ -77,24 +78,24 @@ def pattern_of(program: Assembled, lower: Array, upper: Array) -> ProgramPattern
     free = np.asarray(lower) != np.asarray(upper)
     number = np.where(free, np.cumsum(free) - 1, -1)
     nx, equal = int(free.sum()), program.row_lower == program.row_upper
-    first, begun, parts = nx, 0, _Parts()
+    begun, parts = 0, _Parts()
     uses = np.zeros(nx, dtype=np.int64)
-    for b in program.blocks:
-        count, rows = len(b.instances), int(b.lower.size)
+    for b, table in zip(program.blocks, row_tables(program.blocks), strict=True):
+        count = len(b.instances)
         if not count:
             continue
         entries = number[b.gather]
         i, j = _pairs(b.jacobian_pattern)
-        at = (first + rows * np.arange(count)[:, None] + i).ravel()
+        at = nx + table[:, i].ravel()
         parts.rows(at, entries[:, j].ravel(), equal[at - nx])
         i, j = _pairs(b.hessian_pattern)
         off = i < j
         parts.squares(entries[:, i[off]].ravel(), entries[:, j[off]].ravel())
-        np.add.at(uses, entries[entries >= 0], 1)
+        if not b.onto:  # else they are those of the blocks whose rows these are
+            np.add.at(uses, entries[entries >= 0], 1)
         if any(name in program.gaps for name in b.row_names):
             parts.uses(np.repeat(begun + np.arange(count), entries.shape[1]), entries.ravel())
             begun += count
-        first += rows * count
     one, other, row, member, interval, used = (np.concatenate([number[:0], *part]) for part in parts.all)
     return ProgramPattern(nx, equal, one, other, row, member, interval, used, uses == 1)
 

@@ -1,0 +1,98 @@
+"""Forces of components as blocks of their own: the same program as with the forces among the rows of the intervals."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.ocp.transcription import transcribe as transcribing
+from ocp_dyn.ocp.workflows.attempt import prepare
+
+ELBOW = od.models.elbow()
+LIMITS, STRONG = ocp.Muscles(activation="limits"), ocp.Muscles(strengths={"biceps": "strength"})
+
+
+def lift(muscles=LIMITS, duration=(0.3, 0.6), intervals=3, **options):
+    phases = [ocp.Phase(name, intervals, duration, objective=[ocp.ChannelPower("activation")]) for name in ("up", "on")]
+    return ocp.Problem(ELBOW, phases, unactuated=["elbow"], components=[muscles], **options)
+
+
+def numbers(problem, rng):
+    """f, g, Jacobian and Hessian at a point, by the evaluator and by CasADi's derivatives of the whole."""
+    transcription, program = prepare(problem)
+    p = transcription.program.values
+    x, lam = rng.uniform(0.1, 0.9, program.n), rng.normal(size=program.row_lower.size)
+    at = ca.DM(x), ca.DM(p)
+    one = program.constraints(*at), program.jacobian(*at)[1], program.hessian(*at, 0.7, lam)
+    whole = program.expression()
+    X, P, g = whole["x"], whole["p"], whole["g"]
+    J, H = ca.jacobian(g, X), ca.triu(ca.hessian(0.7 * whole["f"] + ca.dot(lam, g), X)[0])
+    other = ca.Function("whole", [X, P], [g, J, H])(*at)
+    return transcription, one, other
+
+
+CASES = {
+    "two stages": {"integrator": "gauss:2"},
+    "an explicit scheme": {"integrator": "rk4"},
+    "a step by its end": {"integrator": "euler"},
+    "numbers as durations, shares": {"duration": 0.4, "intervals": ocp.Intervals([0.2, 0.5, 0.3])},
+    "stages at nodes": {"integrator": "radau:2", "muscles": ocp.Muscles(excitations="linear")},
+    "both ends": {"integrator": "hermite_simpson", "muscles": STRONG, "parameters": [ocp.Parameter("strength", 0.8)]},
+    "a free strength": {"muscles": STRONG, "parameters": [ocp.Parameter("strength", 0.8, bounds=(0.5, 1.5))]},
+    "force of a tendon": {"muscles": ocp.Muscles(tendon="force")},
+    "length of fibers": {"muscles": ocp.Muscles(tendon="length"), "integrator": "radau:3"},
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_one_program_in_two_forms(case, monkeypatch):
+    """Rows, Jacobian and Hessian are those of forces that are expressions of the intervals."""
+    split, found, whole = numbers(lift(**case), np.random.default_rng(1))
+    assert len(split.split) == 1
+    monkeypatch.setattr(transcribing, "with_local_forces", lambda t: ())
+    joined, expected, _ = numbers(lift(**case), np.random.default_rng(1))
+    assert joined.split == ()
+    for one, also, other in zip(found, whole, expected, strict=True):
+        for given in (one, also):
+            assert float(ca.norm_inf(ca.vec(given - other))) < 1e-11 * max(1, float(ca.norm_inf(ca.vec(other))))
+
+
+BODY = ELBOW.body_names[-1]
+
+
+@pytest.mark.parametrize(
+    "options", [{"form": "explicit"}, {"steps": 2}, {"parameters": [ocp.Parameter(f"mass:{BODY}", 1.2)]}]
+)
+def test_forces_stay_among_the_rows_where_they_must(options):
+    """Forward dynamics, steps within an interval and bodies with parameters take the forces as expressions."""
+    assert transcribing.transcribe(lift(**options)).split == ()
+
+
+def test_components_of_ones_own():
+    """A spring with a local force, whose force is its sum, lets a wheel swing as one with a force of its own."""
+
+    class Spring(ocp.Component):
+        def channels(self, model):
+            return []
+
+    class Local(Spring):
+        def local_forces(self, model):
+            q, qd = ca.SX.sym("q"), ca.SX.sym("qd")
+            return [ocp.LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-4 * q - 0.1 * qd**3]))]
+
+    class Whole(Spring):
+        def force(self, instant):
+            return -4 * instant.q - 0.1 * instant.qd**3
+
+    def swings(component):
+        model = od.models.pendulum(1)
+        start = ocp.Boundary(lambda start, end: (ca.vertcat(start.q - 0.5, start.qd), 0, 0))
+        phase = ocp.Phase("swing", 10, 1.0, objective=[ocp.TorqueSquared()])
+        return ocp.Problem(model, [phase], boundary=[start], components=[component]).solve(progress=False)
+
+    local, whole = swings(Local()), swings(Whole())
+    assert np.abs(local.q - whole.q).max() < 1e-9
+    assert np.abs(local.q[-1] - 0.5).max() > 0.1
