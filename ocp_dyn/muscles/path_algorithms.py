@@ -104,14 +104,17 @@ class PathFunction(NamedTuple):
 
 
 def path_functions(model: Model, names: Sequence[str], q: SX) -> list[PathFunction]:
-    """The smooth paths of these muscles, each by itself; q: symbols. ModelError for one that crosses a joint with a
-    quaternion."""
+    """The smooth paths of these muscles, each by itself; none if one crosses a joint with a quaternion. q: symbols."""
     smooth, found = _Smooth(model, q, TOLERANCE), []
     lengths, slopes = smooth.lengths(), smooth.slopes()
+    quaternions = (i for i, _ in model.edges if model.joints[i].has_quaternion)
+    turned = {entry for i in quaternions for entry in range(model.q_index[i], model.q_index[i + 1])}
     for name in names:
         k = model.muscle_names.index(name)
         column = ca.vertcat(lengths[k], *slopes[k].values())
         entries = tuple(sorted(set(ca.jacobian_sparsity(column, q).get_col())))
+        if turned & set(entries):
+            return []
         dofs = tuple(entry_of(model, model.q_names[entry])[1] for entry in entries)
         by = ca.vertcat(SX(0, 1), *(ca.densify(SX(slopes[k].get(dof, 0.0))) for dof in dofs))
         function = ca.Function(name, [q[list(entries)]], [lengths[k], by], {"cse": True})

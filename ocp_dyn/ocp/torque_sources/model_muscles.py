@@ -37,9 +37,11 @@ from ...muscles import (
     activation_rate,
     activation_rate_limits,
     fiber_state,
+    moment_arms,
     muscle_faults,
     muscle_lengths,
     muscle_speeds,
+    muscle_torques,
     rigid_tendon,
     tendon_state,
 )
@@ -212,12 +214,23 @@ class Muscles(Component):
     def local_forces(self, model: Model) -> Sequence[LocalForce]:
         return _local_forces(model, replace(self, reserves=()))
 
+    def force(self, instant: Instant) -> Expr:
+        model = instant.model
+        if self.local_forces(model):
+            return super().force(instant)
+        muscles = self._hill_at(instant)
+        tensions = ca.SX(len(model.muscles), 1)
+        tensions[_places(model, muscles.names)] = self._tension(
+            muscles, *self._paths(instant, muscles), instant[STATES[self.tendon]]
+        )
+        return function_of(muscle_torques, model)(ca.SX(instant.q), tensions)
+
     def _tension(self, muscle: HillMuscles, length: Expr, speed: Expr, state: Expr) -> Expr:
         """Force of a tendon [N] by the activation, or by the state of the tendon."""
         if self.tendon == "force":
             return muscle.max_isometric_force * state
         if self.tendon == "length":
-            return fiber_state(muscle, length, speed, 0 * state, state, ca.SX(1, 1)).tendon_force
+            return fiber_state(muscle, length, speed, 0 * state, state, ca.SX(muscle.size, 1)).tendon_force
         return rigid_tendon(muscle, length, speed, state).tendon_force
 
     def driven(self, model: Model) -> list[str]:
@@ -226,6 +239,9 @@ class Muscles(Component):
 
     def _moved(self, model: Model) -> list[str]:
         moved = {dof for part in self.local_forces(model) for dof in part.dofs}
+        if not moved:
+            at, arms = _places(model, self.hill(model).names), function_of(moment_arms, model).sparsity_out(0)
+            moved = {dof for muscle, dof in zip(*arms.get_triplet(), strict=True) if muscle in at}
         return [name for name in model.joint_names if moved & set(range(*model.qd_slice(name).indices(model.nv)))]
 
     def guess(self, instant: Instant) -> dict[str, Any]:
@@ -404,7 +420,7 @@ STATES = {"rigid": "activation", "force": "tendon_force", "length": "fiber_lengt
 
 @kept_per_model
 def _local_forces(model: Model, part: Muscles) -> tuple[LocalForce, ...]:
-    """The force of every muscle, by the coordinates that its path crosses."""
+    """The force of every muscle, by the coordinates that its path crosses; none if one crosses a quaternion."""
     names, factors = part.hill(model).names, dict(part.strengths)
 
     def tension(k: int, length: Expr, speed: Expr, states: Expr) -> Expr:
@@ -413,11 +429,11 @@ def _local_forces(model: Model, part: Muscles) -> tuple[LocalForce, ...]:
             hill = replace(hill, max_isometric_force=hill.max_isometric_force * states[1])
         return part._tension(hill, length, speed, states[0])
 
+    if not (paths := path_functions(model, names, ca.SX.sym("q", model.nq))):
+        return ()
     pulls = [
         muscle_pull(path, partial(tension, k), (STATES[part.tendon], k), (factors[name],) if name in factors else ())
-        for k, (name, path) in enumerate(
-            zip(names, path_functions(model, names, ca.SX.sym("q", model.nq)), strict=True)
-        )
+        for k, (name, path) in enumerate(zip(names, paths, strict=True))
     ]
     images = {name: image for name, image in muscle_images(model).items() if {name, image} <= set(names)}
     return with_images(pulls, {names.index(name): names.index(image) for name, image in images.items()})

@@ -199,7 +199,9 @@ class _Interval:
         """Adds the equations of motion of the implicit form at stage k, for accelerations and forces that are
         variables."""
         rows, q, qd = self.rows, instant.q, instant.qd
-        gap = feet.equations.force_rows(rows, q, qd, qdd) - self._driving(instant)
+        apart = self.transcription.bodies_apart
+        inertial = SX(self.model.nv, 1) if apart else feet.equations.force_rows(rows, q, qd, qdd)
+        gap = inertial - self._driving(instant)
         gap = gap - feet.force(q, lam) if feet.held else gap
         self.close(feet, instant, qdd, ca.vertcat(lam, self.chosen.forces(self.model, q, gap)))
         rows.constrain("dynamics", self.chosen.project(q, gap), scale=FORCE_SCALE)

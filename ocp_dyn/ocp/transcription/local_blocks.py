@@ -3,6 +3,7 @@
 The equations of motion at a stage are a sum, ID(q, qd, qdd) - tau - G' lam - sum F_j. A term F_j that depends on few
 coordinates, such as the pull of a muscle, is a block whose rows are added to those of its interval: its derivatives are
 small functions, one for all stages and phases, where those of the sum would be found anew for every kind of interval.
+ID is such a block then, too, one for each stage of the scheme.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from casadi import SX
 
 from ..._base.types import Expr
+from ...integrators import stage_states
 from ...mechanism.parameters import MODEL_PARAMETERS
+from ..equations import equations_of
 from ..nlp.program import Block, BlockRows, Place, Slot, Span, Variable
 from ..statement.phases import Phase
 from ..statement.state.channels import Channel
@@ -48,14 +52,52 @@ def add_local_forces(transcription: Transcription, intervals: Sequence[Block]) -
                 for stage in stages:
                     slots = inside if stage.inside and inside else stage.slots(k)
                     inside = slots if stage.inside else inside
-                    key = (
-                        id(part.f),
-                        *((name, s.size, getattr(s, "scale", s.index[:0]).tobytes()) for name, s in slots.items()),
-                    )
+                    key = id(part.f), *_shape(slots)
                     block = kinds.get(key) or kinds.setdefault(key, stage.block(slots))
                     block.add(slots, Span.interval(p, k), **stage.numbers(k))
                     block.onto.append(Place(intervals[p], k, "dynamics", stage.rows))
     transcription.program.blocks += kinds.values()
+    if transcription.bodies_apart:
+        _add_bodies(transcription, intervals)
+
+
+def _add_bodies(transcription: Transcription, intervals: Sequence[Block]) -> None:
+    """Adds ID(q, qd, qdd) at the stages."""
+    problem, kinds = transcription.problem, dict[Any, Block]()
+    nv = problem.model.nv
+    whole = LocalForce(tuple(range(problem.model.nq)), tuple(range(nv)), (), (), ca.Function("bodies", [], []))
+    for p, phase in enumerate(problem.phases):
+        for number in range(problem.scheme.stages):
+            stage = _Stage(transcription, whole, p, number)
+            for k in range(phase.grid.count):
+                slots = stage.slots(k)
+                if not stage.inside:
+                    qdd = transcription.phases[p].interval(k)["qdd"]
+                    slots["qdd"] = _entries(qdd, [nv * number + dof for dof in range(nv)])
+                constants = {name: x for name, x in stage.numbers(k).items() if name in ("n", "h")}
+                key = number, *_shape(slots)
+                if key not in kinds:
+                    body = partial(_write_bodies, transcription, number if stage.inside else None)
+                    kinds[key] = Block("bodies", slots, body, dict.fromkeys(constants, 1))
+                kinds[key].add(slots, Span.interval(p, k), **constants)
+                kinds[key].onto.append(Place(intervals[p], k, "dynamics", stage.rows))
+    transcription.program.blocks += kinds.values()
+
+
+def _write_bodies(transcription: Transcription, stage: int | None, z: dict[str, SX], rows: BlockRows) -> None:
+    """The body of a block: ID at a stage, None for one at a node, as the rows to which it is added."""
+    problem, q, qd, qdd = transcription.problem, z["q"], z["qd"], z["qdd"]
+    if stage is not None:
+        h, columns = z["h"] if "h" in z else z["T"] / z["n"], ca.horzsplit(ca.reshape(qdd, problem.model.nv, -1))
+        states, _ = stage_states(problem.model, problem.scheme, q, qd, columns, h)
+        (q, qd), qdd = states[stage], columns[stage]
+    inertial = equations_of(problem).force_rows(rows, rows.inner(q), rows.inner(qd), qdd)
+    rows.constrain("dynamics", inertial, scale=FORCE_SCALE)
+
+
+def _shape(slots: dict[str, Slot]) -> Iterator[Any]:
+    """Names, sizes and scales of slots."""
+    return ((name, s.size, getattr(s, "scale", s.index[:0]).tobytes()) for name, s in slots.items())
 
 
 class _Stage:

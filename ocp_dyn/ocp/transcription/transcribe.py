@@ -50,6 +50,7 @@ def transcribe(problem: Statement, threads: int = 2) -> Transcription:
         values = {name: DM(number(t, slot, t.program.start)) for name, slot in (t.slots | t.step).items()}
         check_mirrored(problem.parts, problem.model, t.mirror, values)
     t.split, intervals = with_local_forces(t), []
+    t.bodies_apart = bool(t.split) and not {"slope", "gravity"} & t.slots.keys()
     for p, phase in enumerate(problem.phases):
         intervals.append(_add_intervals(t, p, phase))
         add_rates(t, p, phase)

@@ -63,6 +63,8 @@ class Transcription:
     """The weights of costs, of all but those that are zero by a number, by the names of their parameters."""
     split: tuple[Component, ...] = ()
     """The components whose forces are in blocks of their own (`local_blocks`)."""
+    bodies_apart: bool = False
+    """Whether inverse dynamics are too."""
     means: dict[int, Any] = field(default_factory=dict)
     """With dependent joints: functions for accelerations and forces of a solution, by phase, made when first needed."""
 

@@ -8,6 +8,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.ocp.statement.state.components import LocalForce
 from ocp_dyn.ocp.transcription import transcribe as transcribing
 from ocp_dyn.ocp.workflows.attempt import prepare
 
@@ -15,9 +16,29 @@ ELBOW = od.models.elbow()
 LIMITS, STRONG = ocp.Muscles(activation="limits"), ocp.Muscles(strengths={"biceps": "strength"})
 
 
-def lift(muscles=LIMITS, duration=(0.3, 0.6), intervals=3, **options):
+def flyer(joint, right=500.0):
+    """A trunk that flies, with two arms that one muscle each moves."""
+    builder = od.ModelBuilder("flyer")
+    builder.add_body("trunk", od.FloatingBase(), mass=3, com=(0.1, 0, 0.2), inertia=(1, 2, 3))
+    numbers = {"mass": 1, "com": (0, 0, -0.4), "inertia": (0.2, 0.2, 0.1)}
+    muscles, about = [], {"optimal_fiber_length": 0.1, "tendon_slack_length": 0.12}
+    for side, y, force in (("l", 0.2, 500.0), ("r", -0.2, right)):
+        shoulder = {"joint_name": f"shoulder_{side}", "origin": (0.3, y, 0)}
+        builder.add_body(f"arm_{side}", joint, "trunk", **shoulder, **numbers)
+        path = od.PathPoint("P1", "trunk", (0.35, 1.1 * y, 0.1)), od.PathPoint("P2", f"arm_{side}", (0.04, 0, -0.1))
+        muscles.append(
+            od.Muscle(f"flexor_{side}", "DeGrooteFregly2016Muscle", path, max_isometric_force=force, **about)
+        )
+    return builder.build().with_muscles(muscles)
+
+
+FLYER = flyer(od.Euler("zyx"))
+
+
+def lift(muscles=LIMITS, duration=(0.3, 0.6), intervals=3, model=ELBOW, **options):
     phases = [ocp.Phase(name, intervals, duration, objective=[ocp.ChannelPower("activation")]) for name in ("up", "on")]
-    return ocp.Problem(ELBOW, phases, unactuated=["elbow"], components=[muscles], **options)
+    unactuated = model.joint_names
+    return ocp.Problem(model, phases, unactuated=unactuated, components=[muscles], **options)
 
 
 def numbers(problem, rng):
@@ -43,8 +64,18 @@ CASES = {
     "both ends": {"integrator": "hermite_simpson", "muscles": STRONG, "parameters": [ocp.Parameter("strength", 0.8)]},
     "a free strength": {"muscles": STRONG, "parameters": [ocp.Parameter("strength", 0.8, bounds=(0.5, 1.5))]},
     "force of a tendon": {"muscles": ocp.Muscles(tendon="force")},
+    "a body that flies": {"model": FLYER},
     "length of fibers": {"muscles": ocp.Muscles(tendon="length"), "integrator": "radau:3"},
 }
+
+
+def test_mirror_images_share_a_function():
+    """The muscles of both arms are equal but for the signs of turns to the side; a weaker one is not."""
+    one, other = LIMITS.local_forces(FLYER)
+    assert (other.f, other.signs) == (one.f, (-1.0, 1.0, -1.0))
+    one, other = LIMITS.local_forces(flyer(od.Euler("zyx"), 499.0))
+    assert one.f is not other.f
+    assert other.signs == ()
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -71,6 +102,19 @@ def test_forces_stay_among_the_rows_where_they_must(options):
     assert transcribing.transcribe(lift(**options)).split == ()
 
 
+def test_muscles_over_quaternions_are_forces_as_a_whole(rng):
+    """A muscle over a spherical joint pulls with its tension times its moment arms."""
+    model, muscles = flyer(od.Spherical()), ocp.Muscles(activation="limits")
+    problem = ocp.Problem(model, [ocp.Phase("fly", 2, 0.1)], muscles=muscles)
+    assert transcribing.transcribe(problem).split == ()
+    q, qd, a = ca.DM(model.random_q(rng)), ca.DM(rng.normal(size=model.nv)), ca.DM([0.4, 0.7])
+    force = muscles.force(ocp.Instant(model, q, qd, channels={"activation": a}))
+    hill = od.muscles.HillMuscles.of(model)
+    tension = od.muscles.rigid_tendon(hill, od.muscle_lengths(model, q), od.muscle_speeds(model, q, qd), a).tendon_force
+    expected = od.moment_arms(model, q).T @ tension
+    assert float(ca.norm_inf(ca.DM(force) - expected)) < 1e-9 * float(ca.norm_inf(expected))
+
+
 def test_components_of_ones_own():
     """A spring with a local force, whose force is its sum, lets a wheel swing as one with a force of its own."""
 
@@ -81,7 +125,7 @@ def test_components_of_ones_own():
     class Local(Spring):
         def local_forces(self, model):
             q, qd = ca.SX.sym("q"), ca.SX.sym("qd")
-            return [ocp.LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-4 * q - 0.1 * qd**3]))]
+            return [LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-4 * q - 0.1 * qd**3]))]
 
     class Whole(Spring):
         def force(self, instant):

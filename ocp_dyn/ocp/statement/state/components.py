@@ -30,8 +30,9 @@ class LocalForce(NamedTuple):
     `nlp.chain_rule.Call`; None: CasADi differentiates f. signs: 1 or -1 by dof, () for ones: q, qd and the force are
     those of f times these signs, so that mirror images share one f.
 
+    >>> from ocp_dyn.ocp.statement.state.components import LocalForce
     >>> q, qd = ca.SX.sym("q"), ca.SX.sym("qd")
-    >>> spring = ocp.LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-40 * q - qd]))
+    >>> spring = LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-40 * q - qd]))
     >>> spring.at(ocp.Instant(wheel, ca.DM(0.5), ca.DM(2.0)))
     SX(-22)
     """
