@@ -8,6 +8,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.ocp.solvers.block_ldl.planning.pattern import pattern_of
 from ocp_dyn.ocp.statement.state.components import LocalForce
 from ocp_dyn.ocp.transcription import transcribe as transcribing
 from ocp_dyn.ocp.workflows.attempt import prepare
@@ -67,6 +68,21 @@ CASES = {
     "a body that flies": {"model": FLYER},
     "length of fibers": {"muscles": ocp.Muscles(tendon="length"), "integrator": "radau:3"},
 }
+
+
+def test_solvers_see_one_structure(monkeypatch):
+    """The plan of a factorization has the same data: entries that meet, and those that one interval alone uses."""
+
+    def structure():
+        transcription, program = prepare(lift(integrator="gauss:2"))
+        found = pattern_of(program, transcription.program.x_lower, transcription.program.x_upper)
+        pairs = np.sort(np.stack([found.one, found.other]), axis=0)
+        return found.only, np.unique(pairs, axis=1), np.unique(np.stack([found.row, found.member]), axis=1)
+
+    apart = structure()
+    monkeypatch.setattr(transcribing, "with_local_forces", lambda t: ())
+    for one, other in zip(apart, structure(), strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_mirror_images_share_a_function():
