@@ -24,7 +24,7 @@ from ..nlp.program import Block, BlockRows, Place, Slot, Span, Variable
 from ..statement.phases import Phase
 from ..statement.state.channels import Channel
 from ..statement.state.components import Component, LocalForce
-from .grid_numbers import numbers, per_phase
+from .grid_numbers import PER_PHASE, numbers
 from .tracks import FORCE_SCALE, after, rate_of
 from .variables import Transcription
 
@@ -148,7 +148,7 @@ class _Stage:
         """The constants of an instance: the length of interval k, or its inverse by the duration, and the scheme."""
         if not self.inside:
             return {"signs": self.signs}
-        method, n = self.problem.scheme, per_phase(self.phase, numbers(self.phase, k))
+        method, n = self.problem.scheme, numbers(self.phase, k)[PER_PHASE]
         row = method.A[self.stage]
         found = {"signs": self.signs, "c": method.c[self.stage], "row": row, "rows": row @ method.A}
         return found | ({"n": n} if self.duration is None else {"h": self.duration / n})
