@@ -291,7 +291,7 @@ class HorizonController:
         if self.time is None or self._program is None or self.last is None:
             raise ValueError("feedback: call prepare(time, command) first, once per feedback")
         program, prepared = self._program, STATUSES.index(self.last.status)
-        x0 = self._away(q, qd, program)
+        x0 = self._away(q, qd)
         if self.last.status != "not finite" and not np.array_equal(x0, self.last.z[0, : self.nx]):
             self.last = self.solver.feedback(x0, FEEDBACK_ITERATIONS, TOLERANCE, START)
         found, self._program = self.last, None
@@ -309,9 +309,9 @@ class HorizonController:
             tau[0], K, self.qdd[0], self.forces[0], plan, status in ("solved", "relaxed"), status, seconds
         )  # fmt: skip
 
-    def _away(self, q: Array, qd: Array, program: Mapping[str, Array]) -> Array:
-        """Difference of a state from the plan's; feet on the ground are at rest."""
-        measured = [np.tile(x, (self.N + 1, 1)) for x in (q, self._held(program) @ qd)]
+    def _away(self, q: Array, qd: Array) -> Array:
+        """Difference of a state from the plan's."""
+        measured = [np.tile(x, (self.N + 1, 1)) for x in (q, qd)]
         return np.array(self._batch["error"]([self.q, self.qd, *measured])[0][0])
 
     def _held(self, program: Mapping[str, Array]) -> Array:
@@ -333,7 +333,7 @@ class HorizonController:
     def _solve(self, q: Array, qd: Array) -> StageSolution:
         """The solution of the program about the plan, from a state."""
         program = self._linearize()
-        qp = StageQP(**program, x0=self._away(q, qd, program))
+        qp = StageQP(**program, x0=self._away(q, qd))
         self.last = self.solver.solve(qp, warm=not self._fresh, iterations=ITERATIONS, tolerance=TOLERANCE, start=START)
         return self.last
 
