@@ -117,7 +117,7 @@ def test_fibers_stay_near_their_optimum_in_walking(motions: Motions) -> None:
     steps = np.array([column(human.difference(a, b)) for a, b in pairwise(q)])
     middle = (found.moment_arms[1:] + found.moment_arms[:-1]) / 2
     slack = np.diff(found.lengths, axis=0) + np.einsum("nmk,nk->nm", middle, steps)
-    assert np.abs(slack).max() < 1.5e-3  # lengths do not jump
+    assert np.abs(slack).max() < 2e-3  # lengths do not jump
 
 
 def test_stops_take_the_place_of_muscles_at_rest() -> None:

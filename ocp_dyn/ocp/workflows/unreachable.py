@@ -139,7 +139,8 @@ class _Places:
                 continue
             low, high = program.x_lower[slot.index], program.x_upper[slot.index]
             if name == "step_length":
-                low, high = np.maximum(low, step[0] / slot.scale), np.minimum(high, step[1] / slot.scale)
+                low = np.maximum(low, step[0] / slot.scale)
+                high = np.maximum(low, np.minimum(high, step[1] / slot.scale))  # at high speeds none is long enough
             known = bool(np.all(np.isfinite(low) & np.isfinite(high) & (low <= high)))
             self._x[slot.index] = (low + high) / 2 if known else 0.0
             self._half[slot.index] = (high - low) / 2 if known else np.inf

@@ -123,4 +123,5 @@ def test_places_of_postures_are_never_refused(rng):
 def test_walks_that_there_are_are_not_refused():
     for speed in (0.5, 1.3, 2.1):
         assert not told(human_walk.problem(speed, intervals=human_walk.QUICK))
-    assert told(human_walk.problem(1.3, intervals=human_walk.QUICK), speed=12.0)
+    for speed in (14.0, 30.0):  # the second is beyond the bound of the step's length
+        assert told(human_walk.problem(1.3, intervals=human_walk.QUICK), speed=speed)

@@ -106,7 +106,12 @@ def _untiled(plan: LdlPlan) -> LdlPlan:
 @pytest.mark.slow
 def test_the_human_and_its_tiles_and_leaves(monkeypatch):
     """Two subtrees meet in the middle; a quaternion keeps all its rows; forces may leave in leaves below the states."""
-    problem = human_walk.problem(intervals=human_walk.QUICK)
+    walk = human_walk.problem(intervals=human_walk.QUICK)
+    phases = [  # rates of forces couple the forces of intervals, which then leave in no leaf
+        replace(phase, objective=[term for term in phase.objective if not isinstance(term, ocp.ForceRateSquared)])
+        for phase in walk.phases
+    ]
+    problem = replace(walk, phases=phases)
     transcription, program = prepare(problem)
     bounds = transcription.program.x_lower, transcription.program.x_upper
     plan = ldl_plan(program, *bounds)
