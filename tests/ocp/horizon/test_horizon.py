@@ -157,10 +157,12 @@ def test_a_trot_follows_its_command_and_stops(controller):
 
 
 def test_gains_tell_how_torques_change_with_the_state(controller):
+    """By differences, for velocities that leave the feet at rest; others count as they are after an impact of the feet."""
     controller.reset(0.0, posture(), np.zeros(18))
     first = controller.update(0.0, posture(), np.zeros(18), ocp.Command(walk=False))
-    moved = np.zeros(18)
-    moved[6] = 1e-3
+    measured = 1e-3 * np.random.default_rng(1).normal(size=18)
+    feet = [od.Contact(name, axes="xyz") for name in FEET]
+    moved = np.array(DM(od.impact(dog_model(), feet, posture(), measured)[0])).ravel()
     controller.prepare(0.0, ocp.Command(walk=False), measured=(posture(), np.zeros(18)))
     base = controller.feedback(posture(), np.zeros(18))
     controller.prepare(0.0, ocp.Command(walk=False), measured=(posture(), np.zeros(18)))
@@ -168,6 +170,7 @@ def test_gains_tell_how_torques_change_with_the_state(controller):
     expected = base.K[:, 18:] @ moved
     assert first.K.shape == (12, 36)
     assert (other.tau - base.tau)[6:] == pytest.approx(expected, rel=0.05, abs=0.02 * np.abs(expected).max())
+    assert base.K[:, 18:] @ measured == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 def test_a_schedule_replaces_that_of_the_gait(controller):
