@@ -530,6 +530,7 @@ def test_convert_locks_joints_that_move_no_mass(tmp_path, capsys):
     assert "finger_joint" not in text
 
 
+@pytest.mark.slow
 def test_convert_closes_the_loops_of_ready_models(tmp_path, capsys):
     assert status("convert", "n_four_bar", "--out", tmp_path / "bars.xml") == 0
     text = (tmp_path / "bars.xml").read_text()

@@ -453,6 +453,7 @@ def test_a_wrong_bound_is_told_before_anything_is_built(home, monkeypatch):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_single_states_of_a_library_for_batches(rng, home):
     fast = od.codegen.compile([ID], single=False, lanes=2).ID
     one = [x[0] for x in states(ID, MODEL, 1, rng)]

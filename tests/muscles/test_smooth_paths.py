@@ -30,6 +30,7 @@ def model():
     )
 
 
+@pytest.mark.slow
 def test_fits_are_as_good_as_they_say(model):
     """At configurations of another sequence."""
     q = bodies.states(model, 200)
@@ -186,6 +187,7 @@ def mirrored_pair(shift: float) -> od.Model:
     return bodies.leg().with_muscles(muscles, wraps)
 
 
+@pytest.mark.slow
 def test_mirror_images_have_equal_polynomials():
     """So that a body whose sides are equal moves as its mirror image does."""
     model, other = mirrored_pair(0.0), mirrored_pair(1e-4)

@@ -53,6 +53,7 @@ def test_a_quantity_of_states_and_torques_is_a_mean_over_the_interval() -> None:
         assert found.cost["power"] == pytest.approx(solution.cost["power"], rel=5e-2)
 
 
+@pytest.mark.slow
 def test_the_ready_costs_are_cases_of_it() -> None:
     for ready, own in (
         (ocp.TorqueRateSquared(0.3, 2.0), ocp.Rate(lambda instant: instant.tau, 0.3, 2.0, "TorqueRateSquared")),

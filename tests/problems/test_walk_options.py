@@ -138,6 +138,7 @@ def test_every_step_of_several_takes_the_time_that_is_asked_for():
 
 
 @pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.slow
 def test_steps_far_from_the_first_keep_length_and_width(backward):
     walk = human_walk.problem(1.0, steps=4, step_width=(0.1, 0.2), step_length=(0.5, 0.6), backward=backward, **QUICK)
     spread, rows = od.walking.person().spread, []

@@ -24,6 +24,7 @@ def moving() -> tuple[FittedMotion, Recording]:
     return fitted(model, t, q).derived(), Recording(["leg", "hand"], at, values, "N m, N")
 
 
+@pytest.mark.slow
 def test_moments_are_those_of_inverse_dynamics() -> None:
     motion, forces = moving()
     found = net_moments(motion, forces)
@@ -73,6 +74,7 @@ def test_power_is_the_rate_of_energy() -> None:
     assert found.moments["elbow"].tolist() == found.tau[:, model.qd_names.index("elbow")].tolist()
 
 
+@pytest.mark.slow
 def test_a_standing_human_carries_its_weight() -> None:
     model = od.models.human(70, 1.75, "male")
     feet = [name for name in model.frame_names if name in ("foot_l", "foot_r")]

@@ -128,6 +128,7 @@ def test_equal_factors_are_a_larger_model() -> None:
     assert dict(ours.muscles[1].parameters) == pytest.approx({"resting_length": 0.2 * s, "pcsa_force": 9.0})
 
 
+@pytest.mark.slow
 def test_every_point_of_a_body_is_stretched_along_its_axes() -> None:
     """Places of points against those of the unscaled model, body by body, in general position."""
     model = body()

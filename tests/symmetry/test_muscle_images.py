@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
@@ -36,6 +37,7 @@ def lengths(model: od.Model, q: Array) -> dict[str, float]:
     return dict(zip(found.names, found.lengths, strict=True))
 
 
+@pytest.mark.slow
 def test_partners_are_found_by_names_and_by_places() -> None:
     assert ocp.muscle_images(body())["gaslat_l"] == "gaslat_r"
     letters = dict(zip(body().muscle_names, "abcdef", strict=True))

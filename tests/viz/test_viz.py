@@ -277,6 +277,7 @@ def test_animate_refuses(walk: Solution, tmp_path: Path, options: dict, message:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_broken_animation_leaves_the_old_file(walk: Solution, tmp_path: Path) -> None:
     path = tmp_path / "a.gif"
     path.write_text("old")

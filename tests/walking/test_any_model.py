@@ -56,6 +56,7 @@ def biped() -> od.walking.Biped:
     return od.walking.biped(stepper(), FEET, **FLAT)
 
 
+@pytest.mark.slow
 def test_a_robot_comes_from_a_file_of_any_format(biped, tmp_path):
     """MJCF and JSON give the robot of the model itself, and its couplings hold in every phase."""
     model = stepper()

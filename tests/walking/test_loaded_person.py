@@ -204,6 +204,7 @@ def test_the_command_takes_the_file(load, tmp_path, capsys, options, message):
     assert not (tmp_path / "walk").exists()
 
 
+@pytest.mark.slow
 def test_a_planar_body_walks_by_torques(load):
     """A coarse grid: in the plane, on three rows of a flat foot and two of an edge; the report's angles are those of
     the plane, though the trunk's own axes are not forward, left and up."""

@@ -69,6 +69,7 @@ def test_the_walk_is_stated() -> None:
     assert (own.phases[0].duration, [type(x) for x in own.phases[0].objective]) == ((0.6, 0.6), [ocp.TorqueSquared])
 
 
+@pytest.mark.slow
 def test_uneven_sides_walk_a_stride() -> None:
     weak = od.walking.muscle_walk(legs(), 1.1, spheres(), weaken={"knee_front_r": 0.4}, intervals=8)
     assert (weak.periodic.mirror, weak.phases[0].grid.count, weak.phases[0].duration) == (False, 16, (0.6, 1.8))

@@ -43,6 +43,7 @@ def slide(limit=np.inf, goal=1.0):
 
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.slow
 def test_solvers_agree(form):
     problem = swing(form)
     near = problem.solve(values={"to": [0.25, 0.25]}, progress=False)  # there is another minimum, farther away

@@ -41,6 +41,7 @@ def test_a_solution_keeps_an_iterate_near_the_central_path(problem, first):
     assert warm_start.violation(program, g) < 1e-2
 
 
+@pytest.mark.slow
 def test_a_neighbor_takes_few_iterations(problem, first):
     """From the central iterate, also through a chain of neighbors; the optimum is that of a cold run."""
     near = problem.solve(start=first, values={"speed": 1.1}, **QUIET)
@@ -124,6 +125,7 @@ def test_options_of_the_user_come_first(problem, first, capfd):
     assert told == ""  # and no count of iterations
 
 
+@pytest.mark.slow
 def test_only_steps_without_line_search_are_watched(problem, first, monkeypatch):
     for name in ("LONGEST", "LAST"):
         monkeypatch.setattr(warm_start, name, 3)

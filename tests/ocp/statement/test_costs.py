@@ -304,6 +304,7 @@ def test_a_pendulum_swings_around_an_obstacle():
         )
 
 
+@pytest.mark.slow
 def test_tracking_finds_the_recorded_motion_again():
     """Joints, markers and forces recorded from a known motion lead back to it."""
     truth = swing(ocp.TorqueSquared(), intervals=12).solve(progress=False)

@@ -128,6 +128,7 @@ def test_edges_survive_a_file(tmp_path):
     assert np.array_equal(again.phases[0].wrenches["heel"], solution.phases[0].wrenches["heel"])
 
 
+@pytest.mark.slow
 def test_a_flat_foot_rolls_onto_its_edge_with_nothing_set_down_anew():
     """Flat, then over the toes: no rows at the start of the second phase, and the edge stays where the sole had it."""
     model = plate()

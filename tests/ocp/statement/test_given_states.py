@@ -58,6 +58,7 @@ def test_rows_that_the_feet_imply_are_left_out(places, where):
     np.testing.assert_allclose(found.qd[0 if where == "start" else -1], 0.0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_same_rows_written_out_repeat_them():
     q = standing(biped())
     whole = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[:6] - q[:6], start.q[7:] - q[7:], start.qd), 0, 0))

@@ -91,6 +91,7 @@ def test_a_ball_carried_on_by_its_own_force(form):
     assert np.allclose(solution.sample([0.1, 0.1 + solution.duration])[:, 0], [0.25 - L, 0.25], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_monopod_hops_without_a_mirror(motions):
     solution = motions["hop"]
     assert solution.converged

@@ -579,6 +579,7 @@ def nodes(problem, name):
     return [len(block.instances) for block in program.blocks if block.name.endswith(name)]
 
 
+@pytest.mark.slow
 def test_rows_where_phases_meet_are_asked_for_once():
     """Unless they differ there: by the fraction of the phase, by velocities that jump, in another state."""
     position, speed = ocp.Path(lambda s: s.q, -1, 1), ocp.Path(lambda s: s.qd, -1, 1)

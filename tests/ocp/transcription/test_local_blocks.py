@@ -95,6 +95,7 @@ def test_mirror_images_share_a_function():
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.slow
 def test_one_program_in_two_forms(case, monkeypatch):
     """Rows, Jacobian and Hessian are those of forces that are expressions of the intervals."""
     split, found, whole = numbers(lift(**case), np.random.default_rng(1))

@@ -188,6 +188,7 @@ def test_tables_of_all_points(swept, tmp_path, monkeypatch):
         swept.library.to_table(POINTS, tmp_path / "other.parquet")
 
 
+@pytest.mark.slow
 def test_motions_as_a_data_set(swept, monkeypatch):
     pytest.importorskip("xarray")
     data = swept.library.to_dataset(POINTS, nodes=9)

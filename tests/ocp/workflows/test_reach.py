@@ -80,6 +80,7 @@ def test_the_reach_is_from_hip_to_hip_and_includes_round_feet():
         assert len(found([foot("l", 0.0, 0.0), ocp.Foothold(wheel, half_width=0.03, x=x, y=0.0)])) == far
 
 
+@pytest.mark.slow
 def test_only_feet_side_by_side_can_cross():
     def hand(side, y, **options):
         return ocp.Foothold(od.Contact(f"hand_{side}", axes="xyz"), x=0.3, y=y, **options)

@@ -11,6 +11,7 @@ def walk(motions):
     return motions["human walk"]
 
 
+@pytest.mark.slow
 def test_samples_of_a_motion(walk):
     names = ["knee_r", "hip_l.ry"] if "hip_l.ry" in walk.model.q_names else [walk.model.q_names[k] for k in (12, 9)]
     columns = [walk.model.q_names.index(name) for name in names]

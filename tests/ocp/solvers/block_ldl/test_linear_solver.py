@@ -280,6 +280,7 @@ def test_errors_of_ipopt_are_tried_by_mumps(monkeypatch):
     assert (found.status, found.stats["linear_solver"]) == ("Invalid_Number_Detected", "block_ldl")
 
 
+@pytest.mark.slow
 def test_solves_in_each_other_and_side_by_side(monkeypatch):
     see, deep, inner = monitor.Monitor.see, threading.local(), []
 
