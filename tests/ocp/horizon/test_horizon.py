@@ -157,7 +157,7 @@ def test_a_trot_follows_its_command_and_stops(controller):
 
 
 def test_gains_tell_how_torques_change_with_the_state(controller):
-    """By differences, for velocities that leave the feet at rest; others count as they are after an impact of the feet."""
+    """By differences, for velocities that leave the feet at rest; others count as after an impact of the feet."""
     controller.reset(0.0, posture(), np.zeros(18))
     first = controller.update(0.0, posture(), np.zeros(18), ocp.Command(walk=False))
     measured = 1e-3 * np.random.default_rng(1).normal(size=18)
