@@ -267,6 +267,14 @@ def test_sanitizers_find_nothing(tmp_path, compiler, flags):
     run(tmp_path / "main")
 
 
+def test_lanes_of_no_number_are_the_most():
+    x = ca.SX.sym("x")
+    small = ca.Function("f", [x], [x * x], ["x"], ["y"])
+    for precision, lanes in (("double", 8), ("single", 16)):
+        files = od.codegen.generate([small], "robot", lanes=None, precision=precision)
+        assert files == od.codegen.generate([small], "robot", lanes=lanes, precision=precision)
+
+
 @needs_cc
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="registers of x86-64")

@@ -10,6 +10,8 @@ import casadi as ca
 
 from ..._base.checks import named_arguments
 from ..._base.files import path_of
+from ..compiled.compile import check_lanes
+from ..text.differentiated import kinds
 from ..text.names import prefix_of
 from . import writing
 from .library import texts
@@ -98,5 +100,6 @@ def generate(
     >>> "int rod_ID(const double *q, const double *qd, const double *qdd, double *tau)" in files["rod.h"]
     True
     """
-    options = ExportOptions(dense, lanes, precision, derivatives, pack, version)
+    lanes = check_lanes(lanes, precision)
+    options = ExportOptions(dense, lanes, precision, kinds(derivatives), pack, version)
     return texts(functions, prefix, options, progress=progress)

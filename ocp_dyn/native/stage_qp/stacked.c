@@ -7,8 +7,8 @@
 #define API
 #endif
 
-static void results(const struct stage_qp_sizes *sizes, const double *memory, const struct stage_qp_result *r, double *z,
-                    double *measures)
+static void results(const struct stage_qp_sizes *sizes, const double *memory, const struct stage_qp_result *r,
+                    double *z, double *measures)
 {
     measures[0] = r->iterations, measures[1] = r->replaced, measures[2] = r->relaxed, measures[3] = r->primal;
     measures[4] = r->dual, measures[5] = r->complementarity, measures[6] = r->unmet;
