@@ -36,7 +36,7 @@ from numpy.polynomial import Polynomial
 from numpy.polynomial.legendre import Legendre
 from numpy.polynomial.polynomial import polyfromroots
 
-from ._base.checks import given_name, named_fields, whole
+from ._base.checks import given_name, whole
 from ._base.extensible import Extensible
 from ._base.types import Array, Expr, finite_vector, numbers, repr_in_message, suggestion, truth
 from .mechanism import Model
@@ -54,7 +54,6 @@ COEFFICIENT_TOLERANCE = 1e-10
 """Largest error of a condition on the coefficients of a tableau, which must be given in full precision."""
 
 
-@named_fields
 @dataclass(frozen=True, eq=False)
 class Scheme(Extensible):
     """A Runge-Kutta tableau: A (s, s), weights b (s), fractions of the step c (s) between 0 and 1.

@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from ._base.checks import call_user, expression, function, named_arguments, numbers, positive, whole
+from ._base.checks import call_user, expression, function, numbers, positive, whole
 from ._base.display import Tabular
 from ._base.types import Array, repr_in_message
 from .integrators import flow_step, scheme
@@ -190,7 +190,6 @@ class StepMap:
         return LimitCycle(z[:-1], float(z[-1]), P, Multipliers.of(P), t, states, residual)
 
 
-@named_arguments
 def follow_limit_cycles(
     maps: Iterable[StepMap], x: Array, period: float, largest_change: float = 0.05
 ) -> Iterator[LimitCycle]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -46,18 +49,13 @@ WORDS = {
     "couple": lambda: od.parse_urdf(DRONE, mimic="coupl"),
     "keep": lambda: od.parse_urdf(DRONE, inertia="kep"),
     "mujoco": lambda: od.Layout(ROD, "mujoko"),
-    "intervals": lambda: ocp.Phase("swing", interval=2),
-    "quantities": lambda: od.viz.plot_motion(None, quantites=["angles"]),
     "speed": lambda: od.viz.show(ROD, sped=1),
-    "sex": lambda: od.walking.person(sexx="male"),
-    "threshold": lambda: od.recordings.events_from_forces(None, treshold=1),
     "gravity": lambda: od.function(od.inverse_dynamics, ROD, parameters=("gravty",)),
     "link1": lambda: od.function(od.inverse_dynamics, ROD, parameters=("mass:lnk1",)),
     "tip": lambda: ROD.frame("tib"),
     "joint1": lambda: ROD.q_slice("jont1"),
     "dofs": lambda: od.Quantity("a", rows="dof"),
     "stiffness": lambda: od.ModelBuilder().add_body("a", od.Revolute("z"), stifness=1),
-    "passive": lambda: od.Loads(pasive=True),
     "penalty": lambda: FORMULATIONS.closed_chain_dynamics(ROD, LOOP, *STATE, method="penalti"),
     "multipliers": lambda: FORMULATIONS.natural_forward_dynamics(ROD, NATURAL, X, X, [0.0], method="multiplier"),
     "augmented": lambda: FORMULATIONS.trapezoidal_motion(ROD, NATURAL, [0.1], h=0.1, duration=1, method="augmentd"),
@@ -71,8 +69,6 @@ WORDS = {
     "midpoint": lambda: problem(integrator="midpont"),
     "linear": lambda: problem(torque="linar"),
     "velocity": lambda: problem(contact_level="velocty"),
-    "integrator": lambda: problem(itegrator="midpoint"),
-    "unactuated": lambda: problem(unactuatd=[]),
     "ipopt": lambda: problem().solve(solver="ipop"),
     "tolerance": lambda: problem().solve(tolerence=1e-3, progress=False),
     "piqp": lambda: problem().solve(solver="sqp", qp="piq", progress=False),
@@ -152,3 +148,32 @@ def test_names_of_the_same_words_are_near() -> None:
 def test_kinds_of_derivatives_are_words(kinds: object) -> None:
     with pytest.raises(ValueError, match="derivatives are 'jac', 'fwd1', 'adj1', 'jac_adj1', got"):
         od.codegen.generate([ID], "rod", derivatives=kinds)
+
+
+ROOMS = [od, od.codegen, od.control, od.formulations, od.io, od.models, od.muscles, od.ocp, od.recordings, od.replay]
+ROOMS += [od.robots, od.simulation, od.viz, od.walking]
+
+
+SMALL = od.Transform, od.Inertia  # of the recursions
+
+
+def takes_names(public: Any) -> list[str]:
+    """Names of the arguments of a public function or class; none for results, errors, and where arguments are handed
+    on."""
+    if isinstance(public, type):
+        if issubclass(public, (tuple, dict, BaseException)) or public in SMALL:
+            return []
+    elif not inspect.isfunction(public):
+        return []
+    found = inspect.signature(public).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in found):
+        return []
+    return [one.name for one in found if len(one.name) > 2 and one.kind is not one.VAR_POSITIONAL]
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
+def test_misspelled_arguments_of_everything_public_are_answered_with_the_nearest(room: Any) -> None:
+    for public in (getattr(room, name) for name in room.__all__):
+        for name in takes_names(public):
+            with pytest.raises(TypeError, match=f"has no argument '{name}y': did you mean .*'{name}'"):
+                public(**{name + "y": None})

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn._base.types import Retired, only_names
+from ocp_dyn._base.rooms import Retired, only_names
 
 ROOT = Path(od.__file__).parents[1]
 MODULES = {

@@ -6,12 +6,10 @@ check that succeeds returns the value, numbers as plain Python floats and ints: 
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -198,73 +196,6 @@ def all_known(names: Iterable[Any], valid: Iterable[str], what: str, kind: str) 
             faults.append(error.args[0])
     if faults:
         raise KeyError(*faults)
-
-
-def refuse_unknown(given: Iterable[str], names: Iterable[str], called: str) -> None:
-    """Raises TypeError, with the nearest name, for an argument that is not among the names."""
-    for name in given:
-        if name not in names:
-            raise TypeError(f"{called} has no argument {name!r}{suggestion(name, names)}")
-
-
-def named_fields(made: type[C]) -> type[C]:
-    """A decorator of classes, above `@dataclass`: an argument of a wrong name suggests the nearest field."""
-    init = made.__init__
-
-    @wraps(init)
-    def checked(self: Any, *args: Any, **given: Any) -> None:
-        refuse_unknown(given, fields, made.__name__)
-        init(self, *args, **given)
-
-    fields = tuple(inspect.signature(init).parameters)[1:]
-    made.__init__ = checked  # type: ignore[method-assign]
-    return made
-
-
-def named_arguments(called: F) -> F:
-    """A decorator of functions and methods: an argument of a wrong name suggests the nearest one."""
-    code = called.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-    @wraps(called)
-    def checked(*args: Any, **given: Any) -> Any:
-        if given:
-            refuse_unknown(given, names, called.__qualname__)
-        return called(*args, **given)
-
-    return cast(F, checked)
-
-
-def name_arguments_of(package: dict[str, Any]) -> None:
-    """`named_fields` for all classes of a package, and `named_arguments` for their public methods, unless they hand
-    further arguments on.
-
-    package: `globals()` of it, at the end of its `__init__.py`.
-    """
-    for public, made in package.items():
-        if not public.startswith("_") and isinstance(made, type) and not issubclass(made, BaseException):
-            if _takes_names(vars(made).get("__init__")):
-                named_fields(made)
-            for owner in made.__mro__:
-                if owner.__module__.startswith(ROOT):
-                    _name_arguments_of_methods(owner)
-
-
-def _name_arguments_of_methods(made: type) -> None:
-    for name, member in [*vars(made).items()]:
-        bound = isinstance(member, (classmethod, staticmethod))
-        method = member.__func__ if bound else member
-        if _takes_names(method) and not name.startswith("_"):
-            named = named_arguments(method)
-            setattr(made, name, type(member)(named) if bound else named)
-
-
-def _takes_names(method: Any) -> bool:
-    """Whether a method has arguments with names, and none that it hands on; False for one that was checked before."""
-    if not inspect.isfunction(method) or hasattr(method, "__wrapped__"):
-        return False
-    code = method.__code__
-    return not code.co_flags & inspect.CO_VARKEYWORDS and code.co_argcount + code.co_kwonlyargcount > 1
 
 
 def listed_names(value: Any, what: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from .rooms import named_arguments
 from .types import ModelError, repr_in_message
 
 PARTIAL = ".ocp_dyn-"
@@ -57,6 +58,7 @@ def csv_rows(path: Path) -> list[dict[str, str]]:
 
 
 @contextmanager
+@named_arguments
 def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
     """A new file name in the directory of `path`; the file written under it replaces `path` in one step at the end.
 

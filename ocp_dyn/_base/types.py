@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 import reprlib
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import accumulate, pairwise
-from types import ModuleType
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 from unicodedata import category
 
 import casadi as ca
@@ -395,37 +395,29 @@ class ModelError(ValueError):
     """
 
 
-class Retired(NamedTuple):
-    """A public name of an earlier version: its successor in the same room, the version that retired it, and whether it
-    still works, with a DeprecationWarning."""
+@dataclass
+class Collected:
+    """Messages of the faults of a file, in the order in which they are met; `raising` raises the first instead.
 
-    successor: str
-    since: str
-    works: bool = True
-
-    def found(self, name: str, package: dict[str, Any]) -> Any:
-        """The object of the successor; AttributeError, which names it, where the old name is gone."""
-        told = f"{package['__name__']}.{name} is called {self.successor!r} since version {self.since}"
-        if not self.works:
-            raise AttributeError(f"{told}; the old name is gone")
-        warnings.warn(f"{told}; the next major version drops the old name", DeprecationWarning, stacklevel=3)
-        return package[self.successor]
-
-
-def only_names(package: dict[str, Any], retired: Mapping[str, Retired] | None = None) -> None:
-    """Restricts `dir()` and the star import of a package to the names that it imports; its modules are left out. The
-    AttributeError of a name that it does not have suggests the nearest.
-
-    package: `globals()` of the package, at the end of its `__init__.py`. retired: names of earlier versions.
+    >>> from ocp_dyn._base.types import Collected
+    >>> faults = Collected()
+    >>> for word in ("1", "one", "two"):
+    ...     with faults.each():
+    ...         if not word.isdigit():
+    ...             raise od.ModelError(f"{word} is not a number")
+    >>> faults.messages
+    ['one is not a number', 'two is not a number']
     """
-    names = [key for key, value in package.items() if not key.startswith("_") and not isinstance(value, ModuleType)]
-    package["__all__"] = sorted(names)
-    package["__dir__"] = lambda: [*package["__all__"], *(key for key in package if key.startswith("__"))]
 
-    def missing(name: str) -> Any:
-        if retired and name in retired:
-            return retired[name].found(name, package)
-        hint = "" if name.startswith("__") else suggestion(name, names)
-        raise AttributeError(f"{package['__name__']} has no {name!r}{hint}")
+    raising: bool = False
+    messages: list[str] = field(default_factory=list)
 
-    package["__getattr__"] = missing
+    @contextmanager
+    def each(self) -> Iterator[None]:
+        """A part that is read alone: its fault is noted, and what comes after the part goes on."""
+        try:
+            yield
+        except ModelError as error:
+            if self.raising:
+                raise
+            self.messages.append(str(error))

@@ -1,6 +1,6 @@
 """C code of Functions: `export` writes files with a readable interface, `compile` runs machine code in this process."""
 
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from ..functions.conventions import model_digest as model_digest
 from .c_export.controller import ControllerParts as ControllerParts
 from .c_export.controller import export_controller as export_controller

@@ -11,13 +11,11 @@ from typing import Any
 
 from casadi import MX, SX
 
-from .._base.checks import named_arguments
 from .._base.types import finite_vector, repr_in_message, suggestion
 from ..mechanism.parameters import check_value, of_constraint, parameter_size
 from .sets import Constraint, Constraints, as_set, constraint_names
 
 
-@named_arguments
 def with_constraint_parameters(constraints: Constraints, values: Mapping[str, Any]) -> tuple[Constraint, ...]:
     """The set with parameters of its constraints replaced by `values`: numbers, or SX or MX expressions.
 

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._base.checks import named_arguments, truth
+from .._base.checks import truth
 from .._base.types import Expr, Vector, finite_vector, repr_in_message, sequence, sparse, sparse_beside
 from ..dynamics.kinematics import (
     as_point,
@@ -163,7 +163,6 @@ def wrench_at(p: Expr, w: Expr) -> Expr:
     return ca.vertcat(n + ca.cross(p, f), f)
 
 
-@named_arguments
 def point_contacts(body: Frame | str, points: Sequence[Vector], axes: Any = "xyz") -> ConstraintSet[Contact]:
     """Several points of one body, each held along `axes` in the world.
 
@@ -176,7 +175,6 @@ def point_contacts(body: Frame | str, points: Sequence[Vector], axes: Any = "xyz
     return ConstraintSet(Contact(body, (x, y, z), axes) for x, y, z in _points(points))
 
 
-@named_arguments
 def edge_contacts(
     body: Frame | str, start: Vector, end: Vector, normal: Vector = (0.0, 0.0, 1.0), across: Vector | None = None
 ) -> ConstraintSet[Contact]:
@@ -194,7 +192,6 @@ def edge_contacts(
     return ConstraintSet((Contact(body, first, "xyz"), Contact(body, last, held)))
 
 
-@named_arguments
 def plane_contacts(
     body: Frame | str, corners: Sequence[Vector], normal: Vector = (0.0, 0.0, 1.0)
 ) -> ConstraintSet[Contact]:

@@ -12,7 +12,6 @@ import casadi as ca
 from casadi import MX, SX
 
 from .._base.autodiff import rounding_error
-from .._base.checks import named_arguments
 from .._base.display import Displayed, heading, table
 from .._base.extensible import Extensible, derive
 from .._base.types import Expr, M, Numbers, as_type, check_kind, matrix, names_in_message, repr_in_message, sequence
@@ -253,7 +252,6 @@ def constraint_names(constraints: Constraints) -> tuple[str, ...]:
     return tuple(names)
 
 
-@named_arguments
 def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
     """lam (or Lam) cut by constraint: {name: its rows}, names as in `constraint_names`.
 

@@ -1,6 +1,6 @@
 """Control: bodies that walk in MuJoCo by a controller that sees what sensors tell."""
 
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from .bodies import Body as Body
 from .bodies import Foot as Foot
 from .bodies import Seen as Seen

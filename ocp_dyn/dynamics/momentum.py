@@ -8,7 +8,6 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._base.checks import named_arguments
 from .._base.types import (
     Expr,
     M,
@@ -252,7 +251,6 @@ def zero_moment_point(
     return as_type(center_of_pressure(wrench, point=point, normal=normal), q)
 
 
-@named_arguments
 def center_of_pressure(
     wrench: M, *, point: Vector | Expr = (0.0, 0.0, 0.0), normal: Vector | Expr = (0.0, 0.0, 1.0)
 ) -> M:

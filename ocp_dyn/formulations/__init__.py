@@ -7,7 +7,7 @@ the velocity transformation R:
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
 
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from .closed.branches import OpenedChain as OpenedChain
 from .closed.by_cut_joints import closed_chain_dynamics as closed_chain_dynamics
 from .closed.by_removed_bodies import closed_chain_dynamics_a as closed_chain_dynamics_a

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import casadi as ca
 
-from .._base.checks import named_fields
 from .._base.types import names_in_message, repr_in_message, suggestion, truth
 from ..mechanism import Model
 from .attached_derivatives import AttachedDerivatives
@@ -42,7 +41,6 @@ def always(options: Options) -> bool:
     return True
 
 
-@named_fields
 @dataclass(frozen=True)
 class Signature:
     """Name, inputs, outputs and traits of an algorithm; `Signature.parse("ID: q qd qdd f_ext? -> tau")` makes one.

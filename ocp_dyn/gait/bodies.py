@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from casadi import DM, SX, horzcat
 
-from .._base.checks import named_arguments
 from .._base.types import Array, Expr, names_in_message
 from ..dynamics.kinematics import body_transforms
 from ..functions.function import function
@@ -33,7 +32,6 @@ class Point(NamedTuple):
     z: float = 0.0
 
 
-@named_arguments
 def locate(model: Model, points: tuple[Point, ...], q: Array) -> Array:
     """World positions (N, len(points), 3) [m] of points at the configurations q (N, nq).
 

@@ -4,7 +4,7 @@ Its page is README.md beside this file.
 """
 
 from .._base.files import whole_file as whole_file
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from .biomod import load_biomod as load_biomod
 from .biomod import parse_biomod as parse_biomod
 from .faults import Fault as Fault

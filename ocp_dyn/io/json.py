@@ -24,8 +24,8 @@ import numpy as np
 from casadi import DM
 
 from .. import joints as joint_kinds
-from .._base.checks import named_arguments
 from .._base.files import path_of, whole_file
+from .._base.rooms import named_arguments
 from .._base.types import ModelError, name_fault, repr_in_message, suggestion
 from ..joints import CustomJoint, Fixed, Joint
 from ..mechanism import CoordinateNames, DofData, FileJoint, Frame, Mimic, Model
@@ -97,7 +97,6 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
         partial.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
-@named_arguments
 def load_model(path: str | PathLike[str], *, joints: Any = ()) -> Model:
     """The model `save_model` wrote: equal to it bit for bit.
 
@@ -191,6 +190,7 @@ def model_outline(model: Model) -> dict[str, Any]:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # from numbers near the largest, which the checks then refuse
+@named_arguments
 def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
     """The model that `model_to_dict` described. Raises ModelError that names the entry for anything malformed.
 

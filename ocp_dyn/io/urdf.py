@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from .._base.checks import choice, named_arguments, warn_user
+from .._base.checks import choice, warn_user
 from .._base.files import path_of
 from .._base.types import (
     LARGEST_MAGNITUDE,
@@ -40,7 +40,6 @@ DEFAULT_AXIS = (1.0, 0.0, 0.0)
 """The axis of a URDF joint that gives none."""
 
 
-@named_arguments
 def load_urdf(
     path: str | PathLike[str],
     root: Joint | None = None,
@@ -91,7 +90,6 @@ def load_urdf(
     return replace(model, shape_files=(ShapeFile(str(file.resolve())),))
 
 
-@named_arguments
 def parse_urdf(
     text: str | bytes,
     root: Joint | None = None,

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from .._base.checks import named_arguments
 from .._base.types import ModelError, repr_in_message
 
 MOST_BYTES = 200_000_000
@@ -86,7 +85,6 @@ class XmlElement:
         return ModelError(f"{self.place}: {self.what}: {message}")
 
 
-@named_arguments
 def xml_tree(text: str | bytes, source: str) -> XmlElement:
     """The outermost element of an XML document. `source` opens the messages.
 

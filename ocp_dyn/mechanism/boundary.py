@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._base.checks import refuse_unknown
+from .._base.rooms import refuse_unknown
 from .._base.types import Expr, check_kind, matrix, names_in_message, numbers, repr_in_message, truth
 from . import Model
 from .loads import check_loads, refuse_parts

@@ -9,7 +9,6 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from casadi import DM
 
-from .._base.checks import named_arguments
 from .._base.types import (
     LARGEST_MAGNITUDE,
     Array,
@@ -377,7 +376,6 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
     return data
 
 
-@named_arguments
 def random_tree(
     n: int,
     branching: float = 1.5,

@@ -6,14 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .._base.checks import named_fields, positive
+from .._base.checks import positive
 from .._base.types import repr_in_message, truth
 
 SLIP_SPEED = 0.01
 """Default of the speed over which friction changes sign [rad/s, m/s]."""
 
 
-@named_fields
 @dataclass(frozen=True)
 class Loads:
     """Springs, losses and rotors of joints, and external wrenches, in the equation of motion; none by default:

@@ -22,7 +22,7 @@
 | `strength_curves` | torques that people's muscles can give at an angle and a speed, and such curves in general |
 """
 
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from .anthropometry import HumanDimensions as HumanDimensions
 from .anthropometry import human_dimensions as human_dimensions
 from .biped import FiveLinkParameters as FiveLinkParameters

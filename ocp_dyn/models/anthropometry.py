@@ -20,7 +20,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from .._base.checks import choice, named_arguments, positive
+from .._base.checks import choice, positive
 from .._base.files import csv_rows
 from .._base.types import LARGEST_MAGNITUDE, repr_in_message
 
@@ -163,7 +163,6 @@ class HumanDimensions:
         return self.foot_breadth / 2
 
 
-@named_arguments
 def human_dimensions(height: float = STATURE["male"], sex: Sex = "male") -> HumanDimensions:
     """The lengths of a human of that stature [m] and sex ("male" or "female").
 

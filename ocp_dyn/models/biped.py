@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from casadi import DM, vertcat
 
-from .._base.checks import choice, named_arguments, numbers, positive
+from .._base.checks import choice, numbers, positive
 from .._base.types import Array, repr_in_message
 from ..constrained_motion import impact
 from ..constraints import Contact
@@ -65,7 +65,6 @@ class FiveLinkParameters:
 _RABBIT = FiveLinkParameters()
 
 
-@named_arguments
 def five_link_biped(parameters: FiveLinkParameters = _RABBIT, root: Literal["pinned", "planar"] = "pinned") -> Model:
     """The planar five-link biped with point feet: two tibiae, two femora and a torso in the x-z plane.
 
@@ -125,7 +124,6 @@ def absolute_angles(model: Model) -> Array:
     return A
 
 
-@named_arguments
 def five_link_swing(start: Sequence[float], duration: float) -> Callable[[float], tuple[Array, Array]]:
     """A first guess of a step of the pinned biped, s -> (q, qd): absolute angles move at constant rates from `start`
     to those of the posture with swapped legs.
@@ -147,7 +145,6 @@ def five_link_swing(start: Sequence[float], duration: float) -> Callable[[float]
     return guess
 
 
-@named_arguments
 def five_link_strike(q: Any, qd: Any, parameters: FiveLinkParameters = _RABBIT) -> tuple[Any, Any, Any]:
     """The strike of the swing foot of the pinned biped: absolute angles (5) and their rates (5) after it, when the
     legs have changed their roles, and the impulse (x, z) on the foot [N s]. q, qd: before it; the foot does not slip.
@@ -170,7 +167,6 @@ def five_link_strike(q: Any, qd: Any, parameters: FiveLinkParameters = _RABBIT) 
     return swap @ angles, swap @ (A_planar @ qd_plus), impulse
 
 
-@named_arguments
 def five_link_leg_change(q: Any, qd: Any, parameters: FiveLinkParameters = _RABBIT) -> tuple[Any, Any, Any]:
     """State and impulse (q, qd, impulse [N s]) of the pinned biped after a strike, at the start of the next step.
 

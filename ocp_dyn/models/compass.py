@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from .._base.checks import choice, named_arguments, not_negative, positive
+from .._base.checks import choice, not_negative, positive
 from .._base.types import finite, repr_in_message
 from ..joints import Fixed, Planar, Revolute
 from ..mechanism import Model
@@ -34,7 +34,6 @@ class CompassParameters:
         positive(self.leg_length, "CompassParameters leg_length [m]")
 
 
-@named_arguments
 def compass_walker(
     parameters: CompassParameters | None = None, root: Literal["pinned", "planar"] = "pinned", slope: float = 0.0
 ) -> Model:

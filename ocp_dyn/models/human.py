@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .._base.checks import named_arguments
 from .._base.types import Array, repr_in_message, truth
 from ..joints import Euler, Fixed, FloatingBase, Joint, Revolute
 from ..mechanism import Model
@@ -20,7 +19,6 @@ from .passive_tissue import JOINT_DAMPING, TOE_DAMPING, TOE_STIFFNESS, passive_t
 _FLOATING = FloatingBase()
 
 
-@named_arguments
 def human(
     mass: float = MASS["male"],
     height: float = STATURE["male"],

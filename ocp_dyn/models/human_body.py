@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._base.checks import named_arguments
 from .._base.types import Array
 from ..joints import FloatingBase, Revolute
 from ..mechanism import Model
@@ -53,7 +52,6 @@ class MassPart:
         return np.asarray(self.inertia + self.mass * _spread(self.com))
 
 
-@named_arguments
 def human_body(mass: float = MASS["male"], height: float = STATURE["male"], sex: Sex = "male") -> Model:
     """A human of body mass [kg] and stature [m]: 40 bodies, 45 dofs, a floating pelvis and 39 revolute joints.
 

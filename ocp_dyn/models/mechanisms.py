@@ -13,7 +13,6 @@ import math
 
 import numpy as np
 
-from .._base.checks import named_arguments
 from .._base.types import finite, truth
 from ..constraints import Loop
 from ..joints import Prismatic, Revolute, Universal
@@ -41,7 +40,6 @@ STANDARD_GRAVITY = 9.81
 """Magnitude of gravity in all models of this file [m/s^2]."""
 
 
-@named_arguments
 def five_bar_pendulum(length: float = 1.0, mass: float = 1.0, lumped: bool = True) -> Model:
     """Five equal bars in a chain on revolute joints, in three dimensions: Bricard's mechanism, opened at its last joint
     ([GJB94], figure 8.22).
@@ -61,7 +59,6 @@ def five_bar_pendulum(length: float = 1.0, mass: float = 1.0, lumped: bool = Tru
     return _five_bars("five_bar_pendulum", length, mass, lumped).build()
 
 
-@named_arguments
 def bricard(length: float = 1.0, mass: float = 1.0, lumped: bool = True) -> ClosedChain:
     """Bricard's mechanism: `five_bar_pendulum`, its tip on a revolute joint about x that is fixed to the ground at
     (0, -l, 0) ([GJB94], figure 8.21; IFToMM benchmark A04).
@@ -81,7 +78,6 @@ def bricard(length: float = 1.0, mass: float = 1.0, lumped: bool = True) -> Clos
     return ClosedChain(builder.build(), (Loop("anchor", "tip", "revolute", label="joint6"),), np.zeros(5))
 
 
-@named_arguments
 def n_four_bar(n: int = 2, length: float = 1.0, mass: float = 1.0, speed: float = 1.0) -> ClosedChain:
     """A row of n four-bar mechanisms in the x-z plane: n + 1 upright cranks of equal length, hinged to the ground one
     length apart, and n couplers of that length between their tips (IFToMM benchmark A02 [GDLC06], with n = 2 and 40).
@@ -121,7 +117,6 @@ def n_four_bar(n: int = 2, length: float = 1.0, mass: float = 1.0, speed: float 
     return ClosedChain(model, tuple(loops), np.zeros(model.nq), rate * turning)
 
 
-@named_arguments
 def n_four_bar_motion(n: int, t: float, length: float = 1.0, speed: float = 1.0) -> tuple[float, float]:
     """(theta, d(theta)/dt) of the cranks of `n_four_bar` at time t [s], exactly; theta [rad] from the upright to +x.
 

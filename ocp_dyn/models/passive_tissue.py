@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._base.checks import named_arguments
 from .._base.types import repr_in_message, truth
 from ..mechanism.passive import ExponentialTorque, PassiveElement
 from .anthropometry import HEIGHT_RANGE, MASS, MASS_RANGE, STATURE, Sex, check_range, check_sex
@@ -112,7 +111,6 @@ TOE_STOP = Stop(-0.9, 14.87, math.radians(65))
 """[AP99]: extension of the toes. Its other stop, at 0 and 70 per radian, is left out: it only holds toes straight."""
 
 
-@named_arguments
 def passive_tissue(
     mass: float, height: float, sex: Sex, toe: str = "", *, muscles: bool = False
 ) -> tuple[PassiveElement, ...]:

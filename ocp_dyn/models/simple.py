@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._base.checks import named_arguments, whole
+from .._base.checks import whole
 from .._base.types import LARGEST_MAGNITUDE, numbers, repr_in_message
 from ..joints import Revolute
 from ..mechanism import Model
@@ -18,7 +18,6 @@ FOREARM_LENGTH = 0.26
 """From the elbow to the wrist [m]."""
 
 
-@named_arguments
 def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
     """An n-link planar pendulum of equal uniform thin rods, hanging along -z at q = 0.
 
@@ -49,7 +48,6 @@ def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
     return builder.build()
 
 
-@named_arguments
 def chain(n: int, branching: float = 1.0) -> Model:
     """A kinematic tree of n equal links on revolute joints, the same at every call: for benchmarks.
 

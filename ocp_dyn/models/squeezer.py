@@ -9,7 +9,6 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from .._base.checks import named_arguments
 from .._base.types import Expr
 from ..constraints import Loop
 from ..joints import Revolute
@@ -106,7 +105,6 @@ def squeezer_torque(q: Expr) -> Expr:
     return ca.vertcat(MOTOR_TORQUE, 0, arm[0] * f[1] - arm[1] * f[0], 0, 0, 0, 0)
 
 
-@named_arguments
 def squeezer_multipliers(q: Expr, lam: Expr) -> Expr:
     """The six multipliers of the test set from lam (6) of the loops [N]: components along the world's x and y.
 

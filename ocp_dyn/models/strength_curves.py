@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .._base.checks import choice, finite, named_arguments, not_negative, numbers, positive
+from .._base.checks import choice, finite, not_negative, numbers, positive
 from .._base.files import csv_rows
 from .._base.types import is_whole, repr_in_message
 from .anthropometry import HEIGHT_RANGE, MASS_RANGE, PUBLISHED, Sex, check_range, check_sex
@@ -165,7 +165,6 @@ def young_coefficients(joint: str, sex: Sex) -> dict[str, Row]:
     return {direction: rows[sex][0] for (of, direction), rows in TABLE.items() if of == joint}
 
 
-@named_arguments
 def human_strength_curves(
     mass: float, height: float, sex: Sex, age: str = "18-25"
 ) -> Mapping[str, tuple[StrengthCurve, StrengthCurve]]:

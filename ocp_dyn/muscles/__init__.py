@@ -6,6 +6,7 @@ They are algorithms for the data `model.muscles`: plain functions on SX, MX and 
 Its page is README.md beside this file.
 """
 
+from .._base.rooms import only_names as _only_names
 from .activation import activation_rate as activation_rate
 from .activation import activation_rate_limits as activation_rate_limits
 from .contraction import MuscleForces as MuscleForces
@@ -46,3 +47,5 @@ from .path_report import coupled_coordinates as coupled_coordinates
 from .path_report import path_faults as path_faults
 from .path_report import path_report as path_report
 from .paths.smooth_path import SmoothPath as SmoothPath
+
+_only_names(globals())

@@ -22,12 +22,11 @@ at 1 rad/s, with a foot at its upper end on which 30 N act along x, 100 N upward
 >>> instant.wrenches[foot], instant.places[foot] = ca.DM([0, 2, 0, 30, 0, 100]), ca.DM([0, 0, 0])
 """
 
-from .._base.checks import name_arguments_of as _name_arguments_of
 from .._base.convergence import Interrupted as Interrupted
 from .._base.convergence import NotConverged as NotConverged
 from .._base.convergence import NotConvergedWarning as NotConvergedWarning
-from .._base.types import Retired as _Retired
-from .._base.types import only_names as _only_names
+from .._base.rooms import Retired as _Retired
+from .._base.rooms import only_names as _only_names
 from ..gait.compare import GaitComparison as GaitComparison
 from ..gait.gait import Gait as Gait
 from ..gait.reference import GaitReference as GaitReference
@@ -196,7 +195,6 @@ from .workflows.sweeps.points import latin_hypercube as latin_hypercube
 from .workflows.sweeps.points import neighborhoods as neighborhoods
 from .workflows.sweeps.sweep import Sweep as Sweep
 
-_name_arguments_of(globals())
 _name_terms(globals())
 _only_names(
     globals(),

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from .._base.checks import named_fields
 from .._base.display import Displayed, picture_of
 from .._base.types import repr_in_message
 from ..viz.pictures.spy import NamedPattern
@@ -29,7 +28,6 @@ from .workflows.refinement.refine import on_grid_of
 from .workflows.solve import check, solve
 
 
-@named_fields
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem(Statement, Displayed):
     """An optimal control problem for a model. All input is checked when it is made.

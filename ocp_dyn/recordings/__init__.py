@@ -3,7 +3,7 @@
 Its page is README.md beside this file.
 """
 
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from .events import Events as Events
 from .events import cycles as cycles
 from .events import events_from_forces as events_from_forces

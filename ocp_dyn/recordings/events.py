@@ -10,7 +10,6 @@ from types import MappingProxyType
 import numpy as np
 
 from .._base import checks
-from .._base.checks import named_arguments
 from .._base.types import Array, repr_in_message
 from .forces import LOADED
 from .naming import no_such_name
@@ -49,7 +48,6 @@ class Events:
         return list(pairwise(t))
 
 
-@named_arguments
 def events_from_forces(forces: Recording, *, threshold: float = LOADED) -> Events:
     """Events at which the vertical force (z) passes `threshold` [N], between samples by straight lines.
 
@@ -87,7 +85,6 @@ class _Crossing:
         self.time = float(t[k] + (t[k + 1] - t[k]) * (threshold - f[k]) / (f[k + 1] - f[k]))
 
 
-@named_arguments
 def events_from_markers(
     markers: Recording, heels: Mapping[str, str], toes: Mapping[str, str], *, pelvis: str, least: float = 0.1
 ) -> Events:
@@ -157,7 +154,6 @@ def _top(t: Array, x: Array, k: int) -> float:
     return float(t[k] + (t[k + 1] - t[k - 1]) / 4 * (a + b) / (a - b)) if a > b else float(t[k])
 
 
-@named_arguments
 def cycles(recording: Recording, events: Events, foot: str) -> Array:
     """Curves over all strides of a foot that lie within the recording: (strides, 101, names, ...), at every percent.
 

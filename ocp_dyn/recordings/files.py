@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .._base.checks import choice, named_arguments
+from .._base.checks import choice
 from .._base.files import path_of
 from .._base.types import ModelError, repr_in_message
 from .forces import force_table
@@ -17,7 +17,6 @@ from .recording import Recording
 ENDINGS = (".trc", ".mot", ".sto", ".csv", ".c3d")
 
 
-@named_arguments
 def read(
     path: Any, *, up: str | None = None, units: str | None = None, encoding: str = "utf-8", decimal: str = "."
 ) -> Recording:
@@ -52,7 +51,6 @@ def read(
     return _in_axes(found, up, "read")
 
 
-@named_arguments
 def read_c3d(path: Any, *, up: str | None = None) -> Capture:
     """Markers, analog channels and force plates of a .c3d file; see `Capture`. It needs the extra `gait` (ezc3d).
 
@@ -72,7 +70,6 @@ def read_c3d(path: Any, *, up: str | None = None) -> Capture:
     return Capture(markers, found.analog, plates, corners)
 
 
-@named_arguments
 def write(recording: Recording, path: Any, *, up: str | None = None, unit: str = "mm") -> None:
     """Writes a recording: points to .trc (in `unit`), numbers, points and orientations to .sto and .mot, wrenches to
     .mot as forces, centers of pressure and free moments (see `force_table`), anything to .csv.

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .._base import checks
-from .._base.checks import named_arguments
 from .._base.types import Array
 from ..mechanism import Model
 from .fitting.least_squares import Fit, Limits, Prior, Steps, total_weight
@@ -36,7 +35,6 @@ JUMP = 0.5
 """Change of an angle between two frames from which on the later frame is solved again from the earlier one [rad]."""
 
 
-@named_arguments
 def fit_motion(
     model: Model,
     markers: Recording | None = None,

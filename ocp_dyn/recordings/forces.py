@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .._base import checks
-from .._base.checks import named_arguments
 from .._base.types import Array, repr_in_message
 from .recording import Y_UP, Recording
 from .signals import complete_runs
@@ -22,7 +21,6 @@ LOADED = 20.0
 """Vertical force above which a foot is on the ground [N]; plates are read with thresholds of 10 to 20 N."""
 
 
-@named_arguments
 def ground_forces(table: Recording, feet: Mapping[str, str], *, up: str = "y") -> Recording:
     """Wrenches on feet from columns as ground_force_r_vx, ground_force_r_px, ground_torque_r_x of a .mot file.
 
@@ -63,7 +61,6 @@ def wrenches_of(table: Recording, columns: Mapping[str, tuple[str, str, str]], u
     return found.turned(Y_UP) if up == "y" else found
 
 
-@named_arguments
 def pressure_centers(forces: Recording, *, height: float = 0.0, least: float = LOADED) -> tuple[Recording, Recording]:
     """(centers of pressure [m] as points on the plane z = height, free moments about the vertical there [N m]).
 
@@ -85,7 +82,6 @@ def pressure_centers(forces: Recording, *, height: float = 0.0, least: float = L
     return replace(forces, values=center, units=("m",)), replace(forces, values=free, units=("N m",))
 
 
-@named_arguments
 def force_table(forces: Recording, *, up: str = "y", least: float = LOADED) -> Recording:
     """The table of a .mot file of ground forces, which OpenSim applies at points: NAME_vx, NAME_px, NAME_torque_x, ...
 
@@ -111,7 +107,6 @@ def force_table(forces: Recording, *, up: str = "y", least: float = LOADED) -> R
     return Recording(tuple(names), forces.times, np.concatenate(columns, axis=1), units, forces.title)
 
 
-@named_arguments
 def on_feet(
     plates: Recording, markers: Recording, feet: Mapping[str, str | Sequence[str]], *, least: float = LOADED
 ) -> Recording:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base import checks
-from .._base.checks import named_arguments
 from .._base.types import Array, repr_in_message
 from ..codegen import compile as machine_code
 from ..dynamics.kinematics import resolve
@@ -77,7 +76,6 @@ class NetMoments:
         return measured_gait(self.motion, self.tau, self.forces, side, events, foot)
 
 
-@named_arguments
 def net_moments(
     motion: FittedMotion, forces: Recording | None = None, *, passive: bool = False, compiled: bool = False
 ) -> NetMoments:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .._base.checks import named_arguments
 from .._base.files import path_of
 from .._base.types import ModelError, repr_in_message
 from ..io import XmlElement, xml_tree
@@ -48,7 +47,6 @@ def read_weights(path: Any) -> dict[str, float]:
     return found
 
 
-@named_arguments
 def read_external_loads(path: Any, table: Recording | None = None, *, up: str = "y") -> Recording:
     """Wrenches on frames of the model from an OpenSim file of external loads (.xml) and the table that it names.
 

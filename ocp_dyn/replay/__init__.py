@@ -5,7 +5,7 @@ up?
 `pip install "ocp_dyn[robots]"`.
 """
 
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from .forward import Run as Run
 from .forward import Settings as Settings
 from .forward import forward as forward

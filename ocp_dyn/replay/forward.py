@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from .._base.checks import named_arguments, whole
+from .._base.checks import whole
 from .._base.types import Array
 from ..dynamics.compliant import HuntCrossleySphere
 from ..dynamics.kinematics import pose
@@ -125,7 +125,6 @@ class Run:
         )  # fmt: skip
 
 
-@named_arguments
 def forward(
     solution: Solution, settings: Settings | None = None, progress: Callable[[float], None] | None = None
 ) -> Run:

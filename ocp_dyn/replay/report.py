@@ -10,7 +10,6 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from .._base.checks import named_arguments
 from .._base.display import attempt
 from .._base.files import whole_file
 from .._base.templates import text_of
@@ -30,7 +29,6 @@ SHOWN = 4
 PLANNED, SIMULATED = "0.55", ("#d55e00", "#0072b2", "#009e73")
 
 
-@named_arguments
 def replay_figures(run: Run, agreement: Agreement) -> dict[str, Any]:
     """Numbers of the report of a simulated motion.
 
@@ -58,7 +56,6 @@ def replay_figures(run: Run, agreement: Agreement) -> dict[str, Any]:
     }
 
 
-@named_arguments
 def write_report(run: Run, agreement: Agreement, out: Path) -> Path:
     """Writes report.md, simulated.npz, and pictures in the folder `out`; the path of the report.
 

@@ -12,7 +12,7 @@
 All but the last are integrated by the fourth-order Runge-Kutta method. Equations: `ocp_dyn.formulations`.
 """
 
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from .by_formulation import Simulation as Simulation
 from .by_formulation import System as System
 from .by_formulation import simulate as simulate

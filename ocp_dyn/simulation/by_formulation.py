@@ -13,7 +13,6 @@ import numpy as np
 from casadi import DM
 
 from .. import formulations
-from .._base.checks import named_arguments
 from .._base.types import Array
 from ..constrained_motion import constrained_dynamics
 from ..dynamics.momentum import kinetic_energy
@@ -279,7 +278,6 @@ MOST_NODES = 2000
 """Largest number of nodes of a motion that is kept, about: enough for curves."""
 
 
-@named_arguments
 def simulate(system: System, progress: Progress | None = None) -> tuple[Simulation | None, str]:
     """The simulated motion of a system by its formulation, and a message if the integration failed, "" if not.
 

@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._base.checks import named_arguments
 from .._base.types import (
     Array,
     Expr,
@@ -263,7 +262,6 @@ def exp6(twist: Any) -> tuple[Expr, Expr]:
     return _polynomial(phi, sine, cosine), _polynomial(phi, cosine, cubic) @ rho
 
 
-@named_arguments
 def log6(R: Any, p: Any) -> Expr:
     """[phi; rho] (6) with exp6([phi; rho]) = (R, p), |phi| <= pi: the twist of a pose.
 

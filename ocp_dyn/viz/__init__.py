@@ -5,7 +5,7 @@ The functions do not change matplotlib's global state, and matplotlib is loaded 
 show the figures and animations that they return.
 """
 
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from ..gait.bodies import Point as Point
 from ..gait.bodies import locate as locate
 from . import gait_curves as _gait_curves  # noqa: F401, registers the figure of a gait

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.checks import choice, function, named_arguments, whole
+from .._base.checks import choice, function, whole
 from .._base.convergence import mark_of
 from .._base.files import path_of
 from .._base.types import Array, finite, is_whole, repr_in_message, sequence, suggestion
@@ -63,7 +63,6 @@ LONG = 4.0
 """Size of a model [m] from which on the ground has a tick per meter, and below a tick per half meter."""
 
 
-@named_arguments
 def animate(
     solution: MotionLike,
     path: str | Path | None = None,

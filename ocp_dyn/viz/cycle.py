@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.checks import named_arguments, some_of
+from .._base.checks import some_of
 from .._base.convergence import mark_of
 from .._base.types import Array, truth
 from ..gait.bodies import Side
@@ -51,7 +51,6 @@ TITLES = {
 UNITS = {"angles": "degrees", "moments": "N m/kg", "powers": "W/kg"}
 
 
-@named_arguments
 def plot_gait_cycle(
     solution: MotionLike,
     path: str | Path | None = None,

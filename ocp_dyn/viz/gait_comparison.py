@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._base.checks import choice, named_arguments, some_of
+from .._base.checks import choice, some_of
 from .._base.types import Array, repr_in_message
 from ..gait import curves
 from ..gait.data import PERCENT, POSITIVE, UNITS
@@ -43,7 +43,6 @@ class _Walk(NamedTuple):
     mark: str
 
 
-@named_arguments
 def plot_gaits(
     gaits: Mapping[str, Any],
     path: str | Path | None = None,
@@ -74,7 +73,6 @@ def plot_gaits(
     return _figure(walks, references, path, quantities, PrintLayout.of(width, style), "")
 
 
-@named_arguments
 def plot_differences(
     gaits: Mapping[str, Any],
     path: str | Path | None = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._base.checks import named_arguments, whole
+from .._base.checks import whole
 from .._base.convergence import mark_of
 from .._base.display import picture_of
 from .._base.types import Array, Vector, finite, repr_in_message, sequence
@@ -77,7 +77,6 @@ class _Group(NamedTuple):
     curves: list[tuple[str, Array, Array]]
 
 
-@named_arguments
 def overview(
     solution: MotionLike,
     path: str | Path | None = None,

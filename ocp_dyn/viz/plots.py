@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from .._base.checks import named_arguments, some_of
+from .._base.checks import some_of
 from .._base.types import Array, repr_in_message, truth
 from ..gait.joint_angles import LEGS, Coordinate, coordinates, directed
 from ..gait.limbs import Limb, Pair, chosen, limbs
@@ -45,7 +45,6 @@ TITLES = {
 """Titles of the panels of a leg: of the angle, of the torque, of the power."""
 
 
-@named_arguments
 def plot_motion(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -172,7 +171,6 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
     return plot_motion(subject, *arguments, **options)
 
 
-@named_arguments
 def plot_angles(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -189,7 +187,6 @@ def plot_angles(
     return plot_motion(solution, path, joints=joints, quantities=("angles",), bands=bands)
 
 
-@named_arguments
 def plot_torques(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -207,7 +204,6 @@ def plot_torques(
     return plot_motion(solution, path, joints=joints, quantities=("torques",), per_mass=per_mass, bands=bands)
 
 
-@named_arguments
 def plot_powers(
     solution: MotionLike,
     path: str | Path | None = None,
@@ -225,7 +221,6 @@ def plot_powers(
     return plot_motion(solution, path, joints=joints, quantities=("powers",), per_mass=per_mass, bands=bands)
 
 
-@named_arguments
 def plot_forces(
     solution: MotionLike, path: str | Path | None = None, *, per_mass: bool = False, bands: Bands | None = None
 ) -> Figure:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.checks import named_arguments
 from .._base.convergence import mark_of
 from .._base.types import LARGEST_MAGNITUDE, repr_in_message, sequence
 from ..gait.joint_angles import Coordinate, coordinates, directed
@@ -24,7 +23,6 @@ PANELS_PER_ROW = 4
 """Largest number of panels in a row."""
 
 
-@named_arguments
 def plot_phase_portrait(
     solution: MotionLike, path: str | Path | None = None, *, joints: Sequence[str] | None = None
 ) -> Figure:
@@ -59,7 +57,6 @@ def plot_phase_portrait(
     return made
 
 
-@named_arguments
 def plot_multipliers(multipliers: Any, path: str | Path | None = None) -> Figure:
     """Floquet multipliers in the complex plane with the unit circle, inside which disturbances die out.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._base.checks import named_arguments, not_negative, whole
+from .._base.checks import not_negative, whole
 from .._base.convergence import mark_of
 from .._base.types import Array, truth
 from ..gait.bodies import Point, locate, side_words, size
@@ -33,7 +33,6 @@ LEGEND_WIDTH, LETTER_WIDTH = 3.0, 0.075
 """Widths of the legend and of a letter of the title [inches]."""
 
 
-@named_arguments
 def stick_figure(
     solution: MotionLike,
     path: str | Path | None = None,

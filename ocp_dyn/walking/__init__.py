@@ -9,8 +9,7 @@
 Each body is data: its model, and methods that give footholds, path constraints and costs for problems of your own.
 """
 
-from .._base.checks import name_arguments_of as _name_arguments_of
-from .._base.types import only_names as _only_names
+from .._base.rooms import only_names as _only_names
 from .biped import Biped as Biped
 from .biped import biped as biped
 from .biped_walk import biped_figures as biped_figures
@@ -110,5 +109,4 @@ from .steps import step_phases as step_phases
 from .subjects.load_subject import load_subject as load_subject
 from .subjects.loaded_person import loaded_person as loaded_person
 
-_name_arguments_of(globals())
 _only_names(globals())

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._base.checks import all_positive, is_pair, listed_names, named_arguments, truth
+from .._base.checks import all_positive, is_pair, listed_names, truth
 from .._base.types import Array, ModelError, repr_in_message
 from ..constraints import Contact
 from ..dynamics.inverse_kinematics import OrientationTarget, PointTarget, inverse_kinematics
@@ -156,7 +156,6 @@ class _Known(NamedTuple):
     limits: bool = True
 
 
-@named_arguments
 def biped(
     robot: Model | ClosedChain | str | Path,
     feet: Sequence[str | None] | None = None,

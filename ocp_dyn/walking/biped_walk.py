@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.checks import is_pair, named_arguments, truth, whole, within
+from .._base.checks import is_pair, truth, whole, within
 from .._base.types import repr_in_message
 from ..ocp import (
     CenterOfPressure,
@@ -50,7 +50,6 @@ turn by 18 degrees/s. IPOPT then starts with a larger barrier, 0.03 instead of 0
 iterations with it, TALOS 94 instead of 32."""
 
 
-@named_arguments
 def biped_walk(
     robot: Biped,
     speed: float | None = None,

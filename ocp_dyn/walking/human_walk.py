@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.checks import named_arguments, truth, whole, within
+from .._base.checks import truth, whole, within
 from .._base.types import repr_in_message
 from ..ocp import FootPlan, Parameter, Problem
 from .pace import pace
@@ -19,7 +19,6 @@ INTERVALS = (4, 2, 12, 13)
 """Numbers of intervals: heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
 
 
-@named_arguments
 def human_walk(
     person: Person,
     speed: float = 1.2,

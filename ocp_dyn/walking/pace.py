@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from casadi import vertcat
 
-from .._base.checks import named_arguments, within
+from .._base.checks import within
 from ..ocp import Boundary, Continuous, Foothold, Instant, Path, Periodic, Phase
 from .human_feet import Feet
 from .person import Person, Side
@@ -125,7 +125,6 @@ class Pace(NamedTuple):
         return (Boundary(rows, "time of every step"),)
 
 
-@named_arguments
 def pace(person: Person, speed: float, length: Any = None, width: Any = None, time: Any = None) -> Pace:
     """The pace of a person at a mean speed [m/s].
 

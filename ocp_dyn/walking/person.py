@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from casadi import DM, vertcat
 
-from .._base.checks import choice, name_among, named_arguments, truth
+from .._base.checks import choice, name_among, truth
 from ..dynamics.kinematics import point_position
 from ..dynamics.momentum import center_of_mass
 from ..joints import FloatingBase
@@ -170,7 +170,6 @@ class Person:
         return self.size.leg_length - (self.size.thigh + self.size.shank) * (1 - math.cos(bent))
 
 
-@named_arguments
 def person(
     mass: float = 73.0,
     height: float = 1.741,

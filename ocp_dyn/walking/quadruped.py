@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._base.checks import listed_names, named_arguments, truth, whole
+from .._base.checks import listed_names, truth, whole
 from .._base.types import Array, repr_in_message
 from ..constraints import Contact
 from ..dynamics.inverse_kinematics import OrientationTarget, PointTarget, inverse_kinematics
@@ -99,7 +99,6 @@ class Quadruped:
         return (TorqueSquared(weight=1.0, scale=scale), AccelerationSquared(weight=1e-5), bent)
 
 
-@named_arguments
 def quadruped(
     robot: Model | str | Path,
     feet: Sequence[str] | None = None,
@@ -179,7 +178,6 @@ def standing(model: Model) -> Array:
     return np.asarray(found.q)
 
 
-@named_arguments
 def trot(
     robot: Quadruped,
     speed: float | None = None,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._base.checks import listed_names, named_arguments, within
+from .._base.checks import listed_names, within
 from .._base.files import path_of
 from .._base.types import ModelError, repr_in_message
 from ..constraints import Contact
@@ -135,7 +135,6 @@ def massless_joints(model: Model) -> list[str]:
     ]
 
 
-@named_arguments
 def light_joints(model: Model, feet: Sequence[str]) -> list[str]:
     """Joints that carry less than 0.5 % of the mass and no foot: those of fingers, eyes and grippers. feet: their
     frames.
@@ -186,7 +185,6 @@ def loaded(model: Model, load: float, feet: Sequence[str]) -> Model:
     return model.with_inertia(model.body_names[trunk - 1], mass=float(model.I[trunk].m) + load)
 
 
-@named_arguments
 def leg_length(model: Model, foot: str) -> float:
     """Length of the leg that ends in the frame `foot` [m]: height of its first joint above the foot, all joints at
     zero.

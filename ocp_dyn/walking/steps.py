@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .._base.checks import choice, name_among, named_arguments, truth
+from .._base.checks import choice, name_among, truth
 from ..ocp import Activation, CenterOfPressure, Clearance, Foothold, ForceRateSquared, FrictionCone, Phase, Unilateral
 from .human_feet import CLEARANCE, Feet
 from .person import SIDES, Person, Side
@@ -54,7 +54,6 @@ def sides(count: int, first: Side = "r") -> list[Side]:
     return [first if k % 2 == 0 else other(first) for k in range(count)]
 
 
-@named_arguments
 def step_forward(on: Feet, off: Feet) -> list[Stand]:
     """The four parts of a step forward: from the strike of the foot `on` to that of the next; `off`: the foot before.
 
@@ -70,7 +69,6 @@ def step_forward(on: Feet, off: Feet) -> list[Stand]:
     ]
 
 
-@named_arguments
 def step_backward(on: Feet, off: Feet) -> list[Stand]:
     """The four parts of a step backward, on the toes first.
 
@@ -96,7 +94,6 @@ def human_contact() -> tuple[Any, ...]:
     return (Unilateral(), FrictionCone(), CenterOfPressure(), Activation())
 
 
-@named_arguments
 def stand_phase(
     person: Person,
     stand: Stand,
@@ -141,7 +138,6 @@ def middle_time(time: float) -> float:
     return sum(sum(share(name, time)) / 2 for name in FORWARD)
 
 
-@named_arguments
 def step_phases(
     person: Person,
     footsteps: Sequence[Feet],

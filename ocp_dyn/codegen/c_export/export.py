@@ -8,7 +8,6 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..._base.checks import named_arguments
 from ..._base.files import path_of
 from ..compiled.compile import check_lanes
 from ..text.differentiated import kinds
@@ -18,7 +17,6 @@ from .library import texts
 from .options import ExportOptions
 
 
-@named_arguments
 def export(
     functions: Iterable[ca.Function],
     directory: str | os.PathLike[str],
@@ -81,7 +79,6 @@ def export(
     return folder
 
 
-@named_arguments
 def generate(
     functions: Iterable[ca.Function],
     prefix: str,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from ..._base import cache
-from ..._base.checks import choice, named_arguments, warn_user, whole
+from ..._base.checks import choice, warn_user, whole
 from ..._base.display import heading, table
 from ..._base.identity import digest, source_digest
 from ..._base.types import is_one_of, is_whole, repr_in_message, sequence, suggestion, truth
@@ -86,7 +86,6 @@ def _unknown(name: object, functions: Iterable[str]) -> str:
     )
 
 
-@named_arguments
 def compile(
     functions: Iterable[ca.Function],
     *,

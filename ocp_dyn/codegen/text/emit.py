@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..._base.checks import named_arguments
 from ..._base.types import is_whole, repr_in_message, truth
 from .packed import PackedWriter
 from .quotients import shared_reciprocals
@@ -19,7 +18,6 @@ from .values import values_of
 from .writer import Kernel, Writer
 
 
-@named_arguments
 def emit(
     f: ca.Function, name: str, *, dense: bool = True, pack: bool = False, widest: int = 4, reciprocals: bool = False
 ) -> Kernel:

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments
-from ..._base.collected import Collected
 from ..._base.files import path_of
-from ..._base.types import Array, ModelError, repr_in_message, suggestion
+from ..._base.types import Array, Collected, ModelError, repr_in_message, suggestion
 from ...constraints import Loop
 from ...joints import Fixed, Joint, Prismatic, Revolute, Spherical
 from ...mechanism import Model
@@ -101,7 +99,6 @@ def load_biomod(path: str | PathLike[str]) -> Model:
     return replace(model, name=file.stem)
 
 
-@named_arguments
 def parse_biomod(text: str | bytes, *, source: str = "bioMod text") -> Model:
     """The model of a bioMod given as text; `source` opens the messages. See `load_biomod`.
 

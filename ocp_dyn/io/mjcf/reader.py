@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import named_arguments
 from ..._base.files import path_of
 from ..._base.types import Array, ModelError, names_in_message, repr_in_message
 from ...mechanism import Model
@@ -61,7 +60,6 @@ class MjcfFile:
     skipped: tuple[str, ...] = ()
 
 
-@named_arguments
 def load_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None = None) -> Model:
     """The model of a MuJoCo MJCF file: its joints in MuJoCo's order, several joints of a body as a chain.
 
@@ -85,7 +83,6 @@ def load_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None =
     return read_mjcf(path, folder=folder).model
 
 
-@named_arguments
 def read_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None = None) -> MjcfFile:
     """The model of an MJCF file, with its tendons, actuators and shapes.
 
@@ -107,7 +104,6 @@ def read_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None =
     return _read(file.read_bytes(), str(file), Path(file), None if folder is None else Path(path_of(folder)))
 
 
-@named_arguments
 def parse_mjcf(text: str | bytes, source: str = "MJCF text") -> MjcfFile:
     """The contents of an MJCF given as text, which includes no files. `source` opens the messages. See `read_mjcf`.
 

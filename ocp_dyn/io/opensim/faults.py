@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..._base.collected import Collected
-from ..._base.types import ModelError
+from ..._base.types import Collected, ModelError
 from .constraints import constraint_of, is_enforced
 from .document import Components, opensim_model
 from .forces import ACTUATOR, BETWEEN, CONTACT, IDLE, SPRING, applies, coordinate_name, element_of, spring_between

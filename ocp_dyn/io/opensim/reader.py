@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..._base.checks import choice, named_arguments
+from ..._base.checks import choice
 from ..._base.files import path_of
 from ..._base.types import Array, ModelError, repr_in_message, sequence, truth
 from ...mechanism import Annotations, Model, PrescribedMotion
@@ -32,7 +32,6 @@ DEFAULT = "default"
 """Name of the configuration of the default values."""
 
 
-@named_arguments
 def load_osim(
     path: str | PathLike[str],
     *,
@@ -79,7 +78,6 @@ def load_osim(
     return parse_osim(file.read_bytes(), up=up, keep_locked=keep_locked, drop=drop, source=str(file))
 
 
-@named_arguments
 def parse_osim(
     text: str | bytes,
     *,

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ..._base.files import path_of, whole_file
 from ..._base.types import ModelError, is_one_of, repr_in_message, sequence, suggestion
 from ...mechanism import Model
@@ -33,7 +32,6 @@ DROPS = {
 """Words of the option `drop`: parts of a model that OpenSim cannot say, but for muscles, which it can."""
 
 
-@named_arguments
 def write_osim(model: Model, path: str | PathLike[str], *, drop: str | Sequence[str] = ()) -> None:
     """Writes a model as .osim of OpenSim 4: read again by `load_osim`, it has the same dynamics, muscles and markers.
 

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments
-from ..._base.collected import Collected
 from ..._base.files import path_of
-from ..._base.types import Array, ModelError, repr_in_message, suggestion
+from ..._base.types import Array, Collected, ModelError, repr_in_message, suggestion
 from ...constraints import Constraint
 from ...joints import EULER_ORDERS, Euler, Fixed, FloatingBase, Joint, MultiDof, Revolute, Spherical, Translation
 from ...joints.one_dof import one_dof
@@ -60,7 +58,6 @@ def load_rbdl(path: str | PathLike[str]) -> Model:
     return replace(parse_rbdl(file.read_bytes(), source=str(file)), name=file.stem)
 
 
-@named_arguments
 def parse_rbdl(text: str | bytes, *, source: str = "Lua text") -> Model:
     """The model of a Lua file of RBDL given as text; `source` opens the messages. See `load_rbdl`.
 

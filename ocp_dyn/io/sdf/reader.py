@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ..._base.files import path_of
 from ..._base.types import ModelError, Vector, repr_in_message
 from ...constraints import JointCoupling, Loop
@@ -36,7 +35,6 @@ LEFT_OUT = ("plugin", "sensor", "gripper", "battery", "particle_emitter", "audio
 """Elements of models and links that the model does not have; shapes and lights go without a word."""
 
 
-@named_arguments
 def load_sdf(
     path: str | PathLike[str], *, root: Joint | None = None, folder: str | PathLike[str] | None = None
 ) -> Model:
@@ -73,7 +71,6 @@ def load_sdf(
     return _model_of(xml_tree(file.read_bytes(), str(file)), _root(root), near)
 
 
-@named_arguments
 def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SDF text") -> Model:
     """The model of an SDF given as text; `source` opens the messages. See `load_sdf`.
 

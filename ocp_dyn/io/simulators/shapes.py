@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import given_name, label, named_fields, positive
+from ..._base.checks import given_name, label, positive
 from ..._base.types import Array, ModelError, Vector, finite_vector, repr_in_message, sequence, suggestion, truth
 from ...mechanism import Frame, Model
 from ...mechanism.parts import WORLD, rotation_matrix
@@ -55,7 +55,6 @@ class Shape:
             object.__setattr__(self, field, positive(getattr(self, field), what))
 
 
-@named_fields
 @dataclass(frozen=True)
 class Box(Shape):
     """A box with these half sizes [m] along its axes, for a sole or a step of stairs.
@@ -91,7 +90,6 @@ class Box(Shape):
         return tuple(self.half_sizes)
 
 
-@named_fields
 @dataclass(frozen=True)
 class Ball(Shape):
     """A ball of this radius [m], for a point foot.
@@ -119,7 +117,6 @@ class Ball(Shape):
         return (self.radius,)
 
 
-@named_fields
 @dataclass(frozen=True)
 class Cylinder(Shape):
     """A cylinder of this radius and half length [m] along z of its own axes, for a wheel or a rounded edge.

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ..._base.files import path_of, whole_file
 from ..._base.types import Array, ModelError, names_in_message, truth
 from ...joints import FloatingBase, Joint, Planar, Prismatic, Revolute
@@ -41,7 +40,6 @@ UNLIMITED = sys.float_info.max
 URDF_AXES = {Revolute: "revolute", Prismatic: "prismatic"}
 
 
-@named_arguments
 def write_urdf(
     model: Model,
     path: str | PathLike[str],
@@ -82,7 +80,6 @@ def write_urdf(
         file.write_text(text, encoding="utf-8")
 
 
-@named_arguments
 def urdf_text(
     model: Model,
     shapes: Sequence[Shape] = (),

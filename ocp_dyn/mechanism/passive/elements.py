@@ -11,7 +11,7 @@ import casadi as ca
 from casadi import DM
 
 from ..._base.autodiff import derivatives
-from ..._base.checks import choice, finite, label, named_fields, not_negative, positive
+from ..._base.checks import choice, finite, label, not_negative, positive
 from ..._base.formulas import formula
 from ..._base.types import Expr, repr_in_message, sequence
 from .protocol import Angles, PassiveElement
@@ -20,7 +20,6 @@ LARGEST_EXPONENT = 700.0
 """Exponent beyond which exp is infinite in double precision."""
 
 
-@named_fields
 @dataclass(frozen=True)
 class ExponentialTorque(PassiveElement):
     """tau_dof = gain exp(offset + sum_j slopes[j] q_j) [N m, N]: tissue that stiffens, perhaps across several joints.
@@ -117,7 +116,6 @@ class ExponentialTorque(PassiveElement):
         return {name: angles[name] - exponent * x / steep for name, x in slopes.items()}
 
 
-@named_fields
 @dataclass(frozen=True)
 class OneSidedSpring(PassiveElement):
     """tau_dof = -stiffness s(q - start), s(x) = x Phi(x / w) + w phi(x / w): a spring that acts on one side of `start`.
@@ -203,7 +201,6 @@ class OneSidedSpring(PassiveElement):
         return {self.dof: self.start + 3 * self._sign * self.smoothing}
 
 
-@named_fields
 @dataclass(frozen=True)
 class CoordinateLimit(PassiveElement):
     """tau_dof = -k_u (q - upper) + k_l (lower - q) - damping (k_u/K_u + k_l/K_l) qd: stops at both ends of a range.
@@ -315,7 +312,6 @@ class CoordinateLimit(PassiveElement):
         return {self.dof: self.lower - self.transition}
 
 
-@named_fields
 @dataclass(frozen=True)
 class FormulaTorque(PassiveElement):
     """tau_dof = gain f(scale q, scale qd) [N m, N], f a formula in q and qdot given as text: "-20*(q-0.1)^3-0.5*qdot".

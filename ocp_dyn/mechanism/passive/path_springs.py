@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import finite, label, named_fields
+from ..._base.checks import finite, label
 from ..._base.types import finite_vector, repr_in_message, sequence
 from .bushings import UPRIGHT, BodySpring, Placing
 
 DEGREES = 3
 
 
-@named_fields
 @dataclass(frozen=True)
 class PathSpring(BodySpring):
     """T = k1 x + k2 x^2 + k3 x^3 + d1 L' + d2 L' |L'| + d3 L'^3: a tension along a length L, x how far it is stretched.

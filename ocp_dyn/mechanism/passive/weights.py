@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ..._base.checks import finite, label, named_fields
+from ..._base.checks import finite, label
 from ..._base.types import Vector, finite_vector, repr_in_message
 from .bushings import UPRIGHT, BodySpring, Placing
 
 
-@named_fields
 @dataclass(frozen=True)
 class WeightSupport(BodySpring):
     """f = -mass g at a point of a body, g the gravity of the model: the weight of a mass that is held up, as a body in

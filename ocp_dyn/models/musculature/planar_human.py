@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ..._base.types import truth
 from ...joints import Fixed, Joint, Planar, Revolute
 from ...mechanism import Model, Muscle
@@ -41,7 +40,6 @@ STILL = ("subtalar", "shoulder", "elbow")
 """Joints that do not turn."""
 
 
-@named_arguments
 def planar_human(
     mass: float = MASS["male"], height: float = STATURE["male"], sex: Sex = "male", muscles: bool = True
 ) -> Model:

@@ -6,7 +6,7 @@ feet = od.robots.contacts("talos")      # flat feet for a humanoid, points for a
 od.robots.path("talos")                 # the URDF, for other libraries
 """
 
-from ..._base.types import only_names as _only_names
+from ..._base.rooms import only_names as _only_names
 from .load import contacts as contacts
 from .load import describe as describe
 from .load import folder as folder

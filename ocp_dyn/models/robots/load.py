@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, get_args
 
-from ..._base.checks import choice, named_arguments, whole
+from ..._base.checks import choice, whole
 from ..._base.types import ModelError, Vector, names_in_message, repr_in_message, suggestion
 from ...constraints import Contact
 from ...io import Ball, Box, load_urdf
@@ -25,7 +25,6 @@ POINT_RADIUS, SOLE_THICKNESS = 0.02, 0.01
 """Radius of a foot whose radius is not known; height of the box that stands for a sole [m]."""
 
 
-@named_arguments
 def names(kind: Kind | None = None, *, feet: int | None = None) -> tuple[str, ...]:
     """Names of all robots, or of those of a kind, or with so many feet, in alphabetical order.
 
@@ -95,7 +94,6 @@ def _folders() -> Iterator[Path]:
     yield from (Path(prefix) / "share" / PACKAGE / "robots" for prefix in prefixes)
 
 
-@named_arguments
 def load(
     name: str,
     root: Joint | None = None,

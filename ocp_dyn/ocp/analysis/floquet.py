@@ -28,8 +28,9 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._base.checks import named_arguments, positive
+from ..._base.checks import positive
 from ..._base.display import Tabular
+from ..._base.rooms import named_arguments
 from ..._base.types import Array, Indices
 from ...constraints import constraint_jacobian
 from ...dynamics.kinematics import point_jacobian_6d, point_position

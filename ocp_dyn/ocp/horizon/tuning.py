@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_fields, not_negative, numbers, positive
+from ..._base.checks import not_negative, numbers, positive
 from ..._base.types import Array, repr_in_message
 from .feet import FLAT, Body
 
 TRIPLES = ("position", "orientation", "velocity", "spin")
 
 
-@named_fields
 @dataclass(frozen=True)
 class Tuning:
     """Weights of the costs of a horizon, each the inverse square of an error that matters, integrated over time.

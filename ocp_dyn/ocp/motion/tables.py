@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import named_arguments
 from ..._base.convergence import mark_of
 from ..._base.display import Columns
 from ..._base.files import path_of, whole_file
+from ..._base.rooms import named_arguments
 from ..._base.types import Array, is_one_of, repr_in_message, suggestion, truth
 from ...io.layouts import Layout
 from .motion import Motion, PhaseMotion

@@ -9,7 +9,6 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._base.checks import named_arguments
 from ..._base.types import Array, repr_in_message
 from ...dynamics.kinematics import point_position
 from ..motion.motion import PhaseMotion
@@ -73,7 +72,6 @@ def _rms(x: Array) -> float:
     return float(np.sqrt(np.mean(np.square(x)))) if x.size else float("nan")
 
 
-@named_arguments
 def tracking_errors(problem: Problem, solution: Solution) -> TrackingErrors:
     """Deviations of a solution from the markers, angles and wrenches that the costs of its problem follow.
 

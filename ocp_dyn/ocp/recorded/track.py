@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from ..._base import checks
-from ..._base.checks import named_arguments
 from ..._base.types import repr_in_message
 from ...mechanism import Model
 from ...recordings import FittedMotion, Recording
@@ -22,7 +21,6 @@ from .stances import support_of, whole_stride
 from .terms import MeasurementErrors, Objective, Standing, footholds_of
 
 
-@named_arguments
 def track(
     model: Model,
     recording: Recording | FittedMotion,

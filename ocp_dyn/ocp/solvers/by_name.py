@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ..._base.checks import function, named_arguments
+from ..._base.checks import function
 from ..._base.types import repr_in_message, suggestion
 from ..nlp.assembled import Assembled
 from .block_ldl.choice import request
@@ -53,7 +53,6 @@ SOLVERS = {
 """The solvers that this library adapts to its programs, by name."""
 
 
-@named_arguments
 def add_solver(name: str, solve: Solve, check_options: CheckOptions | None = None) -> None:
     """Adds a solver of programs, which `solver=name` then runs in this process.
 

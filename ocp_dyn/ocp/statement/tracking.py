@@ -21,7 +21,6 @@ from ..._base.checks import (
     call_user,
     framed_points,
     listed_names,
-    named_arguments,
     not_negative,
     numbers,
 )
@@ -37,7 +36,6 @@ from .values.parameters import Parameter
 Recording = Callable[[float], Any]
 
 
-@named_arguments
 def recording(times: Any, values: Any) -> Recording:
     """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1.
 

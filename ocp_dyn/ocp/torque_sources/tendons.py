@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..._base.checks import all_positive, finite, label, name_among, named_arguments, not_negative, positive
+from ..._base.checks import all_positive, finite, label, name_among, not_negative, positive
 from ..._base.types import Expr, names_in_message, repr_in_message
 from ...mechanism import Model
 from ..statement.instant import Instant
@@ -96,7 +96,6 @@ class Tendon:
         return int(span.start)
 
 
-@named_arguments
 def muscle_speed(instant: Instant, tendons: Sequence[Tendon]) -> Expr:
     """Speeds of the muscles (nv) [rad/s, m/s]: qd + delta'(tau) d(tau)/dt for dofs with a tendon, qd for the others.
 

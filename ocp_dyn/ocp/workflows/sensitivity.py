@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import choice, named_arguments
+from ..._base.checks import choice
 from ..._base.display import aligned
 from ..._base.types import Array, Indices, is_one_of, repr_in_message, suggestion
 from ..analysis.active_set import table_of
@@ -155,7 +155,6 @@ class Sensitivities(Mapping[str, Any]):
             return replace(collect(t, program, iterate["x"], stats), iterate=iterate)
 
 
-@named_arguments
 def sensitivities(problem: Statement, solution: Solution, *parameters: str, side: str = "both") -> Sensitivities:
     """Derivatives of a converged solution of this problem by its parameters, or by the parameters that are named.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import choice, named_arguments, positive, truth, whole
+from ..._base.checks import choice, positive, truth, whole
 from ..._base.convergence import Interrupted, NotConverged, failure, warn
 from ..._base.display import Progress
 from ..._base.types import is_one_of, repr_in_message
@@ -213,7 +213,6 @@ def refuse_compile(options: Mapping[str, Any], caller: str) -> None:
         )
 
 
-@named_arguments
 def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:
     """Faults and difficulties of a problem, a list of sentences that is shown by line; empty if nothing was found.
 

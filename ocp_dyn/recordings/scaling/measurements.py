@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..._base import checks
-from ..._base.checks import named_arguments
 from ..._base.types import Array, ModelError, is_one_of, repr_in_message, sequence
 from ...mechanism import Model
 from ..naming import no_such_name
@@ -64,7 +63,6 @@ class Measurement:
         object.__setattr__(self, "segments", tuple(segments))
 
 
-@named_arguments
 def segment_factors(
     model: Model,
     static: Recording,
@@ -109,7 +107,6 @@ def segment_factors(
     return {name: (float(s[0]), float(s[1]), float(s[2])) for name, s in found.items()}
 
 
-@named_arguments
 def whole_body_measurement(model: Model, static: Recording) -> Measurement:
     """One measurement for all bodies, where nobody has chosen pairs: by all pairs of markers on one body or on two
     neighbors that are more than 0.1 m apart on the model and seen in the recording.

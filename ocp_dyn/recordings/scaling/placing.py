@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..._base import checks
-from ..._base.checks import named_arguments
 from ..._base.types import Array, is_one_of, repr_in_message
 from ...mechanism import Marker, Model
 from ..fit_motion import fit_motion
@@ -20,7 +19,6 @@ from .measurements import samples_between
 from .posture import Posture, default_configuration
 
 
-@named_arguments
 def place_markers(
     model: Model,
     static: Recording,

@@ -10,7 +10,6 @@ import numpy as np
 from casadi import DM
 
 from ..._base import checks
-from ..._base.checks import named_arguments
 from ..._base.types import Array, ModelError, repr_in_message
 from ...constraints import PointDistance
 from ...mechanism import Annotations, Model, Muscle
@@ -33,7 +32,6 @@ SLACK = ("resting_length", "slack_length")
 """Parameters of ligaments and springs along paths that are lengths of the whole path."""
 
 
-@named_arguments
 def scale_segments(
     model: Model, factors: Mapping[str, Any], *, mass: float | None = None, preserve_mass_distribution: bool = False
 ) -> Model:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._base import checks
-from ..._base.checks import named_arguments
 from ..._base.files import path_of
 from ..._base.types import ModelError, names_in_message, repr_in_message
 from ...mechanism import Marker, Model
@@ -124,7 +123,6 @@ class ScaledSubject:
         return text + ")"
 
 
-@named_arguments
 def scaled_to(
     model: Model, static: Recording, setup: ScaleSetup, *, place_static: Recording | None = None
 ) -> ScaledSubject:

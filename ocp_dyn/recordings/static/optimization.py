@@ -9,7 +9,6 @@ import casadi as ca
 import numpy as np
 
 from ..._base import checks
-from ..._base.checks import named_arguments
 from ..._base.types import Array, ModelError, repr_in_message
 from ...mechanism import Model
 from ...muscles import HillMuscles
@@ -28,7 +27,6 @@ HIGHEST_POWER = 3.0
 """Highest power of activations: above it, efforts are so flat near zero that Newton's steps become too short."""
 
 
-@named_arguments
 def static_optimization(
     moments: NetMoments,
     *,

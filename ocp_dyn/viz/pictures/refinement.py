@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ..._base.types import Array, repr_in_message
 from ..drawing import FAINT, INK, SHADE, figure, mix_with_white, picture_format, save
 
@@ -49,7 +48,6 @@ class RefinementLike(Protocol):
     def rounds(self) -> Sequence[RoundLike]: ...
 
 
-@named_arguments
 def plot_refinement(refinement: RefinementLike, path: str | Path | None = None) -> Figure:
     """Figure of the error of every interval over time, on the first and on the last grid, with the accuracy that was
     asked for; below it the nodes of all grids.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import named_arguments
 from ..._base.types import repr_in_message
 from ...constraints import Loop
 from ...formulations import Trajectory
@@ -32,7 +31,6 @@ DENSITY, SLIMNESS = 1000.0, 0.62
 """Relation of a bar's mass to its width in `ocp_dyn.viz`: a cylinder of this density [kg/m^3], this much thinner."""
 
 
-@named_arguments
 def animate_simulation(run: Simulation, path: str | Path) -> Any:
     """Writes the animation of the first seconds: bars of one width, ends of loops joined, wheels of their radius."""
     _check_simulation("animate_simulation", run)
@@ -84,7 +82,6 @@ def _slim(model: Model, motion: Trajectory) -> Model:
     return model
 
 
-@named_arguments
 def plot_energy(run: Simulation, path: str | Path | None = None, title: str = "") -> Any:
     """Energies over time, and the change of energy that no torque explains.
 
@@ -115,7 +112,6 @@ def plot_energy(run: Simulation, path: str | Path | None = None, title: str = ""
     return _finished(made, (above, below), path)
 
 
-@named_arguments
 def plot_constraint_errors(run: Simulation, path: str | Path | None = None, title: str = "") -> Any:
     """The largest errors of positions and velocities over time.
 

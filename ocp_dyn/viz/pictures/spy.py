@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from ..._base.checks import choice, named_arguments
+from ..._base.checks import choice
 from ..._base.types import repr_in_message, sequence, truth
 from ...dynamics.rnea_crba_aba import mass_matrix
 from ...functions.description import describe
@@ -77,7 +77,6 @@ class HasKkt(Protocol):
     def kkt_pattern(self, order: str = "kkt") -> NamedPattern: ...
 
 
-@named_arguments
 def spy(
     matrix: Any,
     path: str | Path | None = None,

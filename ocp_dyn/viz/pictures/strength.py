@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments, whole
+from ..._base.checks import whole
 from ..._base.convergence import mark_of
 from ..._base.types import repr_in_message
 from ..drawing import COLORS, FAINT, INK, across, figure, picture_format, save
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 MOST = 200
 
 
-@named_arguments
 def plot_strength(solution: Any, path: str | Path | None = None, *, most: int = 24) -> Figure:
     """Bars of the largest use of strength of every joint [%], the largest first, written to `path` if given; 100 % is
     the torque limit of the model in the direction of the torque.

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ..._base.convergence import mark_of
 from ..._base.display import viewer_of
 from ..._base.files import path_of
@@ -25,7 +24,6 @@ from .scenery import SceneRobot, Scenery
 from .stage import viser_module
 
 
-@named_arguments
 def show(
     what: Any,
     q: Any = None,

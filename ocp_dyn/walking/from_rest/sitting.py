@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from casadi import vertcat
 
-from ..._base.checks import named_arguments, within
+from ..._base.checks import within
 from ...constraints import RollingContact
 from ...models import HumanDimensions
 from ...ocp import Foothold, Instant, Plane
@@ -26,7 +26,6 @@ RESTING = ((-0.3, 0.0, 0.0), (-1.0,))
 """Angles of shoulder and elbow of the left arm while the hands lie on the thighs."""
 
 
-@named_arguments
 def both_arms(shoulder: tuple[float, ...], elbow: tuple[float, ...]) -> dict[str, tuple[float, ...]]:
     """Angles of the joints of both arms from those of the left arm, whose mirror image the right one is.
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import named_arguments
 from ..._base.types import Array
 from ...dynamics.inverse_kinematics import OrientationTarget, PointTarget, inverse_kinematics
 from ...dynamics.kinematics import point_position
@@ -19,7 +18,6 @@ BALANCED = 4
 """Moves of the pelvis that bring the center of mass over its place: each leaves a hundredth of the distance."""
 
 
-@named_arguments
 def standing_posture(
     person: Person, bent: float = math.radians(8.0), ahead: float = 0.05, elbows: float = 0.0
 ) -> Array:

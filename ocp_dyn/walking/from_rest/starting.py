@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._base.checks import named_arguments
 from ..._base.types import repr_in_message, sequence
 from ...ocp import Phase
 from ..human_feet import Feet
@@ -23,7 +22,6 @@ STANDING = 4
 """Number of intervals on both feet, before the first step and after the last one."""
 
 
-@named_arguments
 def phases_from_rest(
     person: Person, feet: Sequence[Feet], intervals: Sequence[int], time: float, costs: Any
 ) -> list[Phase]:

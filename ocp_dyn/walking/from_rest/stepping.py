@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..._base.checks import choice, named_arguments, whole
+from ..._base.checks import choice, whole
 from ...dynamics.kinematics import point_position
 from ...ocp import Path, Phase
 from ..human_feet import Feet
@@ -36,7 +36,6 @@ STEEPEST = math.radians(50.0)
 """Largest pitch of the foot that stands behind, on its toes, after a step: its tip would go into the ground."""
 
 
-@named_arguments
 def recovery_phases(
     person: Person, direction: Direction, steps: int, costs: Any, *, coarse: bool = False
 ) -> list[Phase]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ...ocp import Library
 from ...viz.drawing import figure, save
 from ..person import person
@@ -27,7 +26,6 @@ COLORS = ("#0072b2", "#444444", "#d55e00", "#009e73", "#cc79a7")
 """Colors of the slopes."""
 
 
-@named_arguments
 def write_gait_table(library: Library, points: Sequence[GaitPoint]) -> list[dict[str, Any]]:
     """The solved gaits of a library, a row each, which `table.csv` in its folder then holds, too."""
     rows = [_row(point, library) for point in sorted(points, key=lambda point: point.name)]
@@ -51,7 +49,6 @@ def _row(point: GaitPoint, library: Library) -> dict[str, Any]:
     return dict(zip(COLUMNS, values, strict=True))
 
 
-@named_arguments
 def plot_gait_table(rows: Sequence[dict[str, Any]], path: str | Path | None = None) -> Any:
     """Cost of transport and free step length against speed, a line for each slope and requested step length, beside the
     step length that people choose on level ground. rows: those of `write_gait_table`. `ValueError` if no gait of them

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import finite, named_arguments, positive
+from ..._base.checks import finite, positive
 from ..._base.types import repr_in_message, sequence
 
 
@@ -61,7 +61,6 @@ class GaitPoint:
         return abs(self.speed - other.speed) / 0.2 + abs(self.slope - other.slope) / 0.1 + change
 
 
-@named_arguments
 def gait_grid(
     speeds: Sequence[float], slopes: Sequence[float] = (0.0,), steps: Sequence[float | None] = (None,)
 ) -> list[GaitPoint]:

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._base.checks import named_arguments, positive, within
+from ..._base.checks import positive, within
 from ..._base.types import Array
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
@@ -62,7 +62,6 @@ def human_markers(model: Model) -> Points:
     return (*MARKERS, *UPPER_MARKERS) if "lumbar" in model.joint_names else MARKERS
 
 
-@named_arguments
 def simulated_recording(
     motion: Solution,
     marker_noise: float = 0.0,
@@ -118,7 +117,6 @@ def marker_positions(model: Model, points: list[Any], q: Array) -> Array:
     return np.array([np.array(see(row)).reshape(-1, 3) for row in q])
 
 
-@named_arguments
 def estimate_errors(truth: Solution, found: Solution, seen: SimulatedRecording) -> dict[str, Any]:
     """Errors of a stride that was estimated from measurements, against the true one, and of the measurements: root mean
     squares [m, degrees, N m] by names, for people.

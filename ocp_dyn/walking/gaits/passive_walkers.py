@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ...limit_cycles import LimitCycle, NoGait, StepMap, follow_limit_cycles
 from ...viz.drawing import figure, save
 
@@ -25,7 +24,6 @@ class KnownGait(NamedTuple):
     period: float
 
 
-@named_arguments
 def follow_slopes(
     step_map: Callable[[float], StepMap], known: KnownGait, slope: float, stride: float = 0.25
 ) -> LimitCycle:
@@ -55,7 +53,6 @@ def follow_slopes(
     return cycle
 
 
-@named_arguments
 def passive_figures(cycle: LimitCycle, leg: float) -> dict[str, Any]:
     """Numbers of a gait on legs of this length [m]; its state is that at the start of a step, just after the strike.
 
@@ -81,7 +78,6 @@ def passive_figures(cycle: LimitCycle, leg: float) -> dict[str, Any]:
     }
 
 
-@named_arguments
 def plot_passive_gait(
     cycle: LimitCycle, leg: float, slope: float, path: str | Path | None = None, title: str = ""
 ) -> Any:

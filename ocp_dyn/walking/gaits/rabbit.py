@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import named_arguments
 from ...dynamics.kinematics import point_position
 from ...dynamics.momentum import center_of_mass_acceleration
 from ...mechanism import Model
@@ -62,7 +61,6 @@ def rabbit() -> Model:
     )
 
 
-@named_arguments
 def rabbit_leg_change(q: Any, qd: Any) -> tuple[Any, Any, Any]:
     """State and impulse (q, qd, impulse [N s]) of RABBIT after its swing foot has struck without slip.
 
@@ -85,7 +83,6 @@ def rabbit_example() -> ZeroDynamics:
     return ZeroDynamics(rabbit(), VirtualConstraints(alpha, begin, end), rabbit_leg_change)
 
 
-@named_arguments
 def zero_dynamics_of_rabbit(step: Solution, degree: int = 6) -> ZeroDynamics:
     """The zero dynamics of RABBIT under polynomials of this degree that are fitted to a step."""
     phase = step.phases[0]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ..._base.convergence import NotConvergedWarning
 from ...gait.compare import ExpectedFigures
 from ...ocp import Gait, GaitComparison, GaitReference, Problem, Solution, gait_reference
@@ -125,7 +124,6 @@ def bodies_of(
     return [{name: values[k % len(values)] for name, values in lists.items()} for k in range(count)]
 
 
-@named_arguments
 def walk_cases(speeds: Sequence[float], slopes: Sequence[float], slope_speeds: Sequence[float]) -> list[WalkCase]:
     """Level walks at all speeds, those nearest to the middle first; then those on slopes, at their own speeds.
 
@@ -138,7 +136,6 @@ def walk_cases(speeds: Sequence[float], slopes: Sequence[float], slope_speeds: S
     return [*sorted(dict.fromkeys(level), key=middle.distance), *sorted(dict.fromkeys(steep), key=middle.distance)]
 
 
-@named_arguments
 def fitting_references(gait: Gait, subject: GaitReference | None = None) -> list[GaitReference]:
     """The measured gaits to hold a walk against: the subject's, and on level ground the published ones of its speed."""
     found = [] if subject is None else [subject]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.checks import named_arguments
 from ..._base.files import whole_file
 from ...native.provenance import provenance, sentences
 from ...ocp import Gait, GaitComparison, GaitReference
@@ -58,7 +57,6 @@ RANGE = (0.5, 2.2)
 """Speeds of the picture [m/s]."""
 
 
-@named_arguments
 def plot_validation(found: Sequence[ValidatedWalk], path: Path) -> None:
     """Draws figures of all level walks against speed, over the measured means and standard deviations of all
     publications, and writes the picture."""
@@ -107,7 +105,6 @@ def _measured(gait: Gait) -> dict[str, dict[str, list[tuple[float, float, float]
     return found
 
 
-@named_arguments
 def write_validation(
     found: Sequence[ValidatedWalk], path: Path, who: str, subject: GaitReference | None = None
 ) -> None:

@@ -31,7 +31,6 @@ import numpy as np
 from casadi import DM, MX, SX
 from numpy.polynomial import Chebyshev
 
-from ..._base.checks import named_arguments
 from ...dynamics.kinematics import point_position
 from ...dynamics.momentum import center_of_mass_acceleration
 from ...dynamics.rnea_crba_aba import gravity_force, inverse_dynamics, mass_matrix
@@ -110,7 +109,6 @@ def strike_function(model: Model, strike: Strike) -> ca.Function:
     return ca.Function("strike", [q, qd], [q_plus, qd_plus, impulse, momentum], {"cse": True})
 
 
-@named_arguments
 def fitted_constraints(q: Any, qd: Any, degree: int) -> VirtualConstraints:
     """The constraints that follow a step, given by its nodes (n, 5).
 
@@ -296,7 +294,6 @@ Rows = Callable[[dict[str, Any], Any, Any], Any]
 """Function of (states by name, a column each; fractions of the step in theta; impulse): rows that must be >= 0."""
 
 
-@named_arguments
 def optimal_constraints(start: ZeroDynamics, speed: float, rows: Rows) -> ZeroDynamics:
     """The constraints whose gait at `speed` [m/s] costs the least torque squared per step length; first guess: `start`.
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import named_arguments
 from ...dynamics.kinematics import point_position
 from ...dynamics.rnea_crba_aba import mass_matrix
 from ...ocp import Solution
@@ -16,7 +15,6 @@ from ...viz.drawing import figure, save
 from .zero_dynamics import ZeroDynamics, phase_angle
 
 
-@named_arguments
 def plot_zero_dynamics(solution: Solution, zero: ZeroDynamics, path: str | Path | None = None) -> Any:
     """A step of the five-link biped in sticks, its torques beside those under virtual constraints, and orbits of its
     zero dynamics."""

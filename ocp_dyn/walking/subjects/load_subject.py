@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from os import PathLike
 
-from ..._base.checks import named_arguments
 from ..._base.files import path_of
 from ...io import load_osim
 from ...io.formats import format_of, load
 from ...mechanism import Model
 
 
-@named_arguments
 def load_subject(path: str | PathLike[str]) -> Model:
     """The model of a file, as `od.load` reads it, for `loaded_person`.
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import is_pair, named_arguments, within
+from ..._base.checks import is_pair, within
 from ..._base.types import Array, ModelError, names_in_message, repr_in_message
 from ...constraints import CoordinateCoupling
 from ...dynamics.kinematics import point_position, pose
@@ -38,7 +38,6 @@ SHORTEST = 0.1
 """Length [m] below which markers show no sole."""
 
 
-@named_arguments
 def loaded_person(
     model: Model,
     *,

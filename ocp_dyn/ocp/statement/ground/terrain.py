@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ...._base.checks import call_user, expression, finite, name_among, named_arguments, numbers, positive
+from ...._base.checks import call_user, expression, finite, name_among, numbers, positive
 from ...._base.types import Array, Expr, finite_vector, is_whole, repr_in_message, sequence
 from .planes import Plane
 from .room import Patch
@@ -206,7 +206,6 @@ def _positive_part(a: Expr, width: float) -> Expr:
     return ca.fmax(a - width, 0) + width * (3 + t * (8 + t * (6 - t * t))) / 16
 
 
-@named_arguments
 def stairs(
     rise: float,
     tread: float,
@@ -243,7 +242,6 @@ def stairs(
     return Terrain(found, ground=z + min(0.0, count * rise), smoothing=smoothing)
 
 
-@named_arguments
 def ramp(
     angle: float,
     length: float,
@@ -276,7 +274,6 @@ def ramp(
     return Terrain(found, ground=min(0.0, s * length), smoothing=smoothing)
 
 
-@named_arguments
 def stepping_stones(
     points: Any,
     normals: Any = None,

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...._base.checks import named_arguments, numbers, whole
+from ...._base.checks import numbers, whole
 from ...._base.types import Array, repr_in_message, sequence
 
 DIGITS = 4
@@ -121,7 +121,6 @@ def grid(**values: Sequence[Value]) -> list[GridPoint]:
     return sorted(points, key=middle.distance)
 
 
-@named_arguments
 def latin_hypercube(ranges: Mapping[str, Sequence[Value]], n: int, seed: int = 0) -> list[GridPoint]:
     """A Latin hypercube sample: n points, of which each n-th part of every range holds exactly one (McKay, Beckman,
     Conover, Technometrics 21, 1979); the point nearest to the middle first.
@@ -189,7 +188,6 @@ def _words(given: Any, what: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-@named_arguments
 def neighborhoods(points: Sequence[Any], size: int) -> list[list[Any]]:
     """Parts of a grid or a sample of at most `size` points, in which neighbors are together: a part is halved along its
     largest extent, in the units of distances, until there are as few parts as can be, all nearly equal.
