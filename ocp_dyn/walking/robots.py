@@ -47,7 +47,7 @@ def as_built(robot: str | Path) -> Model:
     18
     """
     file = table.path(str(robot)) if str(robot) in table.names() else path_of(robot)
-    if format_of(file).read is load_urdf:
+    if format_of(file).name == "URDF":
         return load_urdf(file, root=FloatingBase(), mimic="free", inertia="keep")
     model = load(file)
     return model if isinstance(model.joints[1], FloatingBase) else model.with_root(FloatingBase())

@@ -21,7 +21,7 @@ def load_subject(path: str | PathLike[str]) -> Model:
     """
     file = path_of(path)
     model = load(file)
-    if format_of(file).read is not load_osim:
+    if format_of(file).name != "OpenSim model":
         return model
     kept = load_osim(file, keep_locked=True)
     q = kept.configurations["default"]
