@@ -173,21 +173,21 @@ def _added(builder: ModelBuilder, joint: Any, link: Any, tree: UrdfTree) -> None
 
 
 def _missing_meshes(tree: UrdfTree) -> list[str]:
-    """Notes on the mesh files that are not there, one for each link."""
+    """A note on the mesh files that are not there, at the first link that lacks one."""
     if not Path(tree.source).is_file():
         return []
-    missing: dict[str, list[str]] = {}
     try:
         visuals = read_visuals(tree.source)
     except ModelError as error:  # the model does not need shapes
         return [str(error)]
-    for visual in visuals:
-        if visual.kind == "mesh" and visual.path is None and ("link", visual.link) in tree.lines:
-            missing.setdefault(visual.link, []).append(visual.mesh)
+    lost = [one for one in visuals if one.kind == "mesh" and one.path is None and ("link", one.link) in tree.lines]
+    if not lost:
+        return []
+    more = len({one.link for one in lost}) - 1
+    others = f", nor those of {more} other link{'s' * (more > 1)}" if more else ""
     return [
-        f"{tree.where('link', link)}: no file {repr_in_message(meshes[0])}, its shape in viewers; put it there, or "
-        "name its folder in ROS_PACKAGE_PATH"
-        for link, meshes in missing.items()
+        f"{tree.where('link', lost[0].link)}: no file {repr_in_message(lost[0].mesh)}, its shape in viewers{others}; put "
+        "it there, or name its folder in ROS_PACKAGE_PATH"
     ]
 
 

@@ -380,7 +380,7 @@ def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = Tr
     elif numbers(inertia, f"{where}: inertia").size == 3:
         I = np.diag(vector(inertia, 3, f"{where}: inertia"))
     else:
-        I = vector(inertia, 9, f"{where}: inertia (3x3)").reshape(3, 3)
+        I = vector(inertia, 9, f"{where}: inertia (three moments, or 3x3)").reshape(3, 3)
     if check:
         check_inertia(I, where)
     return Inertia.from_com(m, c, (I + I.T) / 2)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
 from importlib import import_module
@@ -21,19 +22,29 @@ from uuid import uuid4
 LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]", "")
 """Names by which a browser knows its own machine."""
 
-SCRIPT = """
-(function () {{
-  const frame = document.getElementById({name}), note = document.getElementById({name} + "-note");
-  if (!frame) return;
+ADDRESS = """
   let base = document.body.dataset.baseUrl;
   const config = document.getElementById("jupyter-config-data");
   if (!base && config) {{ try {{ base = JSON.parse(config.textContent).baseUrl; }} catch (error) {{ base = null; }} }}
   const local = {local}.includes(location.hostname);
   if ({proxy} && base) frame.src = base.replace(/\\/?$/, "/") + "proxy/{port}/";
   else if (!local) {{ frame.style.display = "none"; note.style.display = "block"; }}
-}})();
 """
 """Chooses the address in the page of the notebook, whose own address and base the kernel does not know."""
+
+SCRIPT = """
+(function () {{
+  const frame = document.getElementById({name}), note = document.getElementById({name} + "-note");
+  const picture = document.getElementById({name} + "-picture"), begun = performance.now();
+  if (!frame) return;{address}
+  let reached = false;
+  fetch(frame.src, {{mode: "no-cors"}}).then(() => {{ reached = true; }}, () => {{}});
+  frame.addEventListener("load", () => {{
+    if (reached) setTimeout(() => picture.remove(), 1000 + 2 * (performance.now() - begun));
+  }});
+}})();
+"""
+"""Takes the picture away when the viewer has had the time to draw, which is longer where its page loads slowly."""
 
 
 def proxied_url(port: int, environ: Mapping[str, str] | None = None) -> str | None:
@@ -62,17 +73,20 @@ def forwarding(port: int) -> str:
     )
 
 
-def frame(url: str, port: int, height: int) -> str:
+def frame(url: str, port: int, height: int, picture: bytes = b"") -> str:
     """The viewer as HTML of a notebook: a frame that reaches it by the proxy where there is one, and a line with the
-    address and what to do if the frame stays empty."""
+    address and what to do if the frame stays empty.
+
+    picture: a .png that stands in the place of the frame until the viewer draws, and where it is not reached.
+    """
     known, name = proxied_url(port), f"viewer-{uuid4().hex}"
     style = f"width: 100%; height: {height}px; border: 1px solid #9AA3AD; border-radius: 4px"
-    script = SCRIPT.format(
-        name=json.dumps(name), local=json.dumps(list(LOCAL)), proxy=json.dumps(known is None and has_proxy()), port=port
-    )
+    over = f"position: absolute; left: 1px; top: 1px; height: {height}px; pointer-events: none"
+    address = ADDRESS.format(local=json.dumps(list(LOCAL)), proxy=json.dumps(has_proxy()), port=port)
+    script = SCRIPT.format(name=json.dumps(name), address="" if known else address)
     note = f'<div id="{name}-note" style="display: none; font-size: 90%">{escape(forwarding(port))}</div>'
-    address = escape(known or url)
-    link = f'<a href="{address}" target="_blank">{address}</a>'
-    run = "" if known else f"<script>{script}</script>"
-    line = f'<div style="font-size: 85%">{link}</div>'
-    return f'<iframe id="{name}" src="{address}" style="{style}"></iframe>{note}{line}{run}'
+    shown = escape(known or url)
+    link = f'<a href="{shown}" target="_blank">{shown}</a>'
+    image = f'<img id="{name}-picture" src="data:image/png;base64,{b64encode(picture).decode()}" style="{over}">'
+    box = f'<div style="position: relative; min-height: {height}px"><iframe id="{name}" src="{shown}" style="{style}">'
+    return f'{box}</iframe>{image}</div>{note}<div style="font-size: 85%">{link}</div><script>{script}</script>'

@@ -16,6 +16,7 @@ from ..._base.files import path_of
 from ..._base.types import Array, finite, finite_vector, repr_in_message, truth
 from ...gait.unrolled import check_quaternions
 from ..drawing import picture_file
+from ..pictures.mechanism import plot_model
 from ..shown.path import AnimationPath
 from . import track as tracks
 from .actor import LAYERS
@@ -288,7 +289,8 @@ class Viewer:
     def _repr_html_(self) -> str:
         if not self.running:
             return f"<div>{escape(repr(self))}</div>"
-        return frame(self.url, self._stage.server.get_port(), HEIGHT)
+        picture, _ = plot_model(self.actors[0].track.model, self.q)._repr_png_()
+        return frame(self.url, self._stage.server.get_port(), HEIGHT, picture)
 
     # Time
 
