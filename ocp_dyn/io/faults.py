@@ -185,10 +185,8 @@ def _missing_meshes(tree: UrdfTree) -> list[str]:
         return []
     more = len({one.link for one in lost}) - 1
     others = f", nor those of {more} other link{'s' * (more > 1)}" if more else ""
-    return [
-        f"{tree.where('link', lost[0].link)}: no file {repr_in_message(lost[0].mesh)}, its shape in viewers{others}; put "
-        "it there, or name its folder in ROS_PACKAGE_PATH"
-    ]
+    text = f"no file {repr_in_message(lost[0].mesh)}, its shape in viewers{others}"
+    return [f"{tree.where('link', lost[0].link)}: {text}; put it there, or name its folder in ROS_PACKAGE_PATH"]
 
 
 LIMITS = (("lower", "upper"), ("velocity",), ("effort",))

@@ -488,7 +488,8 @@ def test_a_model_with_sliders(robot, rng):
         assert viewer.q[7] == pytest.approx(0.5)
         np.testing.assert_allclose(viewer.q[:7], q[:7], atol=0.02)
         html = viewer._repr_html_()
-        assert "iframe" in html and "data:image/png;base64,iVBOR" in html
+        assert "iframe" in html
+        assert "data:image/png;base64,iVBOR" in html
         with pytest.raises(ValueError, match=r"update: q of .* must be 8 finite numbers"):
             viewer.update([1, 2])
     assert not viewer.running
