@@ -289,8 +289,8 @@ class Viewer:
     def _repr_html_(self) -> str:
         if not self.running:
             return f"<div>{escape(repr(self))}</div>"
-        picture, _ = plot_model(self.actors[0].track.model, self.q)._repr_png_()
-        return frame(self.url, self._stage.server.get_port(), HEIGHT, picture)
+        picture: Any = plot_model(self.actors[0].track.model, self.q)
+        return frame(self.url, self._stage.server.get_port(), HEIGHT, picture._repr_png_()[0])
 
     # Time
 
