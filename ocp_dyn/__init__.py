@@ -30,7 +30,7 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     """A room of the library, as `ocp_dyn.viz`, or one of the names; AttributeError with the nearest for any other."""
-    if name.startswith("__") and name != "__all__":  # Python and its tools ask every module for such names
+    if name.startswith("_") and name not in ("__all__", "_names"):  # Python and its tools ask modules for such names
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if importlib.util.find_spec(f"{__name__}.{name}"):
         return import_module(f".{name}", __name__)

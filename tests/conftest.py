@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 
 import numpy as np
 import pytest
 
 from tests.motions import Motions
+
+# Modules are compiled once, not in each of the processes that tests start. Of the tests themselves that is half of the
+# time in which they are collected.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_collection_finish() -> None:

@@ -49,7 +49,7 @@ def only_names(package: dict[str, Any], retired: Mapping[str, Retired] | None = 
     def missing(name: str) -> Any:
         if retired and name in retired:
             return retired[name].found(name, package)
-        hint = "" if name.startswith("__") else suggestion(name, names)
+        hint = "" if name.startswith("_") else suggestion(name, names)  # tools ask modules for private names
         raise AttributeError(f"{package['__name__']} has no {name!r}{hint}")
 
     package["__getattr__"] = missing
