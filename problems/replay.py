@@ -33,7 +33,7 @@ def walk(name: str, speed: float | None, quick: bool = False) -> ocp.Problem:
     if name == "human":
         intervals = human_walk.QUICK if quick else human_walk.INTERVALS
         return human_walk.problem(1.2 if speed is None else speed, intervals=intervals)
-    return robot_walk.problem(speed, name, intervals=(2, 8) if quick else (6, 20))
+    return robot_walk.problem(speed, name, intervals=(2, 8) if quick else (6, 20), margins=None)
 
 
 def _asked(o: argparse.Namespace) -> tuple[od.replay.Settings, ocp.Problem | ocp.Solution]:

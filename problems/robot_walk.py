@@ -6,6 +6,8 @@ it has single support only: as the swinging foot hits the ground the other leave
 width are free, forces lie in friction cones, centers of pressure inside the soles. Sizes and bounds follow from the
 length of the legs. The first guess is the robot standing with bent knees. Robots as built are not quite symmetric: the
 gait is that of the symmetric twin, and the report gives the difference of the two. Joints that move no mass are locked.
+The walk keeps an operator's margins of clearance, turning, joints and motors (`od.walking.Margins`), unless `--margins
+none`.
 
     python -m ocp_dyn.problems.robot_walk talos
     python -m ocp_dyn.problems.robot_walk bolt --speed 0.5
@@ -14,7 +16,7 @@ gait is that of the symmetric twin, and the report gives the difference of the t
 
     [--speed V] [--backward] [--slope 0] [--steps 1] [--step-length L] [--step-width W] [--step-time T] [--load KG]
     [--lock JOINT ...] [--lock-light] [--double-support S] [--sole-height 0] [--sole HALF_LENGTH HALF_WIDTH]
-    [--intervals 6 20] [--impact] [--margins] [--ignore-limits] [--quick] [--json] [--out DIR]
+    [--intervals 6 20] [--impact] [--margins NAME=VALUE ...] [--ignore-limits] [--quick] [--json] [--out DIR]
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ def _asked(o: argparse.Namespace) -> ocp.Problem:
         step_length=bounds_of(o.step_length, 1), step_width=bounds_of(o.step_width, 1),
         step_time=bounds_of(o.step_time, 1), steps=o.steps, backward=o.backward, slope=o.slope, impact=o.impact,
         double_support=o.double_support, intervals=intervals_of(o, (6, 20), (2, 8)),
-        margins=od.walking.Margins() if o.margins else None,
+        margins=None if o.margins == ["none"] else od.walking.Margins(**dict(o.margins or ())),
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from .._base.checks import name_among
 from .streams import Parser
 
 FILE = """FILE is a URDF, an MJCF, an SDF, an OpenSim model, a model written by od.save_model (.json), or a name:
@@ -277,14 +278,32 @@ ROBOT: dict[str, dict[str, Any]] = {
     "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
                "front right, hind left, hind right of a quadruped. Robots by name have theirs"},
 }  # fmt: skip
+MARGINS = ("clearance", "yaw", "joints", "speed", "torque")
+"""Fields of `od.walking.Margins`."""
+
+
+def _margin(text: str) -> str | tuple[str, float]:
+    """The type of a value of --margins: a name with its number, or none."""
+    name, _, value = text.partition("=")
+    try:
+        return text if text == "none" else (name_among(name, MARGINS, text, "margin"), float(value))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text}: write NAME=VALUE, as in yaw=0.2, or none") from None
+    except KeyError as error:
+        raise argparse.ArgumentTypeError(str(error.args[0])) from None
+
+
 BIPED: dict[str, dict[str, Any]] = {
     "--sole-height": {"type": float, "metavar": "M", "help": "height of the feet's frames above the ground [m]"},
     "--double-support": {"type": float, "metavar": "S", "help": "time on both feet [s]; free by default"},
     "--sole": {"type": float, "nargs": 2, "metavar": ("LENGTH", "WIDTH"), "help": "half length and half width [m]"},
     "--impact": {"action": "store_true", "help": "the foot may hit the ground"},
     "--margins": {
-        "action": "store_true",
-        "help": "keep an operator's margins of clearance, turning, joints and motors",
+        "nargs": "+",
+        "metavar": "NAME=VALUE",
+        "type": _margin,
+        "help": "others than an operator's usual margins: clearance (in lengths of the leg), yaw and joints "
+        "[rad], speed and torque (parts of the limits); or none",
     },
     "--lock-light": {"action": "store_true", "help": "lock fingers, eyes and other joints that move little mass"},
     "--ignore-limits": {"action": "store_true", "help": "leave out limits of joints, if they are wrong"},

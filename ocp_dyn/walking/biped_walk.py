@@ -22,7 +22,7 @@ from ..ocp import (
     Solution,
 )
 from .biped import SOLES, Biped
-from .margins import Margins
+from .margins import USUAL, Margins
 from .robots import LOADS, check_gravity, leg_length, one_number, robot_figures
 from .strides import Strides, check_slope
 
@@ -42,7 +42,7 @@ LONGEST = 6.0
 """Largest time on both feet, in sqrt(l/g): four times the longest that is free."""
 
 CLEARANCE = 0.045
-"""Height of the swinging foot in the middle of its swing, in lengths of the leg: 4 cm for TALOS."""
+"""Height of the swinging foot in the middle of its swing without margins, in lengths of the leg: 4 cm for TALOS."""
 
 SLOW = 0.6
 """Speed limit of a joint of the legs, in sqrt(g/l), below which limits of speed hold all through a walk: Romeo's hips
@@ -63,7 +63,7 @@ def biped_walk(
     double_support: float | tuple[float, float] | None = None,
     clearance: float | None = None,
     impact: bool = False,
-    margins: Margins | None = None,
+    margins: Margins | None = USUAL,
     intervals: tuple[int, int] = (6, 20),
     guess: Any = None,
 ) -> Problem:
@@ -76,10 +76,10 @@ def biped_walk(
 
     step_length [m], step_width [m] between the soles' middles, step_time [s]: free by default. steps: in a period,
     which is mirrored for odd numbers; by default 1, or 2 for a robot whose sides differ. slope: rise per distance,
-    negative downhill. double_support [s]: time on both feet, or its bounds. clearance [m] of the swinging foot. impact:
-    the foot may hit the ground; solvers then need longer. Except in singular postures the impulse is zero, as the other
-    foot cannot be pulled. margins: those that an operator keeps, `Margins()`; None: the walk may use all that the robot
-    can do. intervals: in double and single support. guess: that of a Problem; by default the robot stands bent.
+    negative downhill. double_support [s]: time on both feet, or its bounds. clearance [m] of the swinging foot: by
+    default that of the margins. impact: the foot may hit the ground; solvers then need longer. Except in singular
+    postures the impulse is zero, as the other foot cannot be pulled. margins: those of an operator; None: the walk may
+    use all that the robot can do. intervals: in double and single support. guess: by default the robot stands bent.
 
     >>> walk = od.walking.biped_walk(od.walking.biped("heel_spring_biped"), 0.4)
     >>> [phase.name for phase in walk.phases]

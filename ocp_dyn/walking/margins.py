@@ -70,6 +70,10 @@ class Margins:
         return (Path(turn, -math.sin(min(self.yaw, math.pi / 2)), math.sin(min(self.yaw, math.pi / 2))),)
 
 
+USUAL = Margins()
+"""Margins of a walk for which none are given."""
+
+
 def _narrowed(model: Model, margins: Margins) -> Model:
     """The model with those margins of the positions of its legs, and of the speeds and torques of all joints."""
     dofs = model.dofs

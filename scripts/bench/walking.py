@@ -84,7 +84,7 @@ def _neighbors(solve: Solve, _: argparse.Namespace) -> None:
 
 
 def _robot(solve: Solve, options: argparse.Namespace) -> None:
-    walk = robot_walk.problem(0.5, options.urdf, feet=(options.left_foot, options.right_foot))
+    walk = robot_walk.problem(0.5, options.urdf, feet=(options.left_foot, options.right_foot), margins=None)
     still = solve(f"{walk.model.name}, from standing", walk)
     q0 = np.array(still.model.neutral() if walk.posture is None else walk.posture)
     for seed in range(8):

@@ -126,6 +126,7 @@ def test_a_phase_of_a_biped_of_the_user_has_its_parts(biped):
         "FrictionCone",
         "CenterOfPressure",
         "Clearance",
+        "Path",  # the trunk's turn
         "Separation",
     }
     assert double.footholds[0].y == (-0.15, -0.15)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import casadi as ca
@@ -12,6 +12,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.cli import options
 from ocp_dyn.walking import Margins
 
 
@@ -56,6 +57,15 @@ def test_the_trunk_turns_to_both_sides_of_the_way(robot: Any, turn: float) -> No
     walk = od.walking.biped_walk(robot, 0.5, margins=Margins(yaw=0.3))
     assert all(any(isinstance(term, ocp.Path) and term.upper == bound.upper for term in p.path) for p in walk.phases)
     assert Margins(yaw=math.inf).path(robot) == ()
+
+
+def test_a_walk_has_the_usual_margins_unless_it_shall_have_none(robot: Any) -> None:
+    usual, none = (od.walking.biped_walk(robot, 0.5, **given) for given in ({}, {"margins": None}))
+    np.testing.assert_allclose(usual.model.dofs.qd_max, 0.8 * none.model.dofs.qd_max)
+
+
+def test_the_command_names_all_margins() -> None:
+    assert options.MARGINS == tuple(field.name for field in fields(Margins))
 
 
 def test_limits_that_do_not_count_stay(robot: Any) -> None:

@@ -27,7 +27,7 @@ def _human(**options: object) -> Make:
 CASES: dict[str, Make] = {
     "human": _human(),
     "human18": _human(still=True),
-    "talos": lambda k: robot_walk.problem(0.5, intervals=_times(k, (6, 20))),
+    "talos": lambda k: robot_walk.problem(0.5, intervals=_times(k, (6, 20)), margins=None),
     "run": lambda k: run.problem(intervals=_times(k, run.INTERVALS)),
     "stairs": lambda k: stairs.problem(intervals=_times(k, stairs.INTERVALS)),
     "compliant": lambda k: compliant_walk.problem(intervals=k * compliant_walk.INTERVALS),

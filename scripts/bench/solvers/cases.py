@@ -41,7 +41,8 @@ CASES = {
     "human18": Case("human, 18 dofs", _human(still=True)),
     "human29": Case("human, 29 dofs", _human(still=False)),
     "talos": Case("TALOS, 38 dofs",
-                  lambda f, quick: robot_walk.problem(0.5, intervals=_times(f, (3, 8) if quick else (6, 20))),
+                  lambda f, quick: robot_walk.problem(
+                      0.5, intervals=_times(f, (3, 8) if quick else (6, 20)), margins=None),
                   robot=True),
     "trot": Case("Solo, trot", lambda f, quick: robot_trot.problem(intervals=f * (8 if quick else 16)), robot=True),
 }  # fmt: skip
