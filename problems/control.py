@@ -45,6 +45,7 @@ def _asked(o: argparse.Namespace) -> tuple[Any, ocp.Command, str, dict[str, Any]
         raise ValueError("--terrain excludes --predictive and --trial")
     od.control.Push((o.push or 0.0, 0.0))
     told, options = od.control.trial(o.trial) if o.trial else ("level ground", {})
+    within(o.seed, 0, 2**32 - 1, "--seed must be a whole number, 0 or more")
     for speed in o.command or ():
         within(speed, -FASTEST, FASTEST, f"--command: speeds must lie between -{FASTEST:g} and {FASTEST:g}")
     command = ocp.Command(*(o.command or (0.4,)))
@@ -52,7 +53,10 @@ def _asked(o: argparse.Namespace) -> tuple[Any, ocp.Command, str, dict[str, Any]
     if ground:
         told, options = f"{o.terrain} that it knows", {"world": od.control.World(terrain=ground)}
     body = od.control.body(o.robot)
-    control = od.control.PredictiveController(body) if o.predictive else od.control.controller(body, ground)
+    if not o.predictive:
+        return od.control.controller(body, ground), command, told, options | {"seed": o.seed}
+    control = od.control.PredictiveController(body)
+    control.control.asked(command)
     return control, command, told, options | {"seed": o.seed}
 
 

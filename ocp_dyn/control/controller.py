@@ -23,6 +23,9 @@ HURRY = np.array([1.5, 1.0, 1.0])
 """Largest rates of commanded velocities: forward, sideways [m/s^2], turn [rad/s^2]."""
 
 
+SLOW = 0.02
+"""Largest commanded velocity at which a body may stop [m/s, rad/s]."""
+
 TRIM, MOST_TRIM = 0.7, np.array([0.25, 0.06])
 """Gain of the integral of the velocity's error [1/s], and its bounds forward and sideways [m/s]: it makes up for what
 the walk of a body differs from the simple laws of footholds. Sideways feet would have to cross for more."""
@@ -146,6 +149,9 @@ class Controller:
         self.t = t
         return self.found.tau
 
+    def prepare(self) -> None:
+        """Work for the next update after the torques of this one are sent; none but in predictive control."""
+
     def plan(self, state: State, command: Command) -> Wanted:
         """The wanted accelerations of feet and body."""
         raise NotImplementedError
@@ -195,11 +201,12 @@ class Controller:
         """Wanted acceleration (6) of foot k on its way to a foothold."""
         swing = self.swings[k]
         assert swing is not None
-        place, velocity, acceleration = swing.advance(PERIOD, target, duration)
+        R, foot = state.seen.R[k], self.body.feet[k]
+        lowest = float(state.seen.p[k, 2] + (foot.corners @ R[2]).min())
+        place, velocity, acceleration = swing.advance(PERIOD, target, duration, lowest - swing.lift)
         rows = state.seen.G[k] @ state.qd
         stiffness, damping = self.gains.swing
         linear = acceleration + stiffness * (place - state.seen.p[k]) + damping * (velocity - rows[3:])
-        R = state.seen.R[k]
         angular = stiffness * (R @ rotation_vector(R.T @ turned(heading))) - damping * rows[:3]
         return np.concatenate([angular, linear])
 

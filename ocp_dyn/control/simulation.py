@@ -46,6 +46,8 @@ class Driver(Protocol):
 
     def __call__(self, t: float, q: Array, qd: Array, touching: Array, command: Command) -> Array: ...
 
+    def prepare(self) -> None: ...
+
 
 @dataclass(frozen=True)
 class Push:
@@ -139,6 +141,7 @@ class Loop:
         before = time.process_time()
         tau = self.control(t, q, qd, self.touching.astype(float), self.asked(t))
         self.times.append(time.process_time() - before)
+        self.control.prepare()
         self.coming.append((k + self.every + round(self.delay / TIMESTEP), tau))
         self._push(t)
 

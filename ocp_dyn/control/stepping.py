@@ -8,7 +8,7 @@ import numpy as np
 
 from .._base.types import Array
 from ..ocp import Command
-from .controller import Controller, State, turned
+from .controller import SLOW, Controller, State, turned
 from .swing import Swing
 from .whole_body import Wanted
 from .world import PERIOD
@@ -172,7 +172,7 @@ class StepController(Controller):
         """The foot has landed: it is the one that stands."""
         self.swings = [None, None]
         self.stance = 1 - self.stance
-        still = not command.walk and float(np.abs(self.velocity).max()) < 0.02
+        still = not command.walk and float(np.abs(self.velocity).max()) < SLOW
         apart = turned(state.heading)[:2, :2].T @ (state.seen.p[0, :2] - state.seen.p[1, :2])
         if still and abs(apart[0]) < 0.06 and abs(apart[1] - self.width) < 0.06:
             self.elapsed, self.rest, self.aim = None, 0.0, self._xi(state)

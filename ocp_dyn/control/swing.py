@@ -16,6 +16,9 @@ STAIR, EDGE = 0.03, 0.25
 """Height [m] from which a foot first goes up, and last down, beside the edge of what it steps on, and the share of the
 swing for that."""
 
+HELD = 0.4
+"""Share of the swing after which a foot goes forward even if it has not risen."""
+
 DESCENT = 0.25
 """Speed with which a foot searches for ground that is later than planned [m/s]."""
 
@@ -28,7 +31,8 @@ class Swing:
     rest after the time that remains; upward it is 16 s^2 (1 - s)^2 times the clearance, added to a smooth step from one
     height to the other, by half of whose height the clearance grows. After the planned touchdown it goes on downward.
 
-    place, velocity (3): the reference. clearance [m]. rise: height to which the foot goes straight up [m].
+    place, velocity (3): the reference. clearance [m]. rise: height to which the foot itself goes
+    straight up [m]: its reference is ahead of it, and a toe that hooks an edge turns the foot over.
     """
 
     place: Array
@@ -41,16 +45,17 @@ class Swing:
     def __post_init__(self) -> None:
         self.place, self.lift = self.place.copy(), float(self.place[2])
 
-    def advance(self, h: float, target: Array, duration: float) -> tuple[Array, Array, Array]:
-        """Place, velocity, acceleration (3) a time h [s] later; target (3): foothold; duration [s]: of the swing."""
+    def advance(self, h: float, target: Array, duration: float, above: float) -> tuple[Array, Array, Array]:
+        """Place, velocity, acceleration (3) a time h [s] later; target (3): foothold; duration [s]: of the swing; above
+        [m]: height of the lowest point of the foot above where it left the ground."""
         self.elapsed += h
         change, remaining = target[2] - self.lift, duration - self.elapsed
         acceleration = np.zeros(3)
         if remaining > 0:
             T = max(remaining - EDGE * duration * (change < -STAIR), LEAST)
             pull = 6 * (target[:2] - self.place[:2]) / T**2 - 4 * self.velocity[:2] / T
-            early = self.elapsed < EDGE * duration
-            if early and (change > STAIR or self.place[2] - self.lift < self.rise):
+            stair = self.elapsed < EDGE * duration and change > STAIR
+            if stair or (self.elapsed < HELD * duration and above < self.rise):
                 pull[:] = 0.0
             acceleration[:2] = pull * min(1.0, HARDEST / max(float(np.linalg.norm(pull)), HARDEST))
             self.place[:2] += h * self.velocity[:2] + h**2 / 2 * acceleration[:2]

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._base.types import Array
 from ..ocp import Command
-from .controller import Controller, State, turned
+from .controller import SLOW, Controller, State, turned
 from .swing import Swing
 from .whole_body import Wanted
 from .world import PERIOD
@@ -64,7 +64,7 @@ class TrotController(Controller):
         return Wanted(self._linear(state, standing), self._angular(state), feet, self._joints(state), standing)
 
     def _tick(self, command: Command) -> None:
-        moving = command.walk or bool(np.abs(self.velocity).max() > 0.02)
+        moving = command.walk or bool(np.abs(self.velocity).max() > SLOW)
         all_down = all(self._share(k) < DUTY for k in range(4))
         self.stepping = moving or not all_down
         if self.stepping:

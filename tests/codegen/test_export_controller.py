@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 STRICT = ("-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-psabi", "-fPIC")
 HEIGHT = 0.4
 GAIT = ocp.GaitPattern(period=0.4, duty=(0.85, 0.85, 0.85), offsets=(0.0, 1 / 3, 2 / 3), swing_height=0.02)
-NOT_FINITE, NO_MEMORY, NO_CONTACT, TIME, ORDER = 4, 5, 6, 7, 8
+NOT_FINITE, NO_MEMORY, NO_CONTACT, TIME, ORDER, COMMAND_FAULT, SCHEDULE_FAULT = range(4, 11)
 
 pytestmark = pytest.mark.skipif(CC is None, reason="no C compiler")
 
@@ -201,16 +201,23 @@ def test_states_that_cannot_be_used(horizon, library):
 
 
 @pytest.mark.slow
-def test_windows_without_contact(horizon, library):
-    q, qd = posture(), np.zeros(stool().nv)
+def test_commands_and_schedules_that_cannot_be_used(horizon, library):
+    q, qd, fields = posture(), np.zeros(stool().nv), horizon.body.schedule
     library.begin(q, qd)
-    names = horizon.body.schedule.shapes
-    swings = {name: np.zeros(shape) for name, shape in names.items()}
-    swings |= {"liftoff": np.full(names["liftoff"], -1.0), "touchdown": np.full(names["touchdown"], 9.0)}
+
+    def status(schedule=None, time=0.0, **asked):
+        found = library.call("prepare", time, command(horizon, **asked), schedule, None, q, qd)
+        assert library.feedback(q, qd) == ORDER
+        return found
+
+    assert status(forward=50.0) == status(turning=-90.0) == status(height=5.0) == status(roll=-1.2) == COMMAND_FAULT
+    assert status(time=1e9) == NOT_FINITE
+    swings = {name: np.zeros(shape) for name, shape in fields.shapes.items()}
+    swings |= {"liftoff": np.tile([-1.0, 1e9, 1e9], (3, 1)), "touchdown": np.tile([9.0, 1e9, 1e9], (3, 1))}
     swings["normal"][:, 2] = 1.0
-    never = horizon.body.schedule.pack(swings)
-    assert library.call("prepare", 0.0, command(horizon), never, None, q, qd) == NO_CONTACT
-    assert library.feedback(q, qd) == ORDER
+    assert status(fields.pack(swings)) == NO_CONTACT
+    for part in ({"touchdown": -2.0}, {"liftoff": 0.1}, {"normal": 1.0}, {"x": 50.0}):
+        assert status(fields.pack(swings | part)) == SCHEDULE_FAULT
 
 
 def fuzz(folder, objects, rounds, *flags):

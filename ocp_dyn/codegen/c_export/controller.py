@@ -23,7 +23,7 @@ from .library import More, texts
 from .options import ExportOptions
 from .stage_qp_size import numbers_of, operations_of
 
-FUNCTIONS = ("advance", "node", "stage", "defect", "move", "error", "begin", "touching")
+FUNCTIONS = ("advance", "node", "stage", "defect", "move", "error", "begin", "touching", "faults")
 """Names of the Functions of a controller."""
 
 SOURCES = ("memory.c", "eliminate.c", "product.c", "recursion.c", "interior.c", "lanes.h", "memory.h", "stage_qp.h")
@@ -36,6 +36,7 @@ class ControllerParts:
 
     name: of the robot. functions: by the names of FUNCTIONS,
         begin(time, q) -> memory, touching(time, gait, memory) -> feet that stand as scheduled,
+        faults(command, gait, schedule, that of the gait) -> 3 sizes of the command, 3 of the schedule: faults above 1,
         advance(time, q, qd, command, gait, memory, touching) -> (memory, schedule, times of the nodes),
         node(t, h, last, time, command, gait, memory, schedule, settings) -> p,
         stage(q, qd, qdd, force, p) -> (d, g, C', c, w, lower, upper, price, E', e, zlower, zupper, zprice),
@@ -44,7 +45,7 @@ class ControllerParts:
     foot begin, and their number. contact, force_reference: where these lie in p. gait, settings: numbers. strongest
     (joints): limits of torques. joints, feet: names. steps: iterations of the first step; iterations, tolerance, start:
     of the program; answers: iterations of a feedback; largest: step of the plan; unit: tolerance of the length of a
-    quaternion; dependent: share of its mobility below which the row of a contact follows from others.
+    quaternion; dependent: share of its mobility below which the row of a contact follows from others; latest: time [s].
 
     >>> horizon.controller_parts().sizes["nf"]  # doctest: +SKIP
     12
@@ -71,6 +72,7 @@ class ControllerParts:
     largest: float
     unit: float
     dependent: float
+    latest: float
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -196,10 +198,11 @@ def _values(parts: ControllerParts, prefix: str) -> dict[str, Any]:
         "feet": ", ".join(printable(foot) for foot in parts.feet), "numbers": own + numbers_of(qp),
         "megabytes": f"{(own + numbers_of(qp)) * 8e-6:.1f}", "millions": f"{operations / 1e6:.0f}",
         "factorizations": parts.iterations, "answers": parts.answers, "first": parts.steps,
-        "stack": STACK + 8 * (3 * nx + 2 * s["nq"] + s["memory"]),
+        "stack": STACK + 8 * (3 * nx + 2 * s["nq"] + s["memory"] + s["schedule"]),
         "contact": parts.contact, "force_reference": parts.force_reference, "c_entries": len(C), "e_entries": len(E),
         "tolerance": repr(parts.tolerance), "start": repr(parts.start), "largest": repr(parts.largest),
-        "unit": repr(parts.unit), "dependent": repr(parts.dependent), "c_place": _integers(C), "e_place": _integers(E),
+        "unit": repr(parts.unit), "dependent": repr(parts.dependent), "latest": repr(parts.latest),
+        "c_place": _integers(C), "e_place": _integers(E),
         "force_of": ", ".join(map(str, parts.forces)), "gait_numbers": _numbers(parts.gait),
         "settings_numbers": _numbers(parts.settings), "strongest": _numbers(np.minimum(parts.strongest, 1e19)),
         "grid": _numbers(parts.grid), "posture": _numbers(parts.posture), "height": repr(float(parts.height)),

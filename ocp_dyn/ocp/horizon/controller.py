@@ -14,16 +14,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..._base.checks import finite, numbers
-from ..._base.types import Array, repr_in_message
+from ..._base.checks import within
+from ..._base.types import Array
 from ..solvers.stage_qp.solver import StageSolver
 from ..solvers.stage_qp.statement import STATUSES, StageQP, StageSolution
 from .evaluation import Batch, row_major
 from .feet import Body
 from .gait_patterns import Command, GaitPattern
+from .inputs import LATEST, as_command, as_gait, as_state, as_touching, changed, check_faults
 from .plan import Plan
 from .stage import OUTPUTS
-from .tuning import Tuning
+from .tuning import Tuning, as_tuning
 
 FIRST_ITERATIONS = 8
 """Iterations of the first step, which begins at a robot that stands still."""
@@ -39,12 +40,6 @@ LARGEST = 0.3
 
 DEPENDENT = 1e-9
 """Share of its mobility below which the row of a contact follows from those before."""
-
-UNIT = 1e-3
-"""Largest deviation of the length of a measured quaternion from 1."""
-
-STRIDE = 0.75
-"""Largest distance of a foot from below its hip, in lengths of the leg."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +80,12 @@ class HorizonController:
     """
 
     def __init__(self, body: Body, functions: Mapping[str, ca.Function], gait: GaitPattern, tuning: Tuning) -> None:
-        self.body, self.gait, self.tuning = body, gait, tuning
+        self.body = body
+        self.gait, self.tuning = gait, tuning
         N = self.N = len(body.grid) - 1
         self._batch = {name: Batch(functions[name], N + 1) for name in ("node", "stage", "move", "error")}
-        self._batch |= {"defect": Batch(functions["defect"], N), "advance": Batch(functions["advance"], 1)}
+        self._batch |= {name: Batch(functions[name], 1) for name in ("advance", "begin", "touching", "faults")}
+        self._batch["defect"] = Batch(functions["defect"], N)
         f = functions["stage"]
         self._places = {name: row_major(f.sparsity_out(name)) for name in "CE"}
         self.nx, self.nz = 2 * body.nv, 3 * body.nv + body.nf
@@ -100,19 +97,33 @@ class HorizonController:
         self.last: StageSolution | None = None
         self._program: dict[str, Array] | None = None
 
+    @property
+    def gait(self) -> GaitPattern:
+        """The gait, from the next step on; set by name or as a pattern."""
+        return self._gait
+
+    @gait.setter
+    def gait(self, gait: str | GaitPattern) -> None:
+        self._gait = as_gait(gait, self.body.n)
+
+    @property
+    def tuning(self) -> Tuning:
+        """The weights, from the next step on."""
+        return self._tuning
+
+    @tuning.setter
+    def tuning(self, tuning: Tuning) -> None:
+        self._tuning = as_tuning(tuning)
+
     def reset(self, time: float, q: Any, qd: Any) -> None:
         """Forgets the plan, and begins at a robot that stands at (q, qd)."""
-        q, qd = self._state(q, qd)
+        q, qd = as_state(self.body, q, qd)
         body, n = self.body, self.N
-        self.time = finite(time, "time [s]")
+        self.time = _time(time)
         self.times = self.time + body.grid
         self.q, self.qd = np.tile(q, (n + 1, 1)), np.tile(qd, (n + 1, 1))
         self.qdd, self.forces = np.zeros((n, body.nv)), np.zeros((n, body.nf))
-        x, y, z, w = q[3:7]
-        yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-        zero: dict[str, Any] = dict.fromkeys(body.memory.shapes, 0.0)
-        begin = {"time": time, "end": -1.0, "halt": -1.0, "anchor": (*q[:2], yaw), "ground": q[2] - body.height}
-        self.memory = body.memory.pack(zero | begin)
+        self.memory = self._one("begin", self.time, q)[0]
         self._program, self._fresh = None, True
 
     def update(
@@ -125,7 +136,7 @@ class HorizonController:
         touching: Any = None,
     ) -> Action:
         """The action for a measured state: `prepare` and `feedback` in one; arguments as there."""
-        q, qd = self._state(q, qd)
+        q, qd = as_state(self.body, q, qd)
         if self.time is None:
             self.reset(time, q, qd)
         self.prepare(time, command, schedule, measured=(q, qd), touching=touching)
@@ -147,18 +158,21 @@ class HorizonController:
         and the plan waits for one that is late. ValueError if time goes backward, for a schedule in which no foot
         touches the ground within the window, and for commands out of reach.
         """
-        begin, time = clock.perf_counter(), finite(time, "time [s]")
+        begin, time = clock.perf_counter(), _time(time)
         if self.time is None:
             raise ValueError("prepare: the controller has no state yet: call reset(time, q, qd) or update(...) first")
         if time < self.time:
             raise ValueError(
                 f"time goes backward: got {time:g} s after {self.time:g} s; call reset(time, q, qd) to begin anew"
             )
-        state = self._predicted(time) if measured is None else self._state(*measured)
-        now = np.array([time]), *state, self._asked(command), self._gait(), self.memory, self._touching(time, touching)
-        memory, planned, times = (x[0].copy() for x in self._batch["advance"](now))
-        if schedule is not None:
-            planned = self._changed(planned, schedule)
+        state = self._predicted(time) if measured is None else as_state(self.body, *measured)
+        asked, gait = self.asked(command), self.gait.vector(self.body)
+        scheduled = touching is None
+        feet = self._one("touching", time, gait, self.memory)[0] if scheduled else as_touching(self.body, touching)
+        now = np.array([time]), *state, asked, gait, self.memory, feet
+        memory, of_gait, times = self._one("advance", *now)
+        planned = of_gait if schedule is None else changed(self.body, of_gait, schedule)
+        check_faults(self.body, self._one("faults", asked, gait, planned, of_gait)[0])
         p = self._references(now, (memory, planned, times))
         self.memory, self._schedule, self.time = memory, planned, time
         self._move_window(times)
@@ -175,49 +189,15 @@ class HorizonController:
         swings), and the normals of the ground (feet, 3)."""
         return self.body.schedule.unpack(self._schedule)
 
-    def _changed(self, planned: Array, schedule: Mapping[str, Any]) -> Array:
-        """The schedule with parts that the user gives."""
-        parts, shapes = self.body.schedule.unpack(planned), self.body.schedule.shapes
-        for name, value in dict(schedule).items():
-            if name not in shapes:
-                raise ValueError(f"schedule has no part {repr_in_message(name)}: it has {', '.join(shapes)}")
-            found = numbers(value, f"schedule {name}")
-            if found.size != int(np.prod(shapes[name])) or not np.all(np.isfinite(found)):
-                raise ValueError(
-                    f"schedule {name}: finite numbers of the shape {shapes[name]}, got {repr_in_message(value)}"
-                )
-            parts[name] = found.reshape(shapes[name])
-        return self.body.schedule.pack(parts)
+    def asked(self, command: Command | None) -> Array:
+        """A command as numbers; ValueError where the legs cannot reach."""
+        asked, none = as_command(command, self.gait.height or self.body.height), np.zeros(self.body.schedule.size)
+        check_faults(self.body, self._one("faults", asked, self.gait.vector(self.body), none, none)[0][:3])
+        return asked
 
-    def _asked(self, command: Command | None) -> Array:
-        """The command as numbers; ValueError where legs cannot reach."""
-        command = Command() if command is None else command
-        if not isinstance(command, Command):
-            raise TypeError(f"command must be an ocp.Command, got {repr_in_message(command)}")
-        found, legs = command.vector(self.gait.height or self.body.height), self.body.reach
-        if found[3] > legs:
-            raise ValueError(f"command height: the legs reach {legs:.3g} m below the base, got {found[3]:.3g} m")
-        half = np.hypot(found[0], found[1]) * max(np.array(self.gait.duty) % 1.0) * self.gait.period / 2
-        if half > STRIDE * legs:
-            raise ValueError(
-                f"command: at {np.hypot(found[0], found[1]):.3g} m/s a foot stands {half:.3g} m behind its hip at its "
-                f"liftoff, and the legs are {legs:.3g} m long: ask for less speed, or for a gait of shorter period"
-            )
-        return found
-
-    def _touching(self, time: float, touching: Any) -> Array:
-        """1 for feet that feel the ground. By the schedule: those that should stand now."""
-        if touching is None:
-            g, m = self.gait, self.body.memory.unpack(self.memory)
-            fraction = (m["phase"] + (time - m["time"]) / g.period + np.array(g.offsets)) % 1.0
-            return np.asarray(fraction < np.array(g.duty), dtype=float)
-        found = np.asarray(touching, dtype=float)
-        if found.shape != (self.body.n,):
-            raise ValueError(f"touching: one truth value per foot, {self.body.n}, got {repr_in_message(touching)}")
-        return found
-
-    def _gait(self) -> Array:
-        return self.gait.vector(self.body)
+    def _one(self, name: str, *values: Any) -> list[Array]:
+        """Results of a function for one state."""
+        return [x[0].copy() for x in self._batch[name]([np.asarray(value, dtype=float) for value in values])]
 
     def _references(self, now: tuple[Array, ...], planned: tuple[Array, Array, Array]) -> Array:
         """Parameters of all nodes."""
@@ -287,7 +267,7 @@ class HorizonController:
         go of the plan, within all its limits; the rest of the plan answers by its gains. A program that is not solved
         is told by `solved`; if its numbers are not finite, the plan stays as it was."""
         begin = clock.perf_counter()
-        q, qd = self._state(q, qd)
+        q, qd = as_state(self.body, q, qd)
         if self.time is None or self._program is None or self.last is None:
             raise ValueError("feedback: call prepare(time, command) first, once per feedback")
         program, prepared = self._program, STATUSES.index(self.last.status)
@@ -305,9 +285,21 @@ class HorizonController:
         )
         status = STATUSES[max(prepared, STATUSES.index(found.status))]
         seconds = self._prepared, clock.perf_counter() - begin
-        return Action(
+        self._action = Action(
             tau[0], K, self.qdd[0], self.forces[0], plan, status in ("solved", "relaxed"), status, seconds
         )  # fmt: skip
+        return self._action
+
+    def torques(self, time: float, q: Any, qd: Any) -> Array:
+        """Torques (nv) for a state measured between two feedbacks: tau + K dx of the last action, with the difference
+        dx from the state that it has planned for this time."""
+        q, qd = as_state(self.body, q, qd)
+        action, plan = self._action, self._action.plan
+        h, begin = time - plan.times[0], (plan.q[0], plan.qd[0])
+        step = np.concatenate([h * begin[1] + h * h / 2 * action.qdd, h * action.qdd])
+        at = [x[0].copy() for x in self._batch["move"]([np.tile(x, (self.N + 1, 1)) for x in (*begin, step)])]
+        ahead = self._batch["error"]([np.tile(x, (self.N + 1, 1)) for x in (*at, q, qd)])[0][0]
+        return np.concatenate([np.zeros(6), action.tau[6:] + action.K @ ahead])
 
     def _away(self, q: Array, qd: Array) -> Array:
         """Difference of a state from the plan's."""
@@ -346,17 +338,6 @@ class HorizonController:
             self.qdd = self.qdd + z[:-1, self.nx : self.nx + nv]
             self.forces = self.forces + z[:-1, self.nx + nv :]
 
-    def _state(self, q: Any, qd: Any) -> tuple[Array, Array]:
-        """The measured state, checked: sizes, finite numbers, a quaternion of length 1."""
-        q, qd = np.array(numbers(q, "q")).ravel(), np.array(numbers(qd, "qd")).ravel()
-        for name, value, size in (("q", q, self.body.model.nq), ("qd", qd, self.body.nv)):
-            if value.size != size or not np.all(np.isfinite(value)):
-                raise ValueError(f"{name} must be {size} finite numbers, got {repr_in_message(value)}")
-        length = float(np.linalg.norm(q[3:7]))
-        if abs(length - 1) > UNIT:
-            raise ValueError(
-                f"q[3:7] must be a unit quaternion (x, y, z, w), got {q[3:7].round(4).tolist()} of length "
-                f"{length:.4g}: normalize it, and mind the order: MuJoCo's begins with w"
-            )
-        q[3:7] /= length
-        return q, qd
+
+def _time(time: Any) -> float:
+    return within(time, -LATEST, LATEST, f"time [s] must lie between -{LATEST:g} and {LATEST:g}")

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 
 import casadi as ca
 import numpy as np
-from casadi import SX
 
 from ...codegen import ControllerParts
-from . import controller
+from . import controller, inputs
 from .feet import Body
 from .gait_patterns import GaitPattern
-from .references import base_yaw
 from .tuning import Tuning
 
 
@@ -23,7 +21,7 @@ def controller_parts(
     where = body.node.slices
     return ControllerParts(
         name=body.model.name,
-        functions={**functions, "begin": begin(body), "touching": touching(body)},
+        functions=functions,
         grid=np.asarray(body.grid, dtype=float),
         posture=np.asarray(body.posture, dtype=float),
         height=float(body.height),
@@ -41,24 +39,7 @@ def controller_parts(
         tolerance=controller.TOLERANCE,
         start=controller.START,
         largest=controller.LARGEST,
-        unit=controller.UNIT,
+        unit=inputs.UNIT,
         dependent=controller.DEPENDENT,
+        latest=inputs.LATEST,
     )
-
-
-def begin(body: Body) -> ca.Function:
-    """begin(time, q) -> memory of a robot whose feet are on the ground where they are, before its gait has begun."""
-    time, q = SX.sym("time"), SX.sym("q", body.model.nq)
-    parts = {name: SX.zeros(*(shape or (1,))) for name, shape in body.memory.shapes.items()}
-    parts |= {"time": time, "end": SX(-1), "halt": SX(-1)}
-    parts |= {"anchor": ca.vertcat(q[:2], base_yaw(q)), "ground": q[2] - body.height}
-    return ca.Function("begin", [time, q], [body.memory.join(parts)], ["time", "q"], ["memory"])
-
-
-def touching(body: Body) -> ca.Function:
-    """touching(time, gait, memory) -> 1 for feet that stand as scheduled."""
-    time, gait, memory = SX.sym("time"), SX.sym("gait", body.gait.size), SX.sym("memory", body.memory.size)
-    g, m = body.gait.split(gait), body.memory.split(memory)
-    fraction = m["phase"] + (time - m["time"]) / g["period"] + g["offsets"]
-    found = fraction - ca.floor(fraction) < g["duty"]
-    return ca.Function("touching", [time, gait, memory], [found], ["time", "gait", "memory"], ["feet"])

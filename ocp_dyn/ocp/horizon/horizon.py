@@ -11,19 +11,24 @@ import numpy as np
 from ..._base.checks import function, numbers, positive, whole
 from ..._base.types import Array, repr_in_message, sequence
 from ...codegen import ControllerParts
+from ...dynamics.kinematics import point_position
 from ...mechanism import Model
 from ...mechanism.loads import NO_LOADS, Loads, check_loads
 from ..statement.path_constraints import PathConstraint
 from .controller import HorizonController
 from .exported import controller_parts
-from .feet import Body, as_feet, check_model
+from .feet import Body, Foot, as_feet, check_model
 from .gait_patterns import GaitPattern
+from .inputs import as_gait, begin, faults, touching, unit_configuration
 from .references import advance, node
 from .stage import motion, stage
-from .tuning import Tuning
+from .tuning import Tuning, as_tuning
 
 WITHIN = 1e-6
 """Rounding of joint limits [rad, m]."""
+
+LEVEL = 0.1
+"""Largest difference of the heights of the feet in the posture, in heights of the base."""
 
 
 class Horizon:
@@ -61,7 +66,7 @@ class Horizon:
         model: Model,
         feet: Any,
         *,
-        posture: Any,
+        posture: Any = None,
         gait: str | GaitPattern = "stand",
         duration: float = 0.5,
         intervals: int = 25,
@@ -74,11 +79,9 @@ class Horizon:
         check_model(model)
         found = as_feet(model, feet)
         self.times = _node_times(duration, intervals, times)
-        self.body = Body(model, found, _posture(model, posture), self.times)
-        self.gait = self.as_gait(gait)
-        self.tuning = Tuning() if tuning is None else tuning
-        if not isinstance(self.tuning, Tuning):
-            raise TypeError(f"Horizon tuning must be an ocp.Tuning, got {repr_in_message(tuning)}")
+        self.body = Body(model, found, _posture(model, found, posture), self.times)
+        self.gait = as_gait(gait, len(found))
+        self.tuning = as_tuning(Tuning() if tuning is None else tuning)
         self.constraints, self.costs = _terms(constraints, costs)
         self.loads = check_loads(loads)
         self._functions: dict[str, ca.Function] = {}
@@ -93,23 +96,13 @@ class Horizon:
         """Number of intervals."""
         return len(self.times) - 1
 
-    def as_gait(self, gait: str | GaitPattern) -> GaitPattern:
-        """A gait of the horizon's feet, from its name or its pattern; ValueError for gaits of other feet."""
-        feet = len(self.body.feet)
-        if isinstance(gait, str):
-            return GaitPattern.named(gait, feet)
-        if not isinstance(gait, GaitPattern):
-            raise TypeError(f"gait must be a name or an ocp.GaitPattern, got {repr_in_message(gait)}")
-        if gait.feet != feet:
-            raise ValueError(f"gait has offsets of {gait.feet} feet, expected {feet}, the feet of the horizon")
-        return gait
-
     def functions(self) -> dict[str, ca.Function]:
-        """The symbolic functions of the window: advance, node, stage, defect, move, error; built at the first call."""
+        """The symbolic functions of the window by their names; built at the first call."""
         if not self._functions:
             body = self.body
             window = stage(body, self.loads, self.constraints, self.costs)
-            self._functions = {f.name(): f for f in (advance(body), node(body), window, *motion(body))}
+            own = begin(body), touching(body), faults(body), advance(body), node(body)
+            self._functions = {f.name(): f for f in (*own, window, *motion(body))}
         return self._functions
 
     def controller(self) -> HorizonController:
@@ -139,17 +132,24 @@ def _node_times(duration: float, intervals: int, times: Any) -> Array:
     return found
 
 
-def _posture(model: Model, posture: Any) -> Array:
-    """The posture, if it is one."""
-    q = numbers(posture, "Horizon posture")
-    if q.shape != (model.nq,) or not np.all(np.isfinite(q)):
-        raise ValueError(f"Horizon posture: {model.nq} finite numbers, a configuration, got {repr_in_message(posture)}")
+def _posture(model: Model, feet: Sequence[Foot], posture: Any) -> Array:
+    """The posture, if it is one: within the limits of the joints, the feet side by side on level ground."""
+    if posture is None:
+        raise TypeError(
+            f"Horizon needs posture=, {model.nq} numbers: a configuration in which the robot stands on its feet, such "
+            'as that of od.walking.quadruped("go2"), or what od.inverse_kinematics finds for its feet'
+        )
+    q = unit_configuration(model.nq, posture, "Horizon posture")
     outside = (q < model.dofs.q_lower - WITHIN) | (q > model.dofs.q_upper + WITHIN)
     if np.any(outside):
         raise ValueError(
             f"Horizon posture is outside the limits of {', '.join(np.array(model.q_names)[outside])}: choose one "
             "within them, or give a model whose limits it keeps, model.with_limits(...)"
         )
+    heights = [float(point_position(model, foot.frame, ca.DM(q), foot.point)[2]) for foot in feet]
+    if max(heights) - min(heights) > LEVEL * max(q[2] - min(heights), 0.0):
+        told = ", ".join(f"{foot.frame} {height:.3g} m" for foot, height in zip(feet, heights, strict=True))
+        raise ValueError(f"Horizon posture must have its feet below the base, on level ground, got heights {told}")
     return q
 
 

@@ -98,3 +98,10 @@ class Tuning:
         names = set(body.settings.shapes) - set(vectors) - {"tau"}
         rest = {name: getattr(self, name) for name in names}
         return body.settings.pack(vectors | rest | {"tau": self.torque / strength**2})
+
+
+def as_tuning(tuning: Any) -> Tuning:
+    """The tuning; TypeError for anything else."""
+    if not isinstance(tuning, Tuning):
+        raise TypeError(f"tuning must be an ocp.Tuning, got {repr_in_message(tuning)}")
+    return tuning

@@ -228,9 +228,26 @@ def test_bad_input_of_a_controller(controller):
         controller.update(0.5, q, qd)
     with pytest.raises(ValueError, match="legs are"):
         controller.update(1.0, q, qd, ocp.Command(forward=5.0))
+    with pytest.raises(ValueError, match="legs are"):
+        controller.update(1.0, q, qd, ocp.Command(turning=50.0))
     with pytest.raises(ValueError, match="legs reach"):
         controller.update(1.0, q, qd, ocp.Command(height=0.9))
-    never = {"liftoff": np.full((4, 3), 0.5), "touchdown": np.full((4, 3), 9.0)}
+    with pytest.raises(ValueError, match="at most 1 rad"):
+        controller.update(1.0, q, qd, ocp.Command(roll=-1.1))
+    with pytest.raises(ValueError, match="must lie between"):
+        controller.update(1e9, q, qd)
+    with pytest.raises(ValueError, match=r"touching, .*must be 4 finite"):
+        controller.update(1.0, q, qd, touching=[1, 1])
+    for part, value, told in (
+        ("touchdown", np.full((4, 3), 0.2), "must end after its liftoff"),
+        ("liftoff", np.tile([0.5, 0.6, 1e9], (4, 1)), "before the next liftoff"),
+        ("normal", np.tile([0.0, 0.0, 2.0], (4, 1)), "vectors of length 1"),
+        ("normal", np.tile([1.0, 0.0, 0.0], (4, 1)), "that point up"),
+        ("y", np.full((4, 3), 3.0), "a foothold is farther"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            controller.update(1.0, q, qd, ocp.Command(), {part: value})
+    never = {"liftoff": np.tile([0.5, 1e9, 1e9], (4, 1)), "touchdown": np.tile([9.0, 1e9, 1e9], (4, 1))}
     with pytest.raises(ValueError, match="no foot touches the ground"):
         controller.update(1.0, q, qd, ocp.Command(), never)
     with pytest.raises(ValueError, match="has no part 'liftof'"):
@@ -244,6 +261,18 @@ def test_bad_input_of_a_horizon():
     model = dog_model()
     with pytest.raises(od.ModelError, match="no frame 'front_lef'"):
         ocp.Horizon(model, ["front_lef"], posture=posture())
+    with pytest.raises(TypeError, match="needs posture="):
+        ocp.Horizon(model, FEET)
+    turned = posture()
+    turned[3:7] = [0.0, 0.0, 0.0, 2.0]
+    with pytest.raises(ValueError, match="unit quaternion"):
+        ocp.Horizon(model, FEET, posture=turned)
+    lifted = posture()
+    lifted[8] = lifted[9] / 4
+    with pytest.raises(ValueError, match=r"level ground, got heights front_left"):
+        ocp.Horizon(model, FEET, posture=lifted)
+    with pytest.raises(TypeError, match=r"must be an ocp\.Tuning"):
+        ocp.Horizon(model, FEET, posture=posture(), tuning={})
     bent = posture()
     bent[9] = 0.5
     with pytest.raises(ValueError, match="outside the limits"):
