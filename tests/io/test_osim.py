@@ -169,6 +169,27 @@ def test_reversed_joints_move_the_body_on_their_other_side() -> None:
     assert plain.qd_names == back.qd_names
 
 
+def test_frames_that_name_their_owner_or_a_frame_beside_them() -> None:
+    at, on = ((0.1, -0.2, 0.3), (0.3, -0.1, 0.2)), ((0.4, 0.5, -0.6), (-0.2, 0.4, 0.1))
+    frames = made.offset("a", "..", at) + made.offset("b", "../a", on)
+    mark = "<socket_parent_frame>/bodyset/tip/b</socket_parent_frame><location>1 2 3</location>"
+    marks = f'<MarkerSet><objects><Marker name="m">{mark}</Marker></objects></MarkerSet>'
+    text = made.one_joint("PinJoint", marks)
+    inside = made.body("tip", f"<components>{frames}</components>")
+    model = parse_osim(text.replace(made.body("tip"), inside))
+    expected = placed(xyz(at[1]), at[0]) @ placed(xyz(on[1]), on[0]) @ (1, 2, 3, 1)
+    close(DM(model.markers[0].point), DM(expected[:3]))
+
+
+def test_torques_at_angles_whose_speeds_are_angular_velocities_are_told() -> None:
+    numbers = "<coordinate>b</coordinate><stiffness>3</stiffness>"
+    spring = f'<SpringGeneralizedForce name="s">{numbers}</SpringGeneralizedForce>'
+    force = f"<ForceSet><objects>{spring}</objects></ForceSet>"
+    for kind, told in (("BallJoint", True), ("GimbalJoint", False)):
+        notes = " ".join(parse_osim(made.one_joint(kind, force)).notes)
+        assert ("s: torques along rates of angles" in notes) is told
+
+
 def test_places_of_old_documents_have_six_digits() -> None:
     """OpenSim 4 makes texts of six digits of them, when it turns them into offset frames."""
     text = made.old_leg().replace("0.1 -0.2 0.05", "0.1234567891 -0.2 0.05")

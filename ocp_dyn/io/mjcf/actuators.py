@@ -84,7 +84,7 @@ def read_actuators(
         if loads is None:
             elsewhere.append(actuator.kind)
             continue
-        _add_rotor(values, actuator, joints)
+        _add_rotor(values, actuator, joints, settings)
         torque = _torques(values, actuator)
         for joint, factors in loads.items():
             ends = [np.sort(factor * torque) if factor else np.zeros(2) for factor in factors]  # not 0 times infinity
@@ -141,7 +141,7 @@ def _torques(values: Values, actuator: Actuator) -> Array:
     return np.array([min(force[0], 0.0), max(force[1], 0.0)])
 
 
-def _add_rotor(values: Values, actuator: Actuator, joints: dict[str, JointData]) -> None:
+def _add_rotor(values: Values, actuator: Actuator, joints: dict[str, JointData], settings: Settings) -> None:
     """The rotor and the damping of an actuator, which reach its joint by the square of the gear."""
     armature, damping = not_negative(values, "armature"), values.numbers("damping", 1, 3, default=(0.0,))
     if not armature and not np.any(damping):
@@ -153,7 +153,8 @@ def _add_rotor(values: Values, actuator: Actuator, joints: dict[str, JointData])
         )
     joint = joints[actuator.target]
     joint.armature += actuator.gear[0] ** 2 * armature
-    joint.damping += actuator.gear[0] ** 2 * float(damping[0])
+    if not settings.off & {"damper", "passive"}:
+        joint.motor_damping += actuator.gear[0] ** 2 * float(damping[0])
 
 
 def _limited(reach: dict[str, Array], joints: dict[str, JointData], complete: bool) -> dict[str, Array]:

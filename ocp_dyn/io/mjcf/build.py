@@ -22,6 +22,7 @@ from ...spatial_algebra.rotations import matrix_quaternion
 from ..xml import XmlElement
 from .elements import InertiaData, JointData
 from .inertia import SMALLEST
+from .settings import Settings
 from .tree import BodyData
 
 
@@ -37,7 +38,7 @@ def at(element: XmlElement) -> Iterator[None]:
 
 
 def built(
-    name: str, bodies: list[BodyData], inertias: list[InertiaData], gravity: Any, motors: dict[str, Array],
+    name: str, bodies: list[BodyData], inertias: list[InertiaData], settings: Settings, motors: dict[str, Array],
     ground: bool = False,
 ) -> Model:  # fmt: skip
     """The model: a chain of joints per body, and a frame for every body and every site with a name.
@@ -45,7 +46,7 @@ def built(
     motors: lowest and largest torque per dof (n x 2) by the names of joints. ground: with a frame "world", for
     constraints that hold bodies to it.
     """
-    builder, frames = ModelBuilder(name, gravity), frames_of_sites(bodies)
+    builder, frames = ModelBuilder(name, settings.gravity), frames_of_sites(bodies)
     if ground:
         builder.add_frame(WORLD, WORLD)
     for number, body in enumerate(bodies):
@@ -57,7 +58,7 @@ def built(
                 carrier = body.name if number else WORLD
                 builder.add_frame(frames[site.name], carrier, site.pose.p, site.pose.R)
         builder.add_passive(*(FormulaTorque(joint.name, joint.powers) for joint in body.joints if joint.powers))
-    return supported(with_timed_springs(builder.build(), bodies), bodies, inertias)
+    return supported(with_timed_springs(builder.build(), bodies, settings.off), bodies, inertias)
 
 
 def supported(model: Model, bodies: list[BodyData], inertias: list[InertiaData]) -> Model:
@@ -131,7 +132,8 @@ def joint_of(joint: JointData) -> Joint:
 def dofs_of(joint: JointData, pose: Pose, motors: dict[str, Array]) -> dict[str, Any]:
     """Options of `ModelBuilder.add_body` for the dofs of a joint."""
     found: dict[str, Any] = {
-        "damping": joint.damping, "friction": joint.friction, "stiffness": joint.stiffness, "armature": joint.armature,
+        "damping": joint.damping + joint.motor_damping, "friction": joint.friction, "stiffness": joint.stiffness,
+        "armature": joint.armature,
     }  # fmt: skip
     if joint.kind in ("hinge", "slide"):
         found["rest"] = joint.rest
@@ -176,10 +178,11 @@ def reference(bodies: list[BodyData]) -> Array:
     return np.concatenate([np.array(part) for part in parts])
 
 
-def with_timed_springs(model: Model, bodies: list[BodyData]) -> Model:
+def with_timed_springs(model: Model, bodies: list[BodyData], off: frozenset[str]) -> Model:
     """The model with stiffness and damping from the time constant T and the damping ratio d of `springdamper`:
 
     inertia = n / trace of the joint's part of H^-1, n its dofs, stiffness = inertia / (T d)^2, damping = 2 inertia / T.
+    off: flags of the file that are off, among them those of springs and dampers.
     """
     joints = [joint for body in bodies for joint in body.joints]
     timed = [joint for joint in joints if joint.spring_damper is not None]
@@ -198,6 +201,8 @@ def with_timed_springs(model: Model, bodies: list[BodyData]) -> Model:
         T, ratio = joint.spring_damper or (0.0, 0.0)
         at_v = model.qd_slice(joint.name)
         inertia = (at_v.stop - at_v.start) / max(SMALLEST, float(inverse[at_v].sum()))
-        dofs["stiffness"][at_v] = inertia / max(SMALLEST, T * T * ratio * ratio)
-        dofs["damping"][at_v] = 2 * inertia / max(SMALLEST, T)
+        if not off & {"spring", "passive"}:
+            dofs["stiffness"][at_v] = inertia / max(SMALLEST, T * T * ratio * ratio)
+        if not off & {"damper", "passive"}:
+            dofs["damping"][at_v] = 2 * inertia / max(SMALLEST, T) + joint.motor_damping
     return replace(model, dofs=DofData(**dofs))

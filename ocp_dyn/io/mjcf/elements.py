@@ -44,6 +44,8 @@ class JointData:
     element: XmlElement
     powers: str = ""
     """Forces of higher powers of stretch and speed, as a formula."""
+    motor_damping: float = 0.0
+    """Damping of the motors, which `springdamper` leaves as it is."""
 
 
 @dataclass

@@ -10,34 +10,34 @@ from ..._base.types import Array
 from ...spatial_algebra.poses import cross
 from .elements import GeomData, InertiaData
 from .settings import Settings
+from .tree import BodyData
+from .values import Values
 
 SMALLEST = 1e-15
 """Mass [kg] of shapes below which they count as none, MuJoCo's mjMINVAL."""
 ROUNDING = 1e-12
 
 
-def of_body(
-    given: InertiaData | None,
-    geoms: Sequence[GeomData],
-    settings: Settings,
-    from_meshes: Callable[[GeomData], InertiaData],
-) -> InertiaData:
-    """The inertia of a body. from_meshes: called with the first shape whose mass follows from a mesh, if one counts."""
-    found = given
-    if settings.inertia_from_geom == "true" or (given is None and settings.inertia_from_geom == "auto"):
-        counting = [geom for geom in geoms if geom.counts]
+def of_body(body: BodyData, settings: Settings, from_meshes: Callable[[GeomData], InertiaData]) -> InertiaData:
+    """The inertia of a body. from_meshes: called with the first shape whose mass follows from a mesh, if one counts.
+
+    A body without mass has its center at the numbers of its own pos=, as in MuJoCo; they matter under a least mass.
+    """
+    found = body.inertial
+    if settings.inertia_from_geom == "true" or (found is None and settings.inertia_from_geom == "auto"):
+        counting = [geom for geom in body.geoms if geom.counts]
         fitted = next((geom for geom in counting if geom.mass is None), None)
         if fitted is not None:
             return from_meshes(fitted)
-        found = _sum_of(counting) if counting else given
-    return _bounded(found or InertiaData(0.0, np.zeros(3), np.zeros((3, 3))), settings)
+        found = _sum_of(counting) or (None if counting else found)
+    return _bounded(found or InertiaData(0.0, Values(body.element).vector("pos"), np.zeros((3, 3))), settings)
 
 
-def _sum_of(geoms: Sequence[GeomData]) -> InertiaData:
+def _sum_of(geoms: Sequence[GeomData]) -> InertiaData | None:
     masses = np.array([geom.mass or 0.0 for geom in geoms])
     total = float(masses.sum())
     if total < SMALLEST:
-        return InertiaData(0.0, np.zeros(3), np.zeros((3, 3)))
+        return None
     com = sum((m * geom.pose.p for m, geom in zip(masses, geoms, strict=True)), np.zeros(3)) / total
     I = np.zeros((3, 3))
     for m, geom in zip(masses, geoms, strict=True):

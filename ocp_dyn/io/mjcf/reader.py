@@ -147,7 +147,7 @@ def _file_of(root: XmlElement, source: str, path: Path | None) -> MjcfFile:
     inertias = inertias_of(tree.bodies, settings, MeshInertias(path))
     name = root.get("model") or (path.stem if path else "")
     try:
-        model = built(name, tree.bodies, inertias, settings.gravity, drives.torques, held_to_world(root))
+        model = built(name, tree.bodies, inertias, settings, drives.torques, held_to_world(root))
     except ModelError as error:
         raise ModelError(str(error) if str(error).startswith(source) else f"{source}: {error}") from None
     q0 = reference(tree.bodies)
@@ -179,7 +179,7 @@ def inertias_of(bodies: list[BodyData], settings: Settings, meshes: MeshInertias
     found = [nothing]
     for number, body in enumerate(bodies[1:], 1):
         found.append(
-            of_body(body.inertial, body.geoms, settings, lambda geom, number=number: meshes.of(number, geom))  # type: ignore[misc]
+            of_body(body, settings, lambda geom, number=number: meshes.of(number, geom))  # type: ignore[misc]
         )
     total = sum(each.mass for each in found)
     if settings.total_mass > 0 and total > 0:

@@ -131,7 +131,7 @@ class TreeReader:
         if self.replicas > MOST_REPLICAS:
             raise element.fault(f"more than {MOST_REPLICAS} copies in all; a model has fewer")
         for k in range(count):
-            suffix = f"{values.text('sep')}{k:0{digits}d}{place.suffix}" if count > 1 else place.suffix
+            suffix = f"{values.text('sep')}{k:0{digits}d}{place.suffix}"
             copy = Pose(euler(k * angles, sequence), p)
             self._children(element, Place(place.body, place.frame @ copy, place.child_class, suffix))
             p = p + copy.R @ offset
@@ -156,10 +156,8 @@ class TreeReader:
         kinds = [other.kind for other in body.joints]
         if (joint.kind == "free" and (body.parent or kinds)) or "free" in kinds:
             raise joint.element.fault("a free joint is the only one of its body, which hangs on the world")
-        if (joint.kind == "ball" and ("hinge" in kinds or "ball" in kinds)) or (
-            joint.kind == "hinge" and "ball" in kinds
-        ):
-            raise joint.element.fault("a body with a ball joint has no other joint that turns it")
+        if joint.kind in ("hinge", "ball") and "ball" in kinds:
+            raise joint.element.fault("a ball joint is the last joint of its body that turns it")
         body.joints.append(joint)
 
     def _inertial(self, element: XmlElement, place: Place) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from ..._base.types import Array, ModelError, repr_in_message, suggestion
 from ...constraints import Constraint, CoordinateCoupling, Loop, PointDistance
 from ..xml import XmlElement
-from .document import flag_of, function_of, name_of, number_of, socket_of, text_of, vector_of
+from .document import flag_of, function_of, name_of, number_of, short, socket_of, text_of, vector_of
 from .frames import Frames, Placed, rotation_xyz
 
 KINDS = (
@@ -83,8 +83,8 @@ def _weld_frames(element: XmlElement, frames: Frames) -> tuple[Placed, Placed]:
     for k in (1, 2):
         given = socket_of(element, f"frame{k}", f"frame{k}", f"body_{k}")
         place = frames.of(element, given, f"frame {k}")
-        R = rotation_xyz(vector_of(element, f"orientation_body_{k}"))
-        p = vector_of(element, f"location_body_{k}")
+        R = rotation_xyz(short(vector_of(element, f"orientation_body_{k}")))
+        p = short(vector_of(element, f"location_body_{k}"))
         found.append(Placed(place.body, place.R @ R, place.p + place.R @ p))
     return found[0], found[1]
 

@@ -12,7 +12,7 @@ from ...joints import ConstantFunction
 from ...mechanism import BodySpring, Bushing, CoordinateLimit, FormulaTorque, Model, Muscle, PathSpring
 from ...mechanism.passive import PassiveElement
 from ..xml import XmlElement
-from .document import all_objects, flag_of, function_of, name_of, number_of, socket_of, text_of, vector_of
+from .document import all_objects, flag_of, function_of, name_of, number_of, short, socket_of, text_of, vector_of
 from .frames import Frames, Placed, rotation_xyz
 from .paths import muscle_of, path_of
 
@@ -164,8 +164,8 @@ def _points(element: XmlElement, frames: Frames) -> PathSpring:
 def _end(element: XmlElement, frames: Frames, k: int) -> Placed:
     """A frame of a bushing."""
     place = frames.of(element, socket_of(element, f"frame{k}", f"frame{k}", f"body_{k}"), f"frame {k}")
-    R = rotation_xyz(vector_of(element, f"orientation_body_{k}"))
-    return Placed(place.body, place.R @ R, place.p + place.R @ vector_of(element, f"location_body_{k}"))
+    R = rotation_xyz(short(vector_of(element, f"orientation_body_{k}")))
+    return Placed(place.body, place.R @ R, place.p + place.R @ short(vector_of(element, f"location_body_{k}")))
 
 
 def coordinate_name(element: XmlElement, coordinates: Iterable[str]) -> str:

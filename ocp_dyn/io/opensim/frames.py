@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from posixpath import normpath
 from typing import NamedTuple
 
 import numpy as np
@@ -36,13 +37,14 @@ class Frames:
     """Every frame of a model, by the places where it may be named.
 
     A socket names a frame by its path (`/bodyset/femur`, `/jointset/hip/femur_offset`), by a path relative to its
-    owner (`../femur`), or by its name, which is looked for among the frames of its owner first.
+    owner (`..`, `../femur`), or by its name, which is looked for among the frames of its owner first.
     """
 
     def __init__(self, parts: Components) -> None:
         self.bodies: dict[str, XmlElement] = {}
         self.elements: dict[str, XmlElement] = {}
         self.by_owner: dict[int, dict[str, XmlElement]] = {}
+        self.paths: dict[int, str] = {}
         self.placed: dict[int, Placed] = {}
         for name, element in all_objects(parts.bodies, "body"):
             if name != GROUND:
@@ -67,12 +69,15 @@ class Frames:
                 name = name_of(element)
                 self.elements[f"{path}/{name}"] = element
                 self.by_owner.setdefault(id(owner), {})[name] = element
+                self.paths[id(element)] = f"{path}/{name}"
                 self._note_within(element, f"{path}/{name}")
 
     def of(self, element: XmlElement, given: str, what: str, _depth: int = 0) -> Placed:
         """The frame that an element names; ModelError if there is none. what: "parent", for the message."""
         if _depth > 50:
             raise element.fault("frames are fixed to each other in a ring, or more than 50 deep")
+        if given.startswith("..") and id(element) in self.paths:
+            given = normpath(f"{self.paths[id(element)]}/{given}")
         name = given.rstrip("/").rpartition("/")[2]
         own = self.by_owner.get(id(element), {}).get(name)
         found = self.elements.get(given) or (own if "/" not in given else None) or self._by_ending(given, name)

@@ -158,7 +158,7 @@ class _Reading:
             wraps_of(self._owners()),
             ((DEFAULT, tuple(self._default(name) for name in tree.q_names)),),
             tuple(PrescribedMotion(c.name, c.motion) for c in self.coordinates.values() if c.motion and c.name in free),
-            notes_of(self.parts, not np.array_equal(self.ground, np.eye(3))),
+            notes_of(self.parts, (ends.joint for ends in self.joints), self.ground is TO_Z_UP),
         )
         constraints = self._constraints(tree, held)
         with at_place(self.source):

@@ -124,7 +124,8 @@ def _constants(ours: od.io.MjcfFile, theirs: Any) -> Iterator[tuple[str, Any, An
     yield "lower", model.dofs.q_lower[at], low
     yield "upper", model.dofs.q_upper[at], high
     yield "friction", model.dofs.friction, theirs.dof_frictionloss
-    yield "reference", _row(layout.to_q(ours.reference)), theirs.qpos0
+    back = np.array(DM(layout.from_q(theirs.qpos0)).full()).ravel()  # quaternions of either sign are one rotation
+    yield "reference", _row(model.difference(ours.reference, back)), np.zeros(model.nv)
     yield "mass", _moving_mass(theirs), model.mass
     if ours.model.configurations:
         keys = [_row(layout.to_q(q)) for q in ours.model.configurations.values()]
@@ -185,6 +186,8 @@ def _equalities(ours: od.io.MjcfFile, theirs: Any, data: Any, q: Any) -> Iterato
     J = _jacobian(theirs, data)[mine]
     for constraint in ours.model.constraints:
         phi, G = _in_their_rows(ours.model, constraint, q)
+        if not G.any():  # MuJoCo leaves out an equality that no joint moves
+            continue
         first = sum(len(done) for done, _ in rows) + 3
         if isinstance(constraint, od.CoordinateCoupling):  # solved for a coordinate: a multiple of their row
             factor = J[first - 3] @ G[0] / (G[0] @ G[0])

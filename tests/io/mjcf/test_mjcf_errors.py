@@ -50,7 +50,7 @@ WRONG = {
     "no joints": (text('<geom size="1"/>'), "no body has a joint"),
     "free joint inside": (text(f"<body>{HINGE}<body><freejoint/></body></body>"), "which hangs on the world"),
     "free joint and another": (inside('<freejoint/><joint/>'), "the only one of its body"),
-    "ball and hinge": (inside('<joint type="ball"/><joint/>'), "no other joint that turns it"),
+    "ball and hinge": (inside('<joint type="ball"/><joint/>'), "the last joint of its body that turns it"),
     "two inertials": (inside('<joint/><inertial pos="0 0 0" mass="1"/>\n<inertial pos="0 0 0" mass="1"/>'),
                       "line 6: <inertial>: a second <inertial>"),
     "inertial without mass": (inside('<joint/><inertial pos="0 0 0"/>'), 'it has no mass="..."'),

@@ -74,6 +74,13 @@ MODELS = {
         TWO.replace('ref="20"', 'ref="20" springref="5"') + '<site name="w" pos="0.3 0.2 1.5"/>',
         tail=f"<tendon>{t}</tendon>") for kind, t in TENDONS.items()},
     "springdamper": text(body('<joint type="ball" springdamper="0.2 0.7"/>') + f"<body>{HINGE}{BOX}</body>"),
+    **{f"springdamper with a motor, {flag}": text(
+        body('<joint name="h" springdamper="0.2 0.7"/>'), head=f'<option><flag {flag}="disable"/></option>',
+        tail='<actuator><motor joint="h" gear="3" armature="0.5" damping="0.2"/></actuator>')
+       for flag in ("contact", "spring", "damper")},
+    "a hinge before a ball": text(body(HINGE + '<joint type="ball" pos="0 0.3 0"/>')),
+    "a least mass": text('<frame pos="1 0 2">' + body(HINGE + '<body pos="3 2 1"/>') + "</frame>",
+                         head='<compiler inertiafromgeom="false" boundmass="0.1" boundinertia="0.1"/>'),
     "no springs": text(body('<joint stiffness="3" damping="0.4"/>'), head='<option><flag spring="disable"/></option>'),
     "no damping": text(body('<joint stiffness="3" damping="0.4"/>'), head='<option><flag damper="disable"/></option>'),
     "gravity": text(body(HINGE), head='<option gravity="1 2 3"/>'),
@@ -110,7 +117,8 @@ MODELS = {
     "replicate": text('<replicate count="3" sep="-" offset="0 1 0" euler="10 20 0"><replicate count="2" offset="1 0 0">'
                       f'<body name="r" pos="0.1 0 0"><joint name="q"/>{BOX}<site name="s"/></body></replicate>'
                       "</replicate>"),
-    "ten replicas": text(f'<replicate count="10" offset="1 0 0"><body name="r"><joint/>{BOX}</body></replicate>'),
+    **{f"{n} replicas": text(f'<replicate count="{n}" offset="1 0 0"><body name="r"><joint/>{BOX}</body></replicate>')
+       for n in (1, 10)},
     "classes": text(
         f'<body name="a" childclass="one"><joint/>{BOX}<body><joint class="two"/>{BOX}<frame childclass="two"><body>'
         f'<joint/><geom/></body></frame></body></body><body><joint/><geom class="two"/></body>',
