@@ -36,20 +36,20 @@ def by_entries(model: Model, q: Expr, second: SecondOrder, T: Expr) -> tuple[lis
     `tangent_map`."""
     zero = SX(model.nv, model.nv)
     H = [
-        [_chained(model, q, second, T), T.T @ second.L_q_qd, T.T @ second.L_q_x],
+        [hessian_by_entries(model, q, second.L_q, second.L_qq, T), T.T @ second.L_q_qd, T.T @ second.L_q_x],
         [second.L_q_qd.T @ T, second.L_qd_qd, zero],
         [second.L_q_x.T @ T, zero, zero],
     ]
     return [T.T @ second.L_q, second.L_qd, second.L_x], H
 
 
-def _chained(model: Model, q: Expr, second: SecondOrder, T: Expr) -> Expr:
-    """Second derivatives by q from those by tangent steps: T' H T, and the term from the second order of delta."""
-    H = T.T @ second.L_qq @ T
+def hessian_by_entries(model: Model, q: Expr, L_q: Expr, L_qq: Expr, T: Expr) -> Expr:
+    """Second derivatives by q from those by tangent steps: T' L_qq T, and the term from the second order of delta."""
+    H = T.T @ L_qq @ T
     for i, _ in model.edges:
         if _is_quaternion(model.joints[i]):
             place, dofs = slice(*model.q_index[i : i + 2]), slice(*model.v_index[i : i + 2])
-            along = q[place] / ca.sumsqr(q[place]) @ (second.L_q[dofs].T @ T[dofs, place])
+            along = q[place] / ca.sumsqr(q[place]) @ (L_q[dofs].T @ T[dofs, place])
             H[place, place] -= along + along.T
     return H
 

@@ -31,10 +31,11 @@ from ..constrained_motion import (
 )
 from ..constrained_motion.independent_rows import ConstraintRows
 from ..constrained_motion.solvers import range_space
-from ..constraints import Constraint
+from ..constraints import Constraint, Contact, RollingContact
 from ..derivatives.first import forward_dynamics_derivatives
 from ..dynamics.passive_torques import armature_force, passive_derivatives, passive_force
 from ..dynamics.rnea_crba_aba import forward_dynamics, inverse_dynamics, mass_matrix
+from ..functions.differentiated_contacts import Product, contact_derivatives, contact_product
 from ..functions.differentiated_dynamics import dynamics_derivatives
 from ..functions.function import function
 from ..mechanism import Model
@@ -91,6 +92,20 @@ class Equations:
         force = self._tree(rows, q, qd, qdd)
         force = force + armature_force(self.model, qdd) if self.rotors.armature else force
         return force - self._joints(q, qd) if self.acts else force
+
+    def contact_rows(
+        self, rows: BlockRows, contact: Constraint | WrenchFoothold, product: Product, q: Expr, y: Expr
+    ) -> Expr:
+        """G' lam for y = lam, or G qd for y = qd, for the rows of a block; of a foot on a numeric model the derivatives
+        are written by formulas."""
+        if isinstance(contact, WrenchFoothold):
+            contact = Contact(contact.frame)
+        if self.model.has_symbols or not isinstance(contact, (Contact, RollingContact)):
+            G = contact.jacobian(self.model, q)
+            return G.T @ y if product == "force" else G @ y
+        value = contact_product(self.model, contact, product)
+        made = partial(contact_derivatives, self.model, contact, product)
+        return rows.call(value, made, q, y, maker=contact_derivatives.__module__)
 
     def momentum_rows(self, rows: BlockRows, q: Expr, change: Expr) -> Expr:
         """(H + diag(armature)) change, for a change of velocities: ID at zero velocity for the acceleration `change`,

@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+from casadi import SX
 
-from ..._base.types import Expr
+from ..._base.types import Expr, split
 from ...constraints import constraint_hessian, constraint_jacobian
 from ...integrators import Scheme
 from ...mechanism import Model
@@ -67,10 +68,10 @@ class StandingFeet:
         """Those that are held by constraint rows."""
         return rigid(self.held)
 
-    def force(self, q: Expr, lam: Expr) -> Expr:
-        """G' lam (nv) over all force variables."""
-        jacobians = (f.contact.jacobian(self.model, q) for f in self.held)
-        return ca.vertcat(*jacobians).T @ lam
+    def force_rows(self, rows: BlockRows, q: Expr, lam: Expr) -> Expr:
+        """G' lam (nv) over all force variables, for the rows of a block."""
+        parts = zip(self.held, split(lam, *(f.size for f in self.held)), strict=True)
+        return sum((self.equations.contact_rows(rows, f.contact, "force", q, own) for f, own in parts), start=SX(0))
 
     def position(self, q: Expr) -> Expr:
         """phi of all rows."""
@@ -113,7 +114,8 @@ def hold_end(rows: BlockRows, feet: StandingFeet, method: Scheme, level: str, q:
         for f in feet.footholds:
             rows.constrain(f"pose of {f.name}", f.position(feet.model, q, feet.places.get(f)))
     if feet.footholds and (level == "velocity" or (level == "position" and method.stages > 1)):
-        rows.constrain("contact velocity", feet.velocity(q, qd))
+        rates = (feet.equations.contact_rows(rows, f.contact, "velocity", q, qd) for f in feet.footholds)
+        rows.constrain("contact velocity", ca.vertcat(*rates))
 
 
 def project(feet: StandingFeet, chosen: Coordinates, q: Expr, qd: Expr, level: str) -> tuple[Expr, ...]:

@@ -202,7 +202,7 @@ class _Interval:
         apart = self.transcription.bodies_apart
         inertial = SX(self.model.nv, 1) if apart else feet.equations.force_rows(rows, q, qd, qdd)
         gap = inertial - self._driving(instant)
-        gap = gap - feet.force(q, lam) if feet.held else gap
+        gap = gap - feet.force_rows(rows, q, lam) if feet.held else gap
         self.close(feet, instant, qdd, ca.vertcat(lam, self.chosen.forces(self.model, q, gap)))
         rows.constrain("dynamics", self.chosen.project(q, gap), scale=FORCE_SCALE)
         hold_stage(rows, feet, self.method, k, self.problem.resolved.contact_level, q, qd, qdd)
