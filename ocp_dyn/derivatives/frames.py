@@ -35,7 +35,6 @@ from .._base.types import Expr, Vector, split
 from ..dynamics.kinematics import as_point, point_jacobian_6d, pose, resolve
 from ..joints.subspace_derivatives import has_constant_subspace
 from ..mechanism import Frame, Model
-from ..mechanism.reduction import split_joints
 from ..spatial_algebra.linalg import symmetric_part
 from ..spatial_algebra.spatial import cross, halves, skew
 
@@ -56,9 +55,8 @@ def frame_power(
 ) -> FramePower:
     """The derivatives of the power of W = [n; f; t] (9) on the velocities x; point and arm e in frame coordinates.
 
-    ValueError for a joint on the path whose axes depend on its own q, even when joints are split. O(depth^2).
+    ValueError for a joint on the path whose S depends on q: `split_joints` leaves few of these. O(depth^2).
     """
-    model = split_joints(model)
     f = resolve(model, frame)
     if not all(has_constant_subspace(model.joints[i]) for i in model.path(f.body)):
         raise ValueError(f"frame {f.name!r}: derivatives of its motion need joints whose S does not depend on q")
@@ -90,7 +88,7 @@ def _split_velocities(model: Model, J: Expr, x: Expr) -> tuple[Expr, Expr]:
 
 
 def _order(model: Model) -> tuple[DM, DM]:
-    """Where the dof of the row comes before that of the column on a path from the root, and where they are of one
-    joint."""
+    """Pairs of dofs: 1 where that of the row comes before that of the column, and where both are of one joint."""
     joint = np.array([i for i, _ in model.edges for _ in model.dofs_of(i)])
-    return tuple(ca.sparsify(DM(np.array(x, dtype=float))) for x in (joint[:, None] < joint, joint[:, None] == joint))
+    first, same = (ca.sparsify(DM(x.astype(float))) for x in (joint[:, None] < joint, joint[:, None] == joint))
+    return first, same

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import casadi as ca
@@ -39,6 +40,7 @@ from ..dynamics.passive_torques import armature_force, with_armature
 from ..dynamics.recursions import composite, velocities
 from ..dynamics.rnea_crba_aba import bias_force, factor, mass_matrix
 from ..dynamics.subtrees import beside, square_matrix, symmetric_matrix
+from ..joints import Joint
 from ..joints.subspace_derivatives import has_constant_subspace
 from ..mechanism import Model
 from ..mechanism.boundary import checks_arguments
@@ -132,26 +134,32 @@ def _second_order(
     model: Model, sweep: PassResults, q: Expr, qd: Expr, qdd: Expr, mu: Expr, loads: Loads
 ) -> SecondOrder:
     virtual = _virtual(model, sweep, mu)
-    buffer = type(ca.vertcat(q, qd, qdd, mu))  # numbers and symbols may mix
-    gradient: list[Expr] = [buffer(model.nv, 1) for _ in range(3)]
     rates = (model.split_qd(x, name) for x, name in ((qd, "qd"), (qdd, "qdd"), (mu, "mu")))
     inputs = list(zip(model.split_q(q), *rates, strict=True))
-    Ic, B2, _, _ = sweep.composite
-    Bu, forces = virtual.Bu, virtual.forces
     beyond = [_ForceFactors(DM(6, 0), DM(3, 0), DM(6, 0), DM(6, 0), DM(3, 0), DM(6, 0))] * (model.nb + 1)
     blocks: dict[int, _SecondBlocks] = {}
     for i, p in reversed(list(model.edges)):
-        columns = virtual.columns[i]
-        for derivative, entries in zip(gradient, apply_template(_first, columns, forces[i]), strict=True):
-            derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
-        rows, diagonal = apply_template(_at_joint, columns, Ic[i], B2[i], Bu[i], forces[i])
-        bending = _bending(model, sweep, virtual, i, inputs[i], forces[i])
-        blocks[i] = beside(_on_diagonal(diagonal, bending), _products(columns, beyond[i]))
+        subtree = virtual.subtrees[i]
+        rows, diagonal = apply_template(_at_joint, subtree)
+        bending = _bending(model, sweep, virtual, i, inputs[i])
+        blocks[i] = beside(_on_diagonal(diagonal, bending), _products(subtree.columns, beyond[i]))
         if p:
             beyond[p] = beside(beside(rows, beyond[i]).to_parent(sweep.states[i].XJ), beyond[p])
+    buffer = type(ca.vertcat(q, qd, qdd, mu))  # numbers and symbols may mix
+    by_q, by_qd, by_qdd = _gradient(model, virtual, buffer)
     if loads.armature:
-        gradient[2] = gradient[2] + armature_force(model, mu)
-    return SecondOrder(*gradient, *(of_type(buffer, A) for A in _hessian(model, blocks)))
+        by_qdd = by_qdd + armature_force(model, mu)
+    return SecondOrder(by_q, by_qd, by_qdd, *(of_type(buffer, A) for A in _hessian(model, blocks)))
+
+
+def _gradient(model: Model, virtual: _Virtual, buffer: type[Expr]) -> list[Expr]:
+    """L_q, L_qd, L_qdd (nv each)."""
+    gradient: list[Expr] = [buffer(model.nv, 1) for _ in range(3)]
+    for i, _ in model.edges:
+        columns, *_, forces = virtual.subtrees[i]
+        for derivative, entries in zip(gradient, apply_template(_first, columns, forces), strict=True):
+            derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
+    return gradient
 
 
 def _hessian(model: Model, blocks: Mapping[int, _SecondBlocks]) -> tuple[Expr, ...]:
@@ -230,29 +238,38 @@ class _Forces:
         return _Forces(X.apply_transpose(self.F), X.E.T @ self.G, X.apply_transpose(self.h))
 
 
+class _Subtree(NamedTuple):
+    """The columns of a joint, and sums over the bodies behind it: all that its derivatives are made of."""
+
+    columns: _Columns
+    Ic: Inertia
+    B2: CoriolisInertia
+    Bu: CoriolisInertia
+    forces: _Forces
+
+
 class _Virtual(NamedTuple):
-    """Quantities that depend on mu, by body: virtual velocity u, columns, and of the subtree B with u in place of v,
-    and forces."""
+    """Quantities that depend on mu, by body: the virtual velocity u, and the subtree."""
 
     u: dict[int, Expr]
-    columns: dict[int, _Columns]
-    Bu: list[CoriolisInertia]
-    forces: list[_Forces]
+    subtrees: dict[int, _Subtree]
 
 
 def _virtual(model: Model, sweep: PassResults, mu: Expr) -> _Virtual:
-    """Virtual velocities of all bodies and the quantities that depend on them."""
-    weights = model.split_qd(mu, "mu")
-    states, columns = sweep.states, {}
+    """Virtual velocities of all bodies and the quantities that depend on them; Bu is B with u in place of v."""
+    weights, states = model.split_qd(mu, "mu"), sweep.states
     u, up = velocities(model, states, {i: state.S @ weights[i] for i, state in states.items()})
+    bodies = list(zip(model.I, u.values(), sweep.f, sweep.B2, strict=True))
+    Bu, _ = composite(model, states, [CoriolisInertia.of(I, u_i) for I, u_i, _, _ in bodies])
+    forces, _ = composite(model, states, [apply_template(_Forces.of, I, B2, f, u_i) for I, u_i, f, B2 in bodies])
+    Ic, B2, _, _ = sweep.composite
+    subtrees = {}
     for i, _ in model.edges:
         own, S = sweep.columns[i], states[i].S
         bent = ca.horzcat(*(direction @ weights[i] for direction in sweep.dS[i]))
-        columns[i] = _Columns(S, apply_template(crm, up[i], S) + bent, own.psi, own.phi, own.chi)
-    bodies = list(zip(model.I, u.values(), sweep.f, sweep.B2, strict=True))
-    Bu, _ = composite(model, states, [CoriolisInertia.of(I, u_i) for I, u_i, _, _ in bodies])
-    forces = [apply_template(_Forces.of, I, B2, f, u_i) for I, u_i, f, B2 in bodies]
-    return _Virtual(u, columns, Bu, composite(model, states, forces)[0])
+        columns = _Columns(S, apply_template(crm, up[i], S) + bent, own.psi, own.phi, own.chi)
+        subtrees[i] = _Subtree(columns, Ic[i], B2[i], Bu[i], forces[i])
+    return _Virtual(u, subtrees)
 
 
 # Inward pass: rows, their products with columns, and the blocks
@@ -280,20 +297,6 @@ class _ForceFactors(NamedTuple):
         return _ForceFactors(WU, Wpsi, Wphi, RU, Rpsi, IS)
 
 
-def _rows(columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces) -> _ForceFactors:
-    """The rows of a joint, in its moved frame, from the composite quantities of its subtree."""
-    S, U, psi, phi, chi = columns
-    turned = _turned(S, forces)
-    return _ForceFactors(
-        WU=B2.apply(psi[:3, :]) + Ic.apply(phi) + turned.F,
-        Wpsi=B2.apply_transpose(U) - Bu.apply_transpose(2 * psi) + turned.G,
-        Wphi=Ic.apply(U) + turned.h,
-        RU=B2.apply(S[:3, :]) + Ic.apply(chi),
-        Rpsi=-Bu.apply_transpose(2 * S),
-        IS=Ic.apply(S),
-    )
-
-
 class _SecondBlocks(NamedTuple):
     """Second derivatives by a variable of dofs k (rows) and one of dofs m (columns), k at or above m."""
 
@@ -319,12 +322,19 @@ def _products(columns: _Columns, rows: _ForceFactors) -> _SecondBlocks:
     )
 
 
-def _at_joint(
-    columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces
-) -> tuple[_ForceFactors, _SecondBlocks]:
-    """The rows of a joint, and their products with the columns of the same joint."""
-    rows = _rows(columns, Ic, B2, Bu, forces)
-    return rows, _products(columns, rows)
+def _at_joint(subtree: _Subtree) -> tuple[_ForceFactors, _SecondBlocks]:
+    """The rows of a joint, in its moved frame, and their products with the columns of the same joint."""
+    (S, U, psi, phi, chi), Ic, B2, Bu, forces = subtree
+    turned = _turned(S, forces)
+    rows = _ForceFactors(
+        WU=B2.apply(psi[:3, :]) + Ic.apply(phi) + turned.F,
+        Wpsi=B2.apply_transpose(U) - Bu.apply_transpose(2 * psi) + turned.G,
+        Wphi=Ic.apply(U) + turned.h,
+        RU=B2.apply(S[:3, :]) + Ic.apply(chi),
+        Rpsi=-Bu.apply_transpose(2 * S),
+        IS=Ic.apply(S),
+    )
+    return rows, _products(subtree.columns, rows)
 
 
 def _first(columns: _Columns, forces: _Forces) -> tuple[Expr, Expr, Expr]:
@@ -354,42 +364,47 @@ def _turned(S: Expr, forces: _Forces) -> _Forces:
 # Joints whose S depends on q
 
 
-def _bending(
-    model: Model, sweep: PassResults, virtual: _Virtual, i: int, inputs: tuple[Expr, ...], forces: _Forces
-) -> tuple[Expr, ...]:
+def _bending(model: Model, sweep: PassResults, virtual: _Virtual, i: int, inputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Terms of joint i's diagonal blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is
     constant.
 
-    At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second
-    derivatives of u, v and a. AD of this joint alone gives them, less those that the products of columns already
-    contain.
+    AD of `_power` of this joint alone gives them, less those that the products of columns already contain.
     """
-    joint, own, p = model.joints[i], virtual.columns[i], model.parent[i]
-    q, qd, qdd, mu = inputs
-    n = joint.nv
+    joint, n, p = model.joints[i], model.joints[i].nv, model.parent[i]
     if has_constant_subspace(joint):
         return (DM(n, n),) * 4
+    own, forces = virtual.subtrees[i].columns, virtual.subtrees[i].forces
     above = [model.X_tree[i].apply(motion[p]) for motion in (virtual.u, sweep.v, sweep.a)]
-
-    def power(x: Expr) -> Expr:
-        q, qd, u_p, v_p, a_p, v_i, F, G, h, qdd, mu = split(x, joint.nq, n, 6, 6, 6, 6, 6, 3, 6, n, n)
-        X, S, vJ, cJ = joint.jcalc(q, qd)
-        v = X.apply(v_p) + vJ
-        a = X.apply(a_p) + S @ qdd + cJ + crm(v, vJ - v_i)
-        return ca.dot(F, X.apply(u_p) + S @ mu) + ca.dot(G, v[:3]) + ca.dot(h, a)
-
-    def rate(x: Expr, step: Expr) -> Expr:
-        """dx/dt for a step in the tangent directions of q and in qd."""
-        delta, d_qd = split(step, n, n)
-        return ca.vertcat(joint.q_dot(x[: joint.nq], delta), d_qd, type(x)(x.shape[0] - joint.nq - n, 1))
+    q, qd, qdd, mu = inputs
+    along = DM(2 * n, 1), partial(_state_rate, joint)
 
     def gradient(x: Expr) -> Expr:
-        return derivatives(power, x, DM(2 * n, 1), rate).jacobian.T
+        return derivatives(partial(_power, joint), x, *along).jacobian.T
 
     x = ca.vertcat(q, qd, *above, sweep.v[i], forces.F, forces.G, forces.h, qdd, mu)
-    second = derivatives(gradient, x, DM(2 * n, 1), rate).jacobian
-    by_q, by_qd = split(second, n, n)
+    by_q, by_qd = split(derivatives(gradient, x, *along).jacobian, n, n)
     turned = _turned(own.S, forces)
     counted = own.U.T @ turned.F + own.psi[:3, :].T @ turned.G + own.phi.T @ turned.h
     bent = ca.vertcat(*((direction.T @ forces.h).T for direction in sweep.dS[i]))
     return symmetric_part(by_q[:, :n] - counted), by_q[:, n:] - own.psi.T @ turned.h, by_qd[:, n:], bent
+
+
+def _power(joint: Joint, x: Expr) -> Expr:
+    """F' u + G' v + h' (a - v x v_i) of the motions u, v, a of a joint at fixed F, G, h: all second derivatives of u,
+    v and a.
+
+    x: q, qd, the motions u, v, a of the parent, v_i, F, G, h, qdd and mu.
+    """
+    n = joint.nv
+    q, qd, u_p, v_p, a_p, v_i, F, G, h, qdd, mu = split(x, joint.nq, n, 6, 6, 6, 6, 6, 3, 6, n, n)
+    X, S, vJ, cJ = joint.jcalc(q, qd)
+    v = X.apply(v_p) + vJ
+    a = X.apply(a_p) + S @ qdd + cJ + crm(v, vJ - v_i)
+    return ca.dot(F, X.apply(u_p) + S @ mu) + ca.dot(G, v[:3]) + ca.dot(h, a)
+
+
+def _state_rate(joint: Joint, x: Expr, step: Expr) -> Expr:
+    """dx/dt of the x of `_power` for a step in the tangent directions of q and in qd."""
+    delta, d_qd = split(step, joint.nv, joint.nv)
+    rest = x.shape[0] - joint.nq - joint.nv
+    return ca.vertcat(joint.q_dot(x[: joint.nq], delta), d_qd, type(x)(rest, 1))

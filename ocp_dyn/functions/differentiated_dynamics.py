@@ -1,16 +1,23 @@
-"""Inverse dynamics with its first and second derivatives as one Function, for the blocks of nonlinear programs."""
+"""Inverse dynamics and products of contacts with first and second derivatives, as Functions for nonlinear programs."""
 
 from __future__ import annotations
 
-import casadi as ca
-from casadi import SX
+from functools import singledispatch
+from typing import Literal, NamedTuple
 
+import casadi as ca
+from casadi import DM, SX
+
+from .._base.types import Vector, sparse
+from ..constraints import Contact, RollingContact
+from ..derivatives.frames import frame_power
 from ..derivatives.second import inverse_dynamics_both_orders
-from ..mechanism import Model
+from ..mechanism import Frame, Model
 from ..mechanism.equal_models import kept_per_model
 from ..mechanism.reduction import split_joints
+from ..spatial_algebra.spatial import skew
 from .cheapest_equivalent import cheapest_equivalent
-from .raw_coordinates import by_entries, tangent_map
+from .raw_coordinates import by_entries, hessian_by_entries, tangent_map
 
 
 @kept_per_model
@@ -35,3 +42,73 @@ def inverse_dynamics_differentiated(model: Model, q: SX, qd: SX, qdd: SX, mu: SX
     first, second = inverse_dynamics_both_orders(model, q, qd, qdd, mu)
     gradient, H = by_entries(model, q, second, T)
     return SX(ca.horzcat(first[0] @ T, *first[1:])), SX(ca.vertcat(*gradient)), SX(ca.blockcat(H))
+
+
+# Contacts
+
+
+Product = Literal["force", "velocity"]
+"""The product of a contact's G that is differentiated: G' lam or G qd."""
+
+
+@kept_per_model
+def contact_product(model: Model, contact: Contact | RollingContact, product: Product) -> ca.Function:
+    """(q, lam) -> G' lam, or (q, qd) -> G qd, made once per model."""
+    q, lam, qd = _symbols(model, contact)
+    G = contact.jacobian(model, q)
+    force = product == "force"
+    return ca.Function(product, [q, lam if force else qd], [G.T @ lam if force else G @ qd], {"cse": True})
+
+
+@kept_per_model
+def contact_derivatives(model: Model, contact: Contact | RollingContact, product: Product) -> ca.Function:
+    """(q, y, mu) -> (de, gradient and Hessian of mu' e) by (q, y) side by side, made once per model; y = lam of
+    e = G' lam, y = qd of e = G qd. ValueError where `frame_power` has none."""
+    q, lam, qd = _symbols(model, contact)
+    rows, model = motion_rows(contact), split_joints(model)
+    power = frame_power(model, rows.frame, q, qd, rows.R.T @ lam, rows.point, rows.arm)
+    G, velocity_q, T = rows.R @ power.J, rows.R @ power.Jx_q, tangent_map(model, q)
+    if product == "force":
+        y, mu, e_q, e_y, y_q = lam, qd, power.JW_q, G.T, velocity_q
+    else:
+        y, mu, e_q, e_y, y_q = qd, lam, velocity_q, G, power.JW_q
+    mixed = y_q @ T
+    hessian = [[hessian_by_entries(model, q, power.L_q, power.L_qq, T), mixed.T], [mixed, SX(*[y.shape[0]] * 2)]]
+    outputs = [ca.horzcat(e_q @ T, e_y), ca.vertcat(T.T @ power.L_q, e_y.T @ mu), ca.blockcat(hessian)]
+    return ca.Function(f"{product}_differentiated", [q, y, mu], outputs)
+
+
+def _symbols(model: Model, contact: Contact | RollingContact) -> tuple[SX, SX, SX]:
+    """q, lam and qd."""
+    return SX.sym("q", model.nq), SX.sym("lam", len(contact.rows)), SX.sym("qd", model.nv)
+
+
+class MotionRows(NamedTuple):
+    """The rows of a contact by the motion of its frame: G = R J, J as in `derivatives.frames`."""
+
+    frame: Frame | str
+    point: Vector
+    arm: Vector
+    R: DM
+
+
+@singledispatch
+def motion_rows(contact: Contact | RollingContact) -> MotionRows:
+    """The rows of a kind of contact: the point and the arm of its frame whose motion they hold."""
+    raise TypeError(f"no rows by the motion of a frame are known for {type(contact).__name__}")
+
+
+@motion_rows.register
+def _(contact: Contact) -> MotionRows:
+    R = contact.selected(ca.horzcat(DM.eye(6), DM(6, 3)))
+    return MotionRows(contact.body, contact.point, (0.0, 0.0, 0.0), R)
+
+
+@motion_rows.register
+def _(contact: RollingContact) -> MotionRows:
+    """The tilt of the axis e, along the normal, is the velocity of its end."""
+    normal = sparse(contact.normal)
+    R = contact.sides @ ca.horzcat(contact.radius * skew(normal), DM.eye(3), DM(3, 3))
+    if contact.turns:
+        R = ca.vertcat(R, ca.horzcat(normal.T, DM(1, 6)), ca.horzcat(DM(1, 6), normal.T))
+    return MotionRows(contact.body, contact.center, contact.axis if contact.turns else (0.0, 0.0, 0.0), ca.sparsify(R))

@@ -41,6 +41,7 @@ from ..spatial_algebra.rotations import rotation_about
 from ..spatial_algebra.spatial import Inertia, InertiaNumbers, Summed, Transform
 from . import Frame, Model
 from .boundary import checks_arguments
+from .equal_models import kept_per_model
 from .parts import CoordinateNames, clean, product
 from .passive import entry_names
 from .signs import with_equal_signs
@@ -100,6 +101,7 @@ def variants(model: Model, split: bool = True) -> Iterator[Model]:
 # Splitting of joints
 
 
+@kept_per_model
 def split_joints(model: Model, kinds: tuple[type[Joint], ...] = (Joint,)) -> Model:
     """The model with its joints split into chains of simpler ones; the last joint of a chain keeps body and names.
 

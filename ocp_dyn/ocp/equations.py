@@ -35,8 +35,12 @@ from ..constraints import Constraint, Contact, RollingContact
 from ..derivatives.first import forward_dynamics_derivatives
 from ..dynamics.passive_torques import armature_force, passive_derivatives, passive_force
 from ..dynamics.rnea_crba_aba import forward_dynamics, inverse_dynamics, mass_matrix
-from ..functions.differentiated_contacts import Product, contact_derivatives, contact_product
-from ..functions.differentiated_dynamics import dynamics_derivatives
+from ..functions.differentiated_dynamics import (
+    Product,
+    contact_derivatives,
+    contact_product,
+    dynamics_derivatives,
+)
 from ..functions.function import function
 from ..mechanism import Model
 from ..mechanism.equal_models import kept_per_model

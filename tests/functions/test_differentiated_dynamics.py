@@ -8,7 +8,7 @@ import pytest
 from casadi import SX
 
 import ocp_dyn as od
-from ocp_dyn.functions.differentiated_contacts import contact_derivatives, contact_product
+from ocp_dyn.functions.differentiated_dynamics import contact_derivatives, contact_product
 from tests.helpers import close, tree
 
 AXIS, ACROSS = (0.6, 0.8, 0.0), ((1.0, 2.0, 0.5), (0.0, 0.3, -1.0))
