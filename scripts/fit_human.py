@@ -3,19 +3,21 @@
 Walks of a man at 0.8, 1.29 and 1.9 m/s and of a woman at 1.22 m/s, beside the curves of Schwartz et al. (2008) at the
 same dimensionless speed, and of Winter's adults (1991), are held beside the measured curves and figures; each
 difference is divided by the accuracy that is wanted. Steps of Levenberg and Marquardt in the logarithms of the weights,
-of which effort is kept, with the derivatives of the optimal walks by the weights (`ocp.sensitivities`). Kept out: 0.87
+of which effort is kept, between bounds, with the derivatives of the optimal walks by the weights (`ocp.sensitivities`).
+A weak prior about the weights chosen by hand, the same for every start, holds what the data do not tell. Kept out: 0.87
 and 1.69 m/s, and the adult of Rajagopal et al. (2016).
 
-    python -m scripts.fit_human [--steps 8] [--start FILE.json] [--grid full] [--out FILE.json]
+    python -m scripts.fit_human [--steps 30] [--start hand|FILE.json] [--grid full] [--out FILE.json]
 
-It prints the sum of squares of every step, the weights, and what is left of each quantity, in wanted accuracies.
+It prints the sum of squares of every step, the weights, how near the end is to an optimum, how well the data tell each
+weight, and what is left of each quantity, in wanted accuracies. --out: written at every step; a second call goes on
+from there.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,21 +27,32 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.ocp.recorded.fitting.gauss_newton import Search, damped_step
 from ocp_dyn.problems import human_walk
-from ocp_dyn.walking.effort.effort_costs import WEIGHTS
+from ocp_dyn.walking.effort.effort_costs import BY_HAND, WEIGHTS
 
 BOUNDS = {"work": (0.03, 0.12), "acceleration": (1e-4, 1e-3), "torque rate": (0.4, 3.0)}
 """Bounds of weights that decide how many iterations a walk takes: beyond them twice as many."""
 
-KEPT = ("effort", "subtalar", "shoulder", "elbow")
-"""Weights that are not fitted: a common factor means nothing, and no data tell of the others."""
+KEPT = ("effort", "subtalar", "elbow")
+"""Weights that are not fitted: a common factor means nothing, and no data tell of the others. That of the shoulder is
+fitted, for it decides how far the pelvis turns at 2 m/s."""
 
-LEAST, MOST, REACH = 0.01, 30.0, 1.0
-"""Bounds of the other weights, as factors of its start, and standard deviation of its logarithm in the prior."""
+PRIOR = dict(BY_HAND) | {"ground force rate": 0.015}
+"""Weights that are expected before any data are seen: those chosen by hand."""
+
+LEAST, MOST, REACH = 0.003, 100.0, 2.0
+"""Bounds of the other weights, as factors of the prior, and standard deviation of their logarithms in the prior."""
+
+ENOUGH = 2e-3
+"""Relative decrease of the sum of squares in two steps at which a search ends."""
 
 CHILD = 1.27
 """Length of an adult's leg over that of the children of Schwartz et al., with which moments per mass grow. Assumed, for
 no length is told: 0.92 m and, at the mean age of 10.5 years, about 0.72 m."""
+
+TOLERANCE = 1e-8
+"""Tolerance of the solves: at the solver's own, the derivatives of fast walks are not determined."""
 
 WANTED = {
     "thigh flexion": 4.5, "hip flexion from trunk": 4.5, "knee flexion": 4.5, "ankle dorsiflexion": 4.5,
@@ -77,14 +90,14 @@ class Walk:
         return {key: weights[name] * factor for name, (key, factor) in self.factors.items()}
 
     def solve(self, weights: dict[str, float], start: Any = None) -> ocp.Solution:
-        found = self.problem.solve(values=self.values(weights), start=start, progress=False)
+        found = self.problem.solve(values=self.values(weights), start=start, progress=False, tolerance=TOLERANCE)
         return found if found.converged or start is None else self.solve(weights)
 
     def parts(self, solution: ocp.Solution) -> dict[str, np.ndarray]:
         """Differences from the measured gait by name, in wanted accuracies; their sum of squares is the mean over the
         stride."""
         gait = solution.gait()
-        measured = _by_speed(gait) if self.reference is None else ocp.gait_reference(self.reference).curves
+        measured = by_speed(gait) if self.reference is None else ocp.gait_reference(self.reference).curves
         found = {}
         for name, wanted in WANTED.items():
             if name in measured and name in gait.curves:
@@ -98,11 +111,12 @@ class Walk:
     def residual(self, solution: ocp.Solution) -> np.ndarray:
         return np.concatenate([np.atleast_1d(x) for x in self.parts(solution).values()])
 
-    def jacobian(self, weights: dict[str, float], solution: ocp.Solution, r: np.ndarray, h: float = 0.02) -> np.ndarray:
+    def jacobian(self, weights: dict[str, float], solution: ocp.Solution, h: float = 0.02) -> np.ndarray:
         """Derivatives of the residual by the logarithms of the fitted weights."""
         names = [name for name in WEIGHTS if name not in KEPT]
         keys = [self.factors[name][0] for name in names]
         slopes, values = ocp.sensitivities(self.problem, solution, *keys), self.values(weights)
+        r = self.residual(solution)
         near = (slopes.predict(**{key: values[key] * np.exp(h)}) for key in keys)
         return np.array([(self.residual(one) - r) / h for one in near]).T
 
@@ -111,7 +125,7 @@ GROUPS = [ocp.gait_reference(f"schwartz_{name}") for name in ("very_slow", "slow
 SPEEDS = [group.numbers["dimensionless_speed"] for group in GROUPS]
 
 
-def _by_speed(gait: ocp.Gait) -> dict[str, Any]:
+def by_speed(gait: ocp.Gait) -> dict[str, Any]:
     """Means of Schwartz et al. between the two groups next to the dimensionless speed of the walk."""
     at = gait.figures["dimensionless_speed"]
     k = int(np.clip(np.searchsorted(SPEEDS, at) - 1, 0, 3))
@@ -159,50 +173,70 @@ def walks(full: bool) -> tuple[list[Walk], list[Walk]]:
     return fitted, kept
 
 
-def fit(cases: list[Walk], weights: dict[str, float], steps: int, out: Path | None) -> dict[str, float]:
-    """The weights after so many steps at most; it ends when a step gains less than 0.3 %. out: a file for them."""
-    names = [name for name in WEIGHTS if name not in KEPT]
-    x0 = np.log([weights[name] for name in names])
-    low, high = x0 + np.log(LEAST), x0 + np.log(MOST)
-    for name, bounds in BOUNDS.items():
-        low[names.index(name)], high[names.index(name)] = np.log(bounds)
+@dataclass
+class Fitting:
+    """A search for the weights: Gauss-Newton steps between bounds. file: it goes on from there, and writes there."""
 
-    def named(x: np.ndarray) -> dict[str, float]:
-        return weights | dict(zip(names, map(float, np.exp(x)), strict=True))
+    cases: list[Walk]
+    weights: dict[str, float]
+    file: Path | None
 
-    def total(rs: list[np.ndarray], x: np.ndarray) -> float:
-        return float(sum(r @ r for r in rs) + ((x - x0) / REACH) @ ((x - x0) / REACH))
+    def __post_init__(self) -> None:
+        self.names = [name for name in WEIGHTS if name not in KEPT]
+        self.prior = np.log([PRIOR[name] for name in self.names])
+        self.low, self.high = self.prior + np.log(LEAST), self.prior + np.log(MOST)
+        for name, bounds in BOUNDS.items():
+            k = self.names.index(name)
+            self.low[k], self.high[k] = np.log(bounds)
+        self.kept: list[Any] = [None] * len(self.cases)
 
-    x, damping, begin = x0, 0.1, time.time()
-    found = [case.solve(named(x)) for case in cases]
-    rs = [case.residual(s) for case, s in zip(cases, found, strict=True)]
-    print(f"start {total(rs, x):.1f}, {[s.stats['iterations'] for s in found]} iterations", flush=True)
-    for step in range(steps):
-        J = np.vstack([c.jacobian(named(x), s, r) for c, s, r in zip(cases, found, rs, strict=True)])
-        H = J.T @ J + np.eye(x.size) / REACH**2
-        g = J.T @ np.concatenate(rs) + (x - x0) / REACH**2
-        before = total(rs, x)
-        for _ in range(6):
-            new = np.clip(x - np.clip(np.linalg.solve(H + damping * np.diag(np.diag(H)), g), -1, 1), low, high)
-            tried = [case.solve(named(new), s) for case, s in zip(cases, found, strict=True)]
-            after = [case.residual(s) for case, s in zip(cases, tried, strict=True)] if _all(tried) else rs
-            if _all(tried) and total(after, new) < before:
-                break
-            damping *= 4
-        else:
-            break
-        x, found, rs, damping = new, tried, after, max(damping / 4, 1e-3)
-        print(f"step {step + 1}: {total(rs, x):.1f}, {time.time() - begin:.0f} s", flush=True)
-        print("  " + ", ".join(f"{name} {value:.3g}" for name, value in named(x).items()), flush=True)
-        if out is not None:
-            out.write_text(json.dumps(named(x), indent=2) + "\n", encoding="utf-8")
-        if before - total(rs, x) < 0.003 * before:
-            break
-    return named(x)
+    def named(self, z: np.ndarray) -> dict[str, float]:
+        return self.weights | dict(zip(self.names, map(float, np.exp(z)), strict=True))
 
+    def attempt(self, z: np.ndarray) -> np.ndarray | None:
+        self.tried, self.trials = z, []
+        for case, near in zip(self.cases, self.kept, strict=True):
+            self.trials.append(case.solve(self.named(z), near))
+            if not self.trials[-1].converged:
+                return None
+        rows = [case.residual(trial) for case, trial in zip(self.cases, self.trials, strict=True)]
+        return np.concatenate([*rows, (z - self.prior) / REACH])
 
-def _all(solutions: list[ocp.Solution]) -> bool:
-    return all(solution.converged for solution in solutions)
+    def accept(self) -> None:
+        self.z, self.kept = self.tried, self.trials
+
+    def jacobian(self) -> np.ndarray:
+        rows = [case.jacobian(self.named(self.z), near) for case, near in zip(self.cases, self.kept, strict=True)]
+        return np.vstack([*rows, np.eye(self.z.size) / REACH])
+
+    def told(self, search: Search) -> None:
+        costs = search.costs
+        print(f"step {search.iteration}: {costs[-1]:.2f}, {search.trials} trials, damping {search.damping:.1e}")
+        print("  " + ", ".join(f"{name} {value:.3g}" for name, value in self.named(self.z).items()), flush=True)
+        if len(costs) > 2 and costs[-3] - costs[-1] < ENOUGH * costs[-1]:
+            search.status = "Converged"
+        if self.file is not None:
+            state = {"damping": search.damping, "status": search.status, "weights": self.named(self.z)}
+            self.file.write_text(json.dumps(state, indent=2) + "\n", encoding="utf-8")
+
+    def run(self, steps: int) -> dict[str, float]:
+        """The weights after so many steps at most."""
+        damping = 1e-2
+        if self.file is not None and self.file.exists():
+            state = json.loads(self.file.read_text(encoding="utf-8"))
+            self.weights, damping = state["weights"], state["damping"]
+        start = np.clip(np.log([self.weights[name] for name in self.names]), self.low, self.high)
+        search = Search(self.attempt, self.accept, self.jacobian, self.low, self.high, None, self.told, damping=damping)
+        point, J = search.run(start, steps)
+        step = damped_step(J, point.r, 1e-9, np.sum(J**2, axis=0), self.low - point.z, self.high - point.z, None)
+        gain = 1 - float(np.sum((point.r + J @ step) ** 2)) / point.cost
+        print(f"{search.status}: {point.cost:.2f}; an undamped step would gain {100 * gain:.2f} %")
+        deviations = np.sqrt(np.diag(np.linalg.inv(J.T @ J)))
+        bound = np.minimum(point.z - self.low, self.high - point.z) < 1e-6
+        for name, z, deviation, at in zip(self.names, point.z, deviations, bound, strict=True):
+            rest = ", at a bound" if at else ""
+            print(f"  {name:18} {np.exp(z):8.3g}, within a factor of {np.exp(deviation):.2f}{rest}")
+        return self.named(point.z)
 
 
 def show(cases: list[Walk], weights: dict[str, float]) -> None:
@@ -217,18 +251,26 @@ def show(cases: list[Walk], weights: dict[str, float]) -> None:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="python -m scripts.fit_human", description=__doc__)
-    arguments.add_argument("--steps", type=int, default=8, help="most steps; 0 evaluates the start")
-    arguments.add_argument("--start", type=Path, help="file of weights from which it starts; none: the usual ones")
+    arguments.add_argument("--steps", type=int, default=30, help="most steps; 0 evaluates the start")
+    arguments.add_argument("--start", help="weights from which it starts: hand, those chosen by hand, or a file; "
+                           "none: the usual ones")  # fmt: skip
     arguments.add_argument("--grid", choices=("quick", "full"), default="quick", help="intervals of the walks")
     arguments.add_argument("--out", type=Path, help="file for the weights, written at every step")
     options = arguments.parse_args()
     fitted, kept = walks(options.grid == "full")
-    weights = dict(WEIGHTS) if options.start is None else json.loads(options.start.read_text(encoding="utf-8"))
-    found = fit(fitted, weights, options.steps, options.out)
+    found = Fitting(fitted, start_of(options.start), options.out).run(options.steps)
     print("\nfitted")
     show(fitted, found)
     print("\nkept out")
     show(kept, found)
+
+
+def start_of(text: str | None) -> dict[str, float]:
+    """The weights of --start."""
+    if text is None:
+        return dict(WEIGHTS)
+    given = PRIOR if text == "hand" else json.loads(Path(text).read_text(encoding="utf-8"))["weights"]
+    return dict(WEIGHTS) | given
 
 
 if __name__ == "__main__":

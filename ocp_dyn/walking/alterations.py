@@ -36,17 +36,31 @@ ROUNDING = 1e-9
 """Rounding [rad, m] by which a locked joint may lie outside its limits."""
 
 
+WOMEN_TO_MEN = {"abduction": 1.13 / 1.29, "adduction": 1.0}
+"""Torque of women's hips over that of men, per mass: standing at 60 degrees/s, abduction of 1.13 and 1.29 N m/kg, and
+no difference in adduction (Sugimoto et al., Clin. J. Sport Med. 24, 2014; lying, 1.8 and 2.0 N m/kg, Liu et al., Sex
+difference in hip adduction during running, 2021). Of the subjects of [D09] in `models/joint_limits.py` women have 0.73
+and 0.67 of the strength of men: with it they would lean their trunks over the standing leg in the place of listing."""
+
+
 def strengthened(model: Model, height: float, sex: Sex) -> Model:
-    """The model with the calf muscles that running shows, in proportion to the strength of its ankles.
+    """The model with the strength that people show on their feet, in proportion to its own: of the calf muscles in
+    running, and of women's hips standing.
 
     `od.models.human` has the strength that dynamometers measure; an ankle half as strong as there keeps half.
     """
-    usual = strengths(1.0, height, sex)["ankle"][0][1]  # per mass, it is the same at all masses
-    limits = dict(zip(model.qd_names, zip(model.dofs.tau_min, model.dofs.tau_max, strict=True), strict=True))
-    ankles = {name: limits[name] for name in ("ankle_l", "ankle_r") if name in limits}
-    return model.with_limits(
-        effort={name: (float(least), float(most / usual * CALF)) for name, (least, most) in ankles.items()}
-    )
+    usual, men = (strengths(1.0, height, of) for of in (sex, "male"))  # per mass, they are the same at all masses
+    more = CALF / usual["ankle"][0][1]
+    factors = {"ankle_l": (1.0, more), "ankle_r": (1.0, more)}
+    if sex == "female":
+        adduction, abduction = (
+            WOMEN_TO_MEN[name] * man / woman
+            for name, man, woman in zip(("adduction", "abduction"), men["hip"][1], usual["hip"][1], strict=True)
+        )
+        factors |= {"hip_l.rx": (adduction, abduction), "hip_r.rx": (abduction, adduction)}
+    least, most = (dict(zip(model.qd_names, x, strict=True)) for x in (model.dofs.tau_min, model.dofs.tau_max))
+    strong = {n: (float(a * least[n]), float(b * most[n])) for n, (a, b) in factors.items() if n in least}
+    return model.with_limits(effort=strong)
 
 
 def locked_at(model: Model, locked: Joints) -> Model:

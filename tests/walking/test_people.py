@@ -57,6 +57,17 @@ def test_calves_have_the_strength_that_running_shows():
         assert strengthened(weak, height, sex).dofs.tau_max[ankle] == pytest.approx(1.4 * mass)
 
 
+def test_hips_of_women_have_the_strength_that_they_show_standing():
+    """For their mass, 0.88 of the men's abduction and all of their adduction, on both sides."""
+    hips = {}
+    for mass, height, sex in ((61.9, 1.735, "female"), (73.0, 1.741, "male")):  # the mean woman and man
+        model = strengthened(od.models.human(mass, height, sex), height, sex)
+        dofs = [model.qd_names.index(f"hip_{side}.rx") for side in "lr"]
+        hips[sex] = np.array([(model.dofs.tau_min[k], model.dofs.tau_max[k]) for k in dofs]) / mass
+    ratio = [[1.0, 1.13 / 1.29], [1.13 / 1.29, 1.0]]
+    np.testing.assert_allclose(hips["female"] / hips["male"], ratio, rtol=0.005)
+
+
 def test_the_foot_leaves_over_a_round_front():
     """From the ball on, at 0.72, the sole is a circle of 0.3 of the foot's length, which the flat sole touches."""
     walker = od.walking.person(still=True)
