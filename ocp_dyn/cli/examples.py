@@ -373,7 +373,7 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
         kept = "" if options.out is None else f"; {options.out / 'walk.npz'} holds the best iterate"
         print(f"interrupted{kept}", file=sys.stderr)
         return INTERRUPTED
-    numbers: dict[str, Any] = {"converged": solution.converged, "status": solution.status}
+    numbers: dict[str, Any] = {"converged": solution.converged, "status": solution.status, "cost": solution.objective}
     bounds = DecidingBounds(())
 
     def make() -> None:

@@ -149,6 +149,7 @@ from .statement.phases import JumpCondition as JumpCondition
 from .statement.phases import Phase as Phase
 from .statement.state.channels import Channel as Channel
 from .statement.state.components import Component as Component
+from .statement.state.components import LocalForce as LocalForce
 from .statement.state.dependent import DependentJoints as DependentJoints
 from .statement.state.given_states import At as At
 from .statement.state.given_states import Rest as Rest

@@ -42,7 +42,7 @@ from .drawing import (
     picture_file,
     used_points,
 )
-from .muscles import MuscleShapes
+from .muscles import MuscleShapes, activations_at
 from .player import Scene, page
 from .shown.path import AnimationPage, AnimationPath
 from .skeleton import Segment, skeleton
@@ -226,7 +226,7 @@ def _film(motion: MotionLike, steps: int, pace: float, speed: float, view: str |
     count = max(2, round(total / pace))
     # the last frame of a loop comes one before its first; a single motion includes its end
     times = np.linspace(0.0, total, count + (not repeats), endpoint=not repeats)
-    segments, muscles, q = skeleton(model), MuscleShapes(motion), motion.sample(times)
+    segments, muscles, q = skeleton(model), MuscleShapes(model), motion.sample(times)
     points = np.concatenate([locate(model, used_points(segments), q), muscles.places(q)], axis=1)
     segments = segments + muscles.segments
     points = np.array([straight(p, float(time)) for p, time in zip(points, times, strict=True)])
@@ -241,7 +241,7 @@ def _film(motion: MotionLike, steps: int, pace: float, speed: float, view: str |
         view = "side+front" if np.ptp(points[..., 1]) > 0.05 * reach else "side"
     stretches, ground = unroll(motion, steps), Ground(motion, steps)
     return _Film(segments, stretches, times, points, camera, VIEWS[view], motion, speed, reach, straight, ground,
-                 muscles.looks(times))  # fmt: skip
+                 muscles.looks(activations_at(motion, times)))  # fmt: skip
 
 
 class _Canvas:

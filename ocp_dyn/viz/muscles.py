@@ -62,13 +62,13 @@ def thickness_of(model: Model, activations: Array) -> Array:
 
 
 class MuscleShapes:
-    """The muscles of a motion as shapes of a skeleton, whose points move by themselves.
+    """The muscles of a model as shapes of a skeleton, whose points move by themselves.
 
-    segments: the pieces of all lines. `places(q)` gives their points; `looks(times)` colors and thickness.
+    segments: the pieces of all lines. `places(q)` gives their points; `looks(activations)` colors and thickness.
     """
 
-    def __init__(self, motion: MotionLike) -> None:
-        self.motion, self.model = motion, motion.model
+    def __init__(self, model: Model) -> None:
+        self.model = model
         bent = [bool(muscle.wraps) for muscle in self.model.muscles]
         self.counts = [
             VERTICES if wraps else len(muscle.path) for muscle, wraps in zip(self.model.muscles, bent, strict=True)
@@ -94,12 +94,11 @@ class MuscleShapes:
         found: Array = np.concatenate(ends, axis=1)
         return found
 
-    def looks(self, times: Array) -> list[tuple[Array, Array]] | None:
-        """(colors, thickness) of the segments at times [s]; None for a motion without activations."""
-        found = activations_at(self.motion, times)
-        if found is None or not self.segments:
+    def looks(self, activations: Array | None) -> list[tuple[Array, Array]] | None:
+        """(colors, thickness) of the segments at activations (n x muscles) of a motion, None for one without any."""
+        if activations is None or not self.segments:
             return None
-        colors, thickness = colors_of(found), thickness_of(self.model, found)
+        colors, thickness = colors_of(activations), thickness_of(self.model, activations)
         return [(c[self.pieces], t[self.pieces]) for c, t in zip(colors, thickness, strict=True)]
 
 

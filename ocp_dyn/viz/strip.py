@@ -13,7 +13,7 @@ from .._base.types import Array, truth
 from ..gait.bodies import Point, locate, side_words, size
 from ..gait.unrolled import MotionLike, Straight, check_finite, check_motion, climb_words, unroll
 from .drawing import INK, Arrows, Puppet, across, bare, figure, force_arrows, legend, picture_format, save, used_points
-from .muscles import MuscleShapes
+from .muscles import MuscleShapes, activations_at
 from .skeleton import skeleton
 from .terrain.side import Ground, SideGround
 
@@ -93,9 +93,9 @@ class _Strip:
         count = (poses - 1) * (ghosts + 1) + 1
         self.times = np.linspace(0.0, self.total, count)
         self.straight = Straight(motion)
-        muscles, q = MuscleShapes(motion), motion.sample(self.times)
+        muscles, q = MuscleShapes(self.model), motion.sample(self.times)
         places = np.concatenate([locate(self.model, used_points(self.segments), q), muscles.places(q)], axis=1)
-        self.segments, self.muscles = self.segments + muscles.segments, muscles.looks(self.times)
+        self.segments, self.muscles = self.segments + muscles.segments, muscles.looks(activations_at(motion, self.times))
         places = np.array([self.straight(p, float(time)) for p, time in zip(places, self.times, strict=True)])
         self.origin = self.straight.length * self.times / motion.duration
         self.origin = self.origin + (places[..., 0] - self.origin[:, None]).mean()

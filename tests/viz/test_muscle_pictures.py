@@ -14,6 +14,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.viz.muscles import VERTICES, MuscleShapes, activations_at, colors_of, thickness_of
 from ocp_dyn.viz.panels import Chart
+from ocp_dyn.viz.viewer.track import rotation
 
 ELBOW = od.models.elbow()
 
@@ -40,11 +41,11 @@ def test_colors_and_thickness_grow_with_activation() -> None:
 
 def test_a_film_has_the_activations_of_its_times() -> None:
     solution = lifted()
-    shapes, times = MuscleShapes(solution), solution.t
+    shapes, times = MuscleShapes(ELBOW), solution.t
     found = activations_at(solution, times)
     assert found is not None
     assert np.allclose(found, solution["activation"])
-    looks = shapes.looks(times[:3])
+    looks = shapes.looks(found[:3])
     assert looks is not None
     assert len(looks) == 3
     assert looks[0][0].shape == (len(shapes.segments), 3)
@@ -75,8 +76,35 @@ def test_mirrored_steps_have_the_other_side() -> None:
     assert found[0, names.index("soleus_l")] == pytest.approx(0.5)
     assert found[1, names.index("soleus_r")] == pytest.approx(0.5)
     assert not found[1, names.index("soleus_l")]
-    shapes = MuscleShapes(walk)
+    shapes = MuscleShapes(model)
     assert sum(segment.name == "gasmed_l" for segment in shapes.segments) == VERTICES - 1
+
+
+def test_the_viewer_has_cylinders_along_the_lines() -> None:
+    """Each goes from one point of a line to the next, as wide and of the color of the picture, also between frames."""
+    pytest.importorskip("viser")
+    solution = lifted()
+    with od.viz.show(solution, play=False) as viewer:
+        at = solution.t[5]
+        viewer.time = at
+        node = viewer.actors[0].muscles
+        half = np.array([[0, 0, 0.5]] * len(node.batched_positions)) * node.batched_scales
+        ends = [
+            [p + s * rotation(w) @ h for s in (-1, 1)]
+            for p, w, h in zip(node.batched_positions, node.batched_wxyzs, half, strict=True)
+        ]
+        shapes, active = MuscleShapes(ELBOW), activations_at(solution, solution.t)[5]
+        lines = shapes.places(solution.sample([at]))[0].reshape(-1, 2, 3)
+        assert np.abs(np.array(ends) - lines).max() < 5e-4  # straight between two samples
+        assert np.allclose(node.batched_scales[:, 0], thickness_of(ELBOW, active)[shapes.pieces], rtol=0.03)
+        assert np.abs(node.batched_colors / 255 - colors_of(active)[shapes.pieces]).max() < 0.02
+        viewer.layer("muscles", False)
+        assert not node.visible
+    with od.viz.show(ELBOW) as viewer:
+        viewer.update([1.0])
+        moved = np.array(viewer.actors[0].muscles.batched_positions)
+        viewer.update([0.5])
+        assert np.abs(viewer.actors[0].muscles.batched_positions - moved).max() > 0.005
 
 
 def test_pictures_take_activations(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_time_of_a_motion_that_repeats_and_of_one_that_ends(walk):
     assert [name for name, _, _ in track.phases] == 2 * ["double_support", "single_support"]
     assert track.phase(TIME + 0.05) == "double_support"
     assert track.phase(TIME + 0.15) == "single_support"
-    once = tracks.PoseTrack(walk.model, track.t, track.p, track.w, track.com)
+    once = replace(track, repeats=False, once=None)
     assert once.local(-1.0) == (0, 0.0)
     assert once.local(9.0) == (0, pytest.approx(2 * TIME))
 

@@ -1,5 +1,5 @@
-"""One robot in the scene: a node for every body, in the tree of its joints, and nodes for forces, center of mass and
-footholds."""
+"""One robot in the scene: a node for every body, in the tree of its joints, and nodes for muscles, forces, center of mass
+and footholds."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ..drawing import COLORS, FORCE
 from ..terrain.slabs import edges as edges_of
 from ..terrain.slabs import slabs
 from .drawn_bodies import Piece, _hex, vertices_of
+from .meshes import simple_shape
+from .muscle_film import MuscleFilm
 from .track import PoseTrack, footprints, quaternions
 
 COM_COLOR, COM_ON_DARK = "#1E1E22", "#D5DAE0"
@@ -23,7 +25,7 @@ GHOST = 0.35
 SEE_THROUGH = 0.8
 """Opacity of rounded bodies, in which forces and the center of mass would be hidden."""
 
-LAYERS = ("bodies", "forces", "center of mass", "footholds", "frames", "names")
+LAYERS = ("bodies", "muscles", "forces", "center of mass", "footholds", "frames", "names")
 """Parts of the scene that can be shown and hidden."""
 
 STONE, EDGE = (226, 229, 233), (120, 128, 138)
@@ -63,6 +65,7 @@ class Actor:
         self.middles = [middle(vertices_of(shapes, i)) for i, _ in track.model.edges]
         self.moving = np.ptp(track.p, axis=0).max(axis=-1) > 1e-9 if len(track.p) > 1 else np.ones(track.model.nb, bool)
         self._extras()
+        self._muscles()
         self.last_cycle: int | None = None
         self.drawn = False
 
@@ -126,6 +129,24 @@ class Actor:
                 scene.add_line_segments(f"{self.path}/cycle/footholds", lifted, colors, thickness=0.005 * reach)
             )
 
+    def _muscles(self) -> None:
+        """Node of the muscles."""
+        if not self.track.model.muscles:
+            return
+        self.film = self.track, MuscleFilm.of(self.track)
+        made, at = simple_shape("cylinder", (1.0, 1.0)), self.film[1].cylinders(float(self.track.t[0]))
+        self.muscles = self.server.scene.add_batched_meshes_simple(
+            f"{self.path}/cycle/muscles", made.vertices, made.faces, receive_shadow=False, lod="off", **at
+        )
+        self.layers["muscles"].append(self.muscles)
+
+    def _draw_muscles(self, local: float) -> None:
+        """The muscles at a time of the cycle; those of another track, which a model without a motion gets with every
+        configuration, are found anew."""
+        track, film = self.film
+        for name, value in (film if track is self.track else MuscleFilm.of(self.track)).cylinders(local).items():
+            setattr(self.muscles, name, value)
+
     def show(self, layer: str, on: bool) -> None:
         """Shows or hides a layer; axes and names of bodies are made when they are first wanted."""
         if layer in HIDDEN and on and not self.layers[layer]:
@@ -180,6 +201,8 @@ class Actor:
         center = self.track.points(self.track.center(local), cycle)
         self.com.position = center
         self.spot.position = np.array([center[0], center[1], self.floor])
+        if self.layers["muscles"]:
+            self._draw_muscles(local)
         arrows = self.track.arrows(local)
         if len(arrows):  # in the coordinates of the cycle: a browser that draws them late has them at the body
             self.arrows.points = arrows

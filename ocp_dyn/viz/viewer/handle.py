@@ -164,7 +164,8 @@ class Viewer:
             self._draw()
 
     def layer(self, name: str, on: bool) -> None:
-        """Shows or hides a layer: "bodies", "forces", "center of mass", "footholds", "frames", "names" or "ground"."""
+        """Shows or hides a layer: "bodies", "muscles", "forces", "center of mass", "footholds", "frames", "names" or
+        "ground"."""
         self._check_running("layer")
         choice(name, (*LAYERS, "ground"), "layer")
         if self._view is not None:
@@ -215,9 +216,10 @@ class Viewer:
             if self.scenery.moves:
                 self._pose(at)
                 return
-            self.scenery.q = at
-            self.actors[0].track = tracks.still(model, at)
-            self._draw()
+            if not np.array_equal(at, self.scenery.q):  # sliders may send one several times
+                self.scenery.q = at
+                self.actors[0].track = tracks.still(model, at)
+                self._draw()
         if self._joints is not None:
             self._joints.show(at)
 

@@ -13,7 +13,8 @@ from ..._base.types import Array
 from ...constrained_motion import AssemblyError
 from ...gait.bodies import side_words
 from ...gait.limbs import limbs
-from ..drawing import COLORS, FORCE
+from ..drawing import COLORS, FORCE, MUSCLE
+from ..muscles import RELAXED
 from .actor import COM_COLOR, COM_ON_DARK, HIDDEN, LAYERS
 from .scenery import PALETTE, Scenery
 
@@ -132,6 +133,7 @@ class ViewPanel:
     def __init__(self, gui: Any, viewer: Controlled, scenery: Scenery) -> None:
         tracks = [robot.track for robot in scenery.robots]
         has = {
+            "muscles": any(track.model.muscles for track in tracks),
             "forces": any(track.holds for track in tracks),
             "footholds": any(len(hold.outline) for track in tracks for hold in track.holds),
         }
@@ -165,6 +167,8 @@ def _legend(scenery: Scenery, forces: bool) -> str:
     else:
         words = side_words(scenery.model) if not scenery.model.shape_files else {}
         entries = [(words[side], COLORS[side]) for side in ("left", "right") if side in words]
+    if any(robot.track.model.muscles for robot in scenery.robots):
+        entries += [("muscle at rest", RELAXED), ("active", MUSCLE)]
     entries += [("contact force", FORCE)] if forces else []
     entries += [("center of mass", COM_ON_DARK if scenery.dark else COM_COLOR)]
     return " &nbsp; ".join(

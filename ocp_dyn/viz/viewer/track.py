@@ -20,6 +20,7 @@ from ...gait.cuts import cut
 from ...gait.feet import wrenches_about_places
 from ...gait.unrolled import MotionLike, weight
 from ...mechanism import Model
+from ..muscles import activations_at
 from ..terrain.faces import Face, faces_of
 from .drawn_bodies import Piece, vertices_of
 from .meshes import edges_of, outline
@@ -78,9 +79,9 @@ class Hold:
 @dataclass(frozen=True, eq=False)
 class PoseTrack:
     """A motion over one cycle: t (K) [s] and, at these times, the poses of all bodies in their parents, p (K, nb, 3)
-    and w (K, nb, 4), and the center of mass com (K, 3) [m].
+    and w (K, nb, 4), the center of mass com (K, 3) [m] and the configurations q (K, nq).
 
-    repeats: whether the motion goes on after a cycle. once: the rigid motion of the robot in a cycle, which has
+    activations (K, muscles): of a motion that has some. repeats: whether the motion goes on after a cycle. once: the rigid motion of the robot in a cycle, which has
     `share(u)`, the part u of it; None without one. phases: (name, start, end) of the phases of a cycle. faces: of the
     ground.
     """
@@ -90,11 +91,13 @@ class PoseTrack:
     p: Array
     w: Array
     com: Array
+    q: Array
     repeats: bool = False
     once: Any = None
     phases: tuple[tuple[str, float, float], ...] = ()
     holds: tuple[Hold, ...] = ()
     faces: tuple[Face, ...] = ()
+    activations: Array | None = None
 
     def moved(self, cycles: float) -> tuple[Array, Array]:
         """(R, p): rotation (3x3) and shift (3) [m] of the robot in this number of cycles, also in part of one."""
@@ -218,7 +221,7 @@ def quaternions(R: Array) -> Array:
 def still(model: Model, q: Array) -> PoseTrack:
     """A model in one configuration."""
     p, w, com = placements(model, q)
-    return PoseTrack(model, np.zeros(1), p, w, com)
+    return PoseTrack(model, np.zeros(1), p, w, com, np.reshape(q, (1, -1)))
 
 
 def of_rows(model: Model, t: Array, q: Array) -> PoseTrack:
@@ -229,8 +232,8 @@ def of_rows(model: Model, t: Array, q: Array) -> PoseTrack:
     fine = np.concatenate(times)
     if len(fine) > MOST_SAMPLES:
         fine = t
-    rows = [configuration(model, t, q, time) for time in fine]
-    return PoseTrack(model, fine, *placements(model, np.array(rows)))
+    rows = np.array([configuration(model, t, q, time) for time in fine])
+    return PoseTrack(model, fine, *placements(model, rows), rows)
 
 
 def configuration(model: Model, t: Array, q: Array, time: float) -> Array:
@@ -265,7 +268,8 @@ def of_motion(motion: MotionLike, shapes: list[Piece]) -> PoseTrack:
     once = motion.repetition(steps).advance if repeats else None
     feet = _Holds(motion, shapes)
     holds = tuple(hold for k in range(steps) for hold in feet.holds(k, motion.repetition(k) if k else None))
-    return PoseTrack(motion.model, times, p, w, com, repeats, once, phases, holds, tuple(faces_of(motion, steps)))
+    faces, activations = tuple(faces_of(motion, steps)), activations_at(motion, times)
+    return PoseTrack(motion.model, times, p, w, com, q, repeats, once, phases, holds, faces, activations)
 
 
 class _Holds:

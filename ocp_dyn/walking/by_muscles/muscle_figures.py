@@ -18,7 +18,7 @@ FULL = 0.99
 
 
 def muscle_figures(solution: Solution) -> dict[str, Any]:
-    """Numbers of a walk by muscles beside its summary: the body, cost, cadence, the most active muscles, and the
+    """Numbers of a walk by muscles beside its summary: the body, cadence, the most active muscles, and the
     metabolic rate of `od.muscles.Bhargava2004`, with that of a body at rest.
 
     ValueError for a solution without `ocp.Muscles`.
@@ -30,7 +30,6 @@ def muscle_figures(solution: Solution) -> dict[str, Any]:
     full = [name for name, a in zip(names, largest, strict=True) if a > FULL * part.range[1]]
     return {
         "body": solution.model.name,
-        "cost": solution.objective,
         "cadence_steps_per_min": 60 * (1 if solution.mirrored else 2) / solution.duration,
         "most_active_muscles": ", ".join(f"{names[k]} {largest[k]:.2f}" for k in np.argsort(-largest)[:STRONG]),
         "muscles_at_their_limit": ", ".join(full) or "none",

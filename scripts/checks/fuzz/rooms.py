@@ -41,6 +41,8 @@ OWN_VALUES: dict[str, dict[str, Any]] = {
     "ChannelRateSquared": {"channel": "tau"},
     "MuscleMetabolicRate": {"muscles": ocp.Muscles()},
     "JointLoad": {"joint": "leg"},
+    "LocalForce": {"entries": (0,), "dofs": (0,), "channels": (), "values": (),
+                   "f": ca.Function("f", [ca.SX.sym("q"), ca.SX.sym("qd")], [ca.SX(0)])},
     "JointLoadSquared": {"load": ocp.JointLoad("leg")},
     "JointLoadLimit": {"load": ocp.JointLoad("leg")},
     "TrackActivations": {"muscles": ocp.Muscles(), "names": ["biceps"]},

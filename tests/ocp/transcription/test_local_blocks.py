@@ -9,7 +9,6 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.solvers.block_ldl.planning.pattern import pattern_of
-from ocp_dyn.ocp.statement.state.components import LocalForce
 from ocp_dyn.ocp.transcription import transcribe as transcribing
 from ocp_dyn.ocp.workflows.attempt import prepare
 
@@ -142,7 +141,7 @@ def test_components_of_ones_own():
     class Local(Spring):
         def local_forces(self, model):
             q, qd = ca.SX.sym("q"), ca.SX.sym("qd")
-            return [LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-4 * q - 0.1 * qd**3]))]
+            return [ocp.LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-4 * q - 0.1 * qd**3]))]
 
     class Whole(Spring):
         def force(self, instant):
@@ -157,3 +156,29 @@ def test_components_of_ones_own():
     local, whole = swings(Local()), swings(Whole())
     assert np.abs(local.q - whole.q).max() < 1e-9
     assert np.abs(local.q[-1] - 0.5).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"entries": (3,)}, ValueError, "local_forces: entries must be 1 whole numbers from 0 to 0"),
+        ({"dofs": (0, 0)}, ValueError, "local_forces: entries must be 2 whole numbers"),
+        ({"channels": (("hot", 0),)}, KeyError, "no channel 'hot'"),
+        ({"channels": (("heat", 1),)}, ValueError, "the channel 'heat' has 1 entries, and none of number 1"),
+        ({"f": abs}, TypeError, "f must be a casadi.Function, got <built-in function abs>"),
+        ({"values": ("stiffness",)}, ValueError, r"f must take .* of \[1, 1, 1\] entries and give a force of 1"),
+    ],
+)
+def test_terms_that_do_not_fit(change, error, message):
+    q, qd = ca.SX.sym("q"), ca.SX.sym("qd")
+    good = ocp.LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-4 * q]))
+
+    class Spring(ocp.Component):
+        def channels(self, model):
+            return [ocp.Channel("heat", "control")]
+
+        def local_forces(self, model):
+            return [good._replace(**change)]
+
+    with pytest.raises(error, match=message):
+        ocp.Problem(od.models.pendulum(1), [ocp.Phase("swing", 2, 1.0)], components=[Spring()])

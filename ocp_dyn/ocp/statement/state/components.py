@@ -26,13 +26,15 @@ class LocalForce(NamedTuple):
 
     entries, dofs: of q and of qd, one for one; rates of these entries of q are these of qd. channels: pairs of the name
     of a channel and an entry of it; values: names of parameters of the problem. f: (q, qd, channels..., values...) ->
-    force, with the chosen entries alone, columns. derivatives: makes the Function of its derivatives, as in
-    `nlp.chain_rule.Call`; None: CasADi differentiates f. signs: 1 or -1 by dof, () for ones: q, qd and the force are
-    those of f times these signs, so that mirror images share one f.
+    force, with the chosen entries alone, columns. derivatives: makes the Function of its derivatives; None: CasADi
+    differentiates f. signs: 1 or -1 by dof, () for ones: q, qd and the force are those of f times these signs, so that
+    mirror images share one f.
 
-    >>> from ocp_dyn.ocp.statement.state.components import LocalForce
+    A component returns such terms from `local_forces(model)`, in place of a `force`: the derivatives of each are then
+    as small as the term, one Function serves all stages, and equal Functions are differentiated once.
+
     >>> q, qd = ca.SX.sym("q"), ca.SX.sym("qd")
-    >>> spring = LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-40 * q - qd]))
+    >>> spring = ocp.LocalForce((0,), (0,), (), (), ca.Function("spring", [q, qd], [-40 * q - qd]))
     >>> spring.at(ocp.Instant(wheel, ca.DM(0.5), ca.DM(2.0)))
     SX(-22)
     """
@@ -51,6 +53,29 @@ class LocalForce(NamedTuple):
         signs = DM(self.signs or [1.0] * len(self.dofs))
         state = signs * SX(instant.q)[list(self.entries)], signs * SX(instant.qd)[list(self.dofs)]
         return signs * self.f(*state, *channels, *(instant.values[name] for name in self.values))
+
+    def check(self, model: Model, channels: Sequence[Channel], what: str) -> None:
+        """Raises TypeError, KeyError or ValueError for a term that does not fit a model and the channels."""
+        n, sizes = len(self.dofs), {channel.name: channel.size for channel in channels}
+        for name, numbers, size in (("entries", self.entries, model.nq), ("dofs", self.dofs, model.nv)):
+            if len(numbers) != n or not all(isinstance(k, (int, np.integer)) and 0 <= k < size for k in numbers):
+                raise ValueError(
+                    f"{what}: {name} must be {n} whole numbers from 0 to {size - 1}, one for each of dofs, got "
+                    f"{repr_in_message(numbers)}"
+                )
+        for name, k in self.channels:
+            name_among(name, sizes, what, "channel")
+            if not 0 <= k < sizes[name]:
+                raise ValueError(f"{what}: the channel {name!r} has {sizes[name]} entries, and none of number {k}")
+        if not isinstance(self.f, ca.Function):
+            raise TypeError(f"{what}: f must be a casadi.Function, got {repr_in_message(self.f)}")
+        wanted = [n, n, *[1] * (len(self.channels) + len(self.values))], [n]
+        found = [self.f.numel_in(k) for k in range(self.f.n_in())], [self.f.numel_out(k) for k in range(self.f.n_out())]
+        if found != wanted:
+            raise ValueError(
+                f"{what}: f must take (q, qd, channels..., values...) of {wanted[0]} entries and give a force of {n}, "
+                f"got {self.f}"
+            )
 
 
 class Component(Extensible):
@@ -187,8 +212,19 @@ def equations_of(components: Any, model: Model, free: Sequence[Instant]) -> Comp
                 f"component {here}: channels must return a list of ocp.Channel, got {repr_in_message(wrong[0])}"
             )
         channels += declared
+    for component in given:
+        _check_local_forces(component, model, channels)
     made = ComponentEquations(given, distinct(channels), frozenset())
     return _tried(made, [with_symbols(instant, made.channels) for instant in free]) if given else made
+
+
+def _check_local_forces(component: Component, model: Model, channels: Sequence[Channel]) -> None:
+    """Raises TypeError, KeyError or ValueError for terms of a component that do not fit."""
+    what = f"component {type(component).__name__}: local_forces"
+    for part in sequence(component.local_forces(model), f"{what} must return a list of ocp.LocalForce"):
+        if not isinstance(part, LocalForce):
+            raise TypeError(f"{what} must return a list of ocp.LocalForce, got {repr_in_message(part)}")
+        part.check(model, channels, what)
 
 
 def _tried(made: ComponentEquations, trials: Sequence[Instant]) -> ComponentEquations:
