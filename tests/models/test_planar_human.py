@@ -58,13 +58,16 @@ def test_it_is_the_body_in_space_seen_from_the_side(flat):
 def test_a_muscle_stands_for_its_group(flat):
     space, q = in_space(muscles=True)
     lengths = dict(zip(space.muscle_names, np.ravel(od.muscles.path_geometry(space, q).lengths), strict=True))
+    arms = dict(zip(space.muscle_names, od.muscles.path_geometry(space, space.neutral()).moment_arms, strict=True))
     forces = {muscle.name: muscle.max_isometric_force for muscle in space.muscles}
     own = dict(zip(flat.muscle_names, np.ravel(od.muscles.path_geometry(flat, in_plane(flat)).lengths), strict=True))
     assert len(own) == 2 * len(GROUPS)
     for muscle in flat.muscles:
         name, side = muscle.name.rsplit("_", 1)
-        members = [f"{member}_{side}" for member in GROUPS[name]]
-        assert muscle.max_isometric_force == pytest.approx(sum(forces[member] for member in members))
+        joint, *group = GROUPS[name]
+        members, dof = [f"{member}_{side}" for member in group], space.qd_slice(f"{joint}_{side}").start
+        torque = sum(forces[member] * arms[member][dof] for member in members)
+        assert muscle.max_isometric_force * arms[members[0]][dof] == pytest.approx(torque)
         assert own[muscle.name] == pytest.approx(lengths[members[0]], rel=1e-9)
     assert {w.wrap for m in flat.muscles for w in m.wraps} == {w.name for w in flat.wraps}
 

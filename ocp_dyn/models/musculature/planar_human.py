@@ -12,6 +12,7 @@ from ...joints import Fixed, Joint, Planar, Revolute
 from ...mechanism import Model, Muscle
 from ...mechanism.builder import WORLD, ModelBuilder
 from ...mechanism.passive import ExponentialTorque
+from ...muscles import path_geometry
 from ..anthropometry import MASS, STATURE, Sex, human_dimensions, segment_bodies
 from ..biped import X_Z_PLANE
 from ..human import BodyFigure
@@ -20,18 +21,19 @@ from ..passive_tissue import JOINT_DAMPING, passive_tissue
 from .fitted import with_musculature
 
 GROUPS = {
-    "hamstrings": ("semimem", "semiten", "bflh"),
-    "bifemsh": ("bfsh",),
-    "glut_max": ("glmax2", "glmax1", "glmax3"),
-    "iliopsoas": ("psoas", "iliacus"),
-    "rect_fem": ("recfem",),
-    "vasti": ("vasint", "vaslat", "vasmed"),
-    "gastroc": ("gasmed", "gaslat"),
-    "soleus": ("soleus",),
-    "tib_ant": ("tibant", "edl", "ehl"),
+    "hamstrings": ("hip", "semimem", "semiten", "bflh"),
+    "bifemsh": ("knee", "bfsh"),
+    "glut_max": ("hip", "glmax2", "glmax1", "glmax3", "glmed2", "glmed3", "addmagIsch", "addmagDist"),
+    "iliopsoas": ("hip", "psoas", "iliacus", "addlong", "addbrev", "addmagProx"),
+    "rect_fem": ("hip", "recfem"),
+    "vasti": ("knee", "vasint", "vaslat", "vasmed"),
+    "gastroc": ("ankle", "gasmed", "gaslat"),
+    "soleus": ("ankle", "soleus"),
+    "tib_ant": ("ankle", "tibant", "edl", "ehl"),
 }
-"""Muscles of a leg of `human(muscles=True)` that become one, whose path, fibers and tendon are those of the first, and
-whose force is the sum. The groups are those of OpenSim's model gait10dof18musc."""
+"""Muscles of a leg of `human(muscles=True)` that become one, and the joint whose torque in the standing body the one has
+from all of them; its path, fibers and tendon are those of the first. The groups have the names of OpenSim's model
+gait10dof18musc; here muscles that move the hip alone count from moment arms of 2 cm on, adductors too."""
 
 IN_PLANE = {"lumbar.ry": "lumbar", "hip_l.ry": "hip_l", "hip_r.ry": "hip_r"}
 """Names of the dofs of `human` that have other names here."""
@@ -51,8 +53,7 @@ def planar_human(
 
     muscles: nine of each leg, `hamstrings_l`, `bifemsh_l`, `glut_max_l`, `iliopsoas_l`, `rect_fem_l`, `vasti_l`,
     `gastroc_l`, `soleus_l`, `tib_ant_l` and those of the right side; each stands for a group of those of
-    `human(muscles=True)`. Those that act out of the plane are left out, so hips are weaker than in `human`. The trunk
-    has none.
+    `human(muscles=True)`, and has the torque of all of them in the standing body. The trunk has none.
 
     ValueError for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m.
 
@@ -77,13 +78,16 @@ def planar_human(
 def _grouped(model: Model) -> Model:
     """The model with one muscle in place of each group."""
     known = {muscle.name: muscle for muscle in model.muscles}
+    standing = path_geometry(model, np.array(model.neutral(), dtype=float).ravel())
+    arms = dict(zip(standing.names, standing.moment_arms, strict=True))
 
-    def one(name: str, group: tuple[str, ...], side: str) -> Muscle:
-        members = [known[f"{member}_{side}"] for member in group]
-        force = sum(muscle.max_isometric_force or 0.0 for muscle in members)
+    def one(name: str, joint: str, group: list[str], side: str) -> Muscle:
+        members, dof = [known[f"{member}_{side}"] for member in group], model.qd_slice(f"{joint}_{side}").start
+        torque = sum((muscle.max_isometric_force or 0.0) * arms[muscle.name][dof] for muscle in members)
+        force = float(torque / arms[members[0].name][dof])
         return replace(members[0], name=f"{name}_{side}", max_isometric_force=force)
 
-    found = [one(name, group, side) for side in "lr" for name, group in GROUPS.items()]
+    found = [one(name, joint, group, side) for side in "lr" for name, (joint, *group) in GROUPS.items()]
     used = {wrap.wrap for muscle in found for wrap in muscle.wraps}
     return model.with_muscles(found, [wrap for wrap in model.wraps if wrap.name in used], replace_all=True)
 

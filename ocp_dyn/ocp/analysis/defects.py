@@ -134,15 +134,20 @@ class Flow:
 
     @cached_property
     def _smooth(self) -> ca.Function:
-        return self._integrator({"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"})
+        # this method needs no Jacobian, and CasADi prepares none where it cannot: it would take most of the time
+        args, off = self.rates.mx_in(), {"is_diff_in": [False] * 3, "is_diff_out": [False] * 2, "never_inline": True}
+        rates = ca.Function("rates", args, self.rates(*args), off)
+        method = {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}
+        return self._integrator(rates, method)
 
     @cached_property
     def _stiff(self) -> ca.Function:
-        return self._integrator({"newton_scheme": "gmres", "use_preconditioner": False, "max_num_steps": 100000})
+        return self._integrator(self.rates, {"newton_scheme": "gmres", "use_preconditioner": False, "max_num_steps": 100000})
 
-    def _integrator(self, method: dict[str, Any]) -> ca.Function:
-        x, p, s = (MX.sym(name, self.rates.size1_in(k)) for k, name in enumerate("xps"))
-        ode: Any = {"t": s, "x": x, "p": p, "ode": self.rates(x, p, s)[0]}
+    @staticmethod
+    def _integrator(rates: ca.Function, method: dict[str, Any]) -> ca.Function:
+        x, p, s = rates.mx_in()
+        ode: Any = {"t": s, "x": x, "p": p, "ode": rates(x, p, s)[0]}
         tight: Any = {"abstol": 1e-10, "reltol": 1e-10, "disable_internal_warnings": True, "show_eval_warnings": False}
         return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, tight | method)
 
