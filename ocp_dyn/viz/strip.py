@@ -95,7 +95,8 @@ class _Strip:
         self.straight = Straight(motion)
         muscles, q = MuscleShapes(self.model), motion.sample(self.times)
         places = np.concatenate([locate(self.model, used_points(self.segments), q), muscles.places(q)], axis=1)
-        self.segments, self.muscles = self.segments + muscles.segments, muscles.looks(activations_at(motion, self.times))
+        self.segments = self.segments + muscles.segments
+        self.muscles = muscles.looks(activations_at(motion, self.times))
         places = np.array([self.straight(p, float(time)) for p, time in zip(places, self.times, strict=True)])
         self.origin = self.straight.length * self.times / motion.duration
         self.origin = self.origin + (places[..., 0] - self.origin[:, None]).mean()

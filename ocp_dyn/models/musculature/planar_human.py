@@ -31,8 +31,8 @@ GROUPS = {
     "soleus": ("ankle", "soleus"),
     "tib_ant": ("ankle", "tibant", "edl", "ehl"),
 }
-"""Muscles of a leg of `human(muscles=True)` that become one, and the joint whose torque in the standing body the one has
-from all of them; its path, fibers and tendon are those of the first. The groups have the names of OpenSim's model
+"""Muscles of a leg of `human(muscles=True)` that become one, and the joint about which the one has the torque of all in
+the standing body; its path, fibers and tendon are those of the first. The groups have the names of OpenSim's model
 gait10dof18musc; here muscles that move the hip alone count from moment arms of 2 cm on, adductors too."""
 
 IN_PLANE = {"lumbar.ry": "lumbar", "hip_l.ry": "hip_l", "hip_r.ry": "hip_r"}

@@ -142,7 +142,9 @@ class Flow:
 
     @cached_property
     def _stiff(self) -> ca.Function:
-        return self._integrator(self.rates, {"newton_scheme": "gmres", "use_preconditioner": False, "max_num_steps": 100000})
+        return self._integrator(
+            self.rates, {"newton_scheme": "gmres", "use_preconditioner": False, "max_num_steps": 100000}
+        )
 
     @staticmethod
     def _integrator(rates: ca.Function, method: dict[str, Any]) -> ca.Function:

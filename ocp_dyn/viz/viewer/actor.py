@@ -1,5 +1,5 @@
-"""One robot in the scene: a node for every body, in the tree of its joints, and nodes for muscles, forces, center of mass
-and footholds."""
+"""One robot in the scene: a node for every body, in the tree of its joints, and nodes for muscles, forces, center of
+mass and footholds."""
 
 from __future__ import annotations
 

@@ -81,9 +81,9 @@ class PoseTrack:
     """A motion over one cycle: t (K) [s] and, at these times, the poses of all bodies in their parents, p (K, nb, 3)
     and w (K, nb, 4), the center of mass com (K, 3) [m] and the configurations q (K, nq).
 
-    activations (K, muscles): of a motion that has some. repeats: whether the motion goes on after a cycle. once: the rigid motion of the robot in a cycle, which has
-    `share(u)`, the part u of it; None without one. phases: (name, start, end) of the phases of a cycle. faces: of the
-    ground.
+    activations (K, muscles): of a motion that has some. repeats: whether the motion goes on after a cycle. once: the
+    rigid motion of the robot in a cycle, which has `share(u)`, the part u of it; None without one. phases: (name,
+    start, end) of the phases of a cycle. faces: of the ground.
     """
 
     model: Model
