@@ -135,8 +135,9 @@ class Flow:
     @cached_property
     def _smooth(self) -> ca.Function:
         # this method needs no Jacobian, and CasADi prepares none where it cannot: it would take most of the time
-        args, off = self.rates.mx_in(), {"is_diff_in": [False] * 3, "is_diff_out": [False] * 2, "never_inline": True}
-        rates = ca.Function("rates", args, self.rates(*args), off)
+        args = self.rates.mx_in()
+        off: Any = {"is_diff_in": [False] * 3, "is_diff_out": [False] * 2, "never_inline": True}
+        rates = ca.Function("rates", args, list(self.rates(*args)), off)
         method = {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}
         return self._integrator(rates, method)
 

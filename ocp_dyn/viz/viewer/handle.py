@@ -216,7 +216,7 @@ class Viewer:
             if self.scenery.moves:
                 self._pose(at)
                 return
-            if not np.array_equal(at, self.scenery.q):  # sliders may send one several times
+            if self.scenery.q is None or not np.array_equal(at, self.scenery.q):  # sliders may send one several times
                 self.scenery.q = at
                 self.actors[0].track = tracks.still(model, at)
                 self._draw()
