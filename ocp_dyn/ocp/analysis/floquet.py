@@ -112,7 +112,7 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
         own = ComponentFlow.of(solution, phase) if solution.components else None
         for A in flow_derivatives(solution.equations, phase, step, own):
             DP = A @ DP
-        DP = _transition(solution, p, problem, own) @ DP
+        DP = _Seam(solution, p, own).derivative(problem) @ DP
     DP = DP[np.ix_(kept, kept)]
     foot_rows = _widened(_foot_rows(model, start.contacts, start.q[0], start.qd[0]), kept.size)
     bound, neutral = _bound_by_joints(solution.equations), {}
@@ -152,61 +152,82 @@ def _check(solution: Motion, step: float) -> None:
     positive(step, "step [s]")
 
 
-def _transition(solution: Motion, p: int, problem: Statement | None, own: ComponentFlow | None = None) -> Array:
-    """Derivative of the map from the end of phase p at its solved duration to the start of the next phase: (2 nv,
-    2 nv), and more with components of `own`."""
-    model, nv, phase = solution.model, solution.model.nv, solution.phases[p]
-    last = p == len(solution.phases) - 1
-    following = solution.phases[0 if last else p + 1]
-    mirror = solution.mirror() if last else None
-    image = np.eye(nv) if mirror is None else np.array(DM(mirror.qd_matrix).full())
-    back = solution.advance.inverse() if last else Advance.of()
-    q, qd = phase.q[-1], phase.qd[-1]
-    if mirror is not None:
-        q, qd = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(qd))))
-    images = [
-        np.array(c.image(mirror.images).full()) if mirror else np.eye(c.size) for c in (own.states if own else ())
-    ]
-    both = _diagonal(_moved(model, back, q, qd) @ np.kron(np.eye(2), image), *images)
-    rate = both @ _rate(solution.equations, phase, own)
-    q, qd = (np.array(DM(x).full()).ravel() for x in back.state(model, DM(q), DM(qd)))
-    if solution.stats.get("transitions", ["Impact"] * (p + 1))[p] == "Jump":
+class _Seam:
+    """The step from the end of phase p, at its solved duration, to the start of the next phase; of the last phase to
+    the first one, mirrored and moved back.
+
+    q, qd: the last state there, and moved (n, n) its derivative by the last state; rate (n): d/dt of it; n = 2 nv, and
+    more with components of `own`, whose mirror images are `images`.
+    """
+
+    def __init__(self, solution: Motion, p: int, own: ComponentFlow | None) -> None:
+        self.solution, self.p, self.own, self.model = solution, p, own, solution.model
+        self.last, self.phase = p == len(solution.phases) - 1, solution.phases[p]
+        self.following = solution.phases[0 if self.last else p + 1]
+        self.mirror = mirror = solution.mirror() if self.last else None
+        self.back = solution.advance.inverse() if self.last else Advance.of()
+        q, qd, image = DM(self.phase.q[-1]), DM(self.phase.qd[-1]), np.eye(self.model.nv)
+        self.images = [np.eye(c.size) for c in (own.states if own else ())]
+        if mirror is not None:
+            q, qd, image = mirror.q(q), mirror.qd(qd), _array(mirror.qd_matrix)
+            self.images = [_array(c.image(mirror.images)) for c in (own.states if own else ())]
+        turned = _moved(self.model, self.back, q, qd) @ np.kron(np.eye(2), image)
+        self.moved = _diagonal(turned, *self.images)
+        self.rate = self.moved @ _rate(solution.equations, self.phase, own)
+        self.q, self.qd = (_array(x).ravel() for x in self.back.state(self.model, q, qd))
+
+    def derivative(self, problem: Statement | None) -> Array:
+        """The derivative (n, n) of the first state of the next phase by the last state of this one."""
+        kinds = self.solution.stats.get("transitions", ["Impact"] * (self.p + 1))
+        return self._jump(problem) if kinds[self.p] == "Jump" else self._touchdown()
+
+    def _jump(self, problem: Statement | None) -> Array:
+        own, start, size = self.own, self.following, self.rate.size
         free, foot_rows = (
-            _widened(_foot_rows(model, one.contacts, one.q[k], one.qd[k]), rate.size)
-            for one, k in ((phase, -1), (following, 0))
+            _widened(_foot_rows(self.model, one.contacts, one.q[k], one.qd[k]), size)
+            for one, k in ((self.phase, -1), (start, 0))
         )
-        y, y1 = (own.start(phase, -1), own.start(following, 0)) if own else (np.zeros(0), np.zeros(0))
-        end, start = (q, qd, _diagonal(*images) @ y if images else y), (following.q[0], following.qd[0], y1)
-        kept, reach = _repeating(solution) if last else np.arange(rate.size), both @ _null_space(free)
-        return jump_derivative(jump_of(problem, p), solution, end, start, rate, reach, foot_rows, kept) @ both
-    steps = touchdowns(model, phase, following, mirror, back)
-    S = _saltation(model, steps, q, rate) @ both
-    held = constraints_of(following.contacts)
-    if not held or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
-        return S
-    by_q, by_qd = (np.array(DM(x).full()) for x in solution.equations.impact_derivatives(held, q, qd))
-    placed = _placing(solution.equations, steps, q)
-    hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_qd]])
-    product: Array = _diagonal(hit, np.eye(rate.size - 2 * nv)) @ S
-    return product
+        y, y1 = (own.start(self.phase, -1), own.start(start, 0)) if own else (np.zeros(0), np.zeros(0))
+        end = self.q, self.qd, _diagonal(*self.images) @ y if self.images else y
+        kept = _repeating(self.solution) if self.last else np.arange(size)
+        jump, first, reach = jump_of(problem, self.p), (start.q[0], start.qd[0], y1), self.moved @ _null_space(free)
+        return jump_derivative(jump, self.solution, end, first, self.rate, reach, foot_rows, kept) @ self.moved
+
+    def _touchdown(self) -> Array:
+        equations, nv = self.solution.equations, self.model.nv
+        steps = touchdowns(self.model, self.phase, self.following, self.mirror, self.back)
+        S = _saltation(self.model, steps, self.q, self.rate) @ self.moved
+        held = constraints_of(self.following.contacts)
+        if not held or not (np.size(self.solution.impulses[self.p]) or any(step.rows is not None for step in steps)):
+            return S
+        by_q, by_qd = map(_array, equations.impact_derivatives(held, self.q, self.qd))
+        placed = _placing(equations, steps, self.q)
+        hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_qd]])
+        product: Array = _diagonal(hit, np.eye(self.rate.size - 2 * nv)) @ S
+        return product
 
 
-def _moved(model: Model, back: Advance, q: Array, qd: Array) -> Array:
+def _array(x: Any) -> Array:
+    """A matrix of numbers as an array."""
+    return np.array(DM(x).full())
+
+
+def _moved(model: Model, back: Advance, q: DM, qd: DM) -> Array:
     """Derivative (2 nv, 2 nv) of the state moved by `back` by the state (q, qd), both in tangent coordinates."""
     nv = model.nv
     if back.turn is None:
         return np.eye(2 * nv)
     delta = SX.sym("delta", 2 * nv)
-    q0, qd0 = back.state(model, DM(q), DM(qd))
-    q1, qd1 = back.state(model, model.integrate(DM(q), delta[:nv]), DM(qd) + delta[nv:])
+    q0, qd0 = back.state(model, q, qd)
+    q1, qd1 = back.state(model, model.integrate(q, delta[:nv]), qd + delta[nv:])
     moved = ca.vertcat(model.difference(q0, q1), qd1 - qd0)
     slope = ca.Function("slope", [delta], [ca.densify(ca.jacobian(moved, delta))])
-    return np.array(slope(DM(2 * nv, 1)).full())
+    return _array(slope(DM(2 * nv, 1)))
 
 
 def _diagonal(*blocks: Array) -> Array:
     """The matrix with these square blocks along its diagonal."""
-    return np.array(ca.diagcat(*map(DM, blocks)).full())
+    return _array(ca.diagcat(*map(DM, blocks)))
 
 
 def _rate(equations: Equations, phase: PhaseMotion, own: ComponentFlow | None) -> Array:
@@ -242,12 +263,12 @@ def _placing(equations: Equations, steps: list[Touchdown], q: Array) -> Array:
     model = equations.model
     rows, wanted = [np.zeros((0, model.nv))], [np.zeros((0, model.nv))]
     for step in steps:
-        G = np.array(DM(step.contact.jacobian(model, DM(q))).full())
+        G = _array(step.contact.jacobian(model, DM(q)))
         G = G if step.rows is None else G[fixed_rows(step.contact)]
         rows.append(G)
         wanted.append(np.zeros_like(G) if step.rows is None else -G)
     A, b = np.vstack(rows), np.vstack(wanted)
-    H = np.array(equations.mass_matrix(q).full())
+    H = _array(equations.mass_matrix(q))
     raised = np.linalg.solve(H, A.T)
     return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, ZERO_VALUE, hermitian=True) @ b)
 
@@ -258,11 +279,11 @@ def _foot_rows(model: Model, contacts: Contacts, q: Array, qd: Array) -> Array:
     delta = SX.sym("delta", model.nv)
     found = [np.zeros((0, 2 * model.nv))]
     for contact in constraints_of(contacts):
-        G = np.array(DM(contact.jacobian(model, DM(q))).full())
+        G = _array(contact.jacobian(model, DM(q)))
         rate = constraint_jacobian(model, (contact,), model.integrate(DM(q), delta)) @ DM(qd)
         slope = ca.Function("slope", [delta], [ca.densify(ca.jacobian(rate, delta))])(0)
         flat = G[fixed_rows(contact)]
-        found += [np.hstack([flat, np.zeros_like(flat)]), np.hstack([np.array(slope.full()), G])]
+        found += [np.hstack([flat, np.zeros_like(flat)]), np.hstack([_array(slope), G])]
     return np.vstack(found)
 
 
@@ -271,8 +292,8 @@ def _neutral_directions(model: Model, q: Array, qd: Array) -> dict[str, Array]:
     delta, dofs = SX.sym("delta", model.nv), list(model.dofs_of(1))
     motion = point_jacobian_6d(model, model.body_names[0], model.integrate(DM(q), delta))
     twist = ca.Function("twist", [delta], [motion, motion @ DM(qd), ca.jacobian(motion @ DM(qd), delta)])
-    J, rate, by_q = (np.array(DM(x).full()) for x in twist(0))
-    place = np.array(point_position(model, model.body_names[0], DM(q)).full()).ravel()
+    J, rate, by_q = map(_array, twist(0))
+    place = _array(point_position(model, model.body_names[0], DM(q))).ravel()
     up, still = np.array([0.0, 0.0, 1.0]), np.zeros(3)
     wanted = {"x": np.array([0.0, 0, 0, 1, 0, 0]), "y": np.array([0.0, 0, 0, 0, 1, 0])}
     if np.linalg.norm(model.gravity[:2]) < ZERO_VALUE:

@@ -158,20 +158,8 @@ def multistart(
     """
     count, most = whole(starts, "starts", least=1, most=MOST), whole(jobs, "jobs", least=1)
     say, begin = Progress(truth(progress, "progress")), time.perf_counter()
-    for key in ("start", "restarts"):
-        if key in options:
-            raise TypeError(f"multistart has no option {key}: every start is a guess of its own, and is solved once")
-    for key in ("accuracy", "refine"):
-        if key in options:
-            raise TypeError(
-                f"multistart has no option {key}: optima are compared on one grid. Refine that of the best one: "
-                "found.best.refined(problem, accuracy)"
-            )
+    _check_options(options)
     guess = options.pop("guess", None)
-    of_solve = inspect.signature(attempt_of).parameters
-    for key in options:
-        if key not in of_solve and (near := suggestion(key, OWN)):
-            raise TypeError(f"multistart has no option {key}{near}")
     work = _Starts(problem, options, guess, positive(noise, "noise"), whole(seed, "seed", 0))
     solved = _side_by_side(work, count, most) if min(count, most) > 1 else ((k, work.solved(k)) for k in range(count))
     found: dict[int, Solution] = {}
@@ -185,6 +173,23 @@ def multistart(
     except KeyboardInterrupt:
         raise Interrupted(STOPPED_BY_USER, next(reversed(found.values()), None), _judged(found, begin)) from None
     return _judged(found, begin)
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Raises TypeError for options of a solve that several starts cannot take, and for misspelled ones."""
+    for key in ("start", "restarts"):
+        if key in options:
+            raise TypeError(f"multistart has no option {key}: every start is a guess of its own, and is solved once")
+    for key in ("accuracy", "refine"):
+        if key in options:
+            raise TypeError(
+                f"multistart has no option {key}: optima are compared on one grid. Refine that of the best one: "
+                "found.best.refined(problem, accuracy)"
+            )
+    known = {"guess", *inspect.signature(attempt_of).parameters}
+    for key in options:
+        if key not in known and (near := suggestion(key, OWN)):
+            raise TypeError(f"multistart has no option {key}{near}")
 
 
 @dataclass
