@@ -18,6 +18,7 @@ from casadi import DM
 from .._base.autodiff import derivatives
 from .._base.types import Expr, exact, sparse, split
 from ..constraints import Baumgarte, Constraint, Contact, Loop, RollingContact
+from ..dynamics.kinematics import as_point
 from ..spatial_algebra.spatial import skew
 from .contact_frames import Dual, FrameMotion, Motions
 
@@ -77,16 +78,34 @@ def _by_ad(rows: Callable[[Expr, Expr, Expr], Expr], at: Motions, constant: Expr
 # Contacts
 
 
-@acceleration_derivatives.register
-def _(constraint: Contact, at: Motions) -> Expr:
-    frame = at.frame(constraint.body, constraint.point)
-    return _selected(constraint, frame.dw.d, frame.a.d)
+def _on_frame(constraint: Contact | RollingContact, at: Motions) -> tuple[FrameMotion, Dual, Expr]:
+    """The frame of a contact, its arm e in the world, and the R of its `motion_rows`."""
+    rows = constraint.motion_rows
+    frame = at.frame(rows.frame, rows.point)
+    return frame, frame.turning(frame.R @ as_point(rows.arm)), rows.R
 
 
-@velocity_derivatives.register
-def _(constraint: Contact, at: Motions) -> Expr:
-    frame = at.frame(constraint.body, constraint.point)
-    return _selected(constraint, frame.w.d, frame.v.d)
+@acceleration_derivatives.register(Contact)
+@acceleration_derivatives.register(RollingContact)
+def _(constraint: Contact | RollingContact, at: Motions) -> Expr:
+    frame, e, R = _on_frame(constraint, at)
+    end = frame.dw.cross(e) + frame.w.cross(frame.w.cross(e))
+    return R @ ca.vertcat(frame.dw.d, frame.a.d, end.d)
+
+
+@velocity_derivatives.register(Contact)
+@velocity_derivatives.register(RollingContact)
+def _(constraint: Contact | RollingContact, at: Motions) -> Expr:
+    frame, e, R = _on_frame(constraint, at)
+    return R @ ca.vertcat(frame.w.d, frame.v.d, frame.w.cross(e).d)
+
+
+@force_derivatives.register(Contact)
+@force_derivatives.register(RollingContact)
+def _(constraint: Contact | RollingContact, at: Motions, lam: Expr) -> Expr:
+    frame, e, R = _on_frame(constraint, at)
+    n, f, end = (at.constant(x) for x in split(R.T @ lam, 3, 3, 3))
+    return at.force_derivative(frame, n + e.cross(end), f)
 
 
 @position_derivatives.register
@@ -95,17 +114,14 @@ def _(constraint: Contact, at: Motions) -> Expr:
     if constraint.axes is not None or constraint.reference is None:
         return sparse(constraint.axes) @ frame.p.d
     Q = frame.R @ sparse(np.reshape(constraint.reference[0], (3, 3))).T
-    return _selected(constraint, _vee_derivatives(Q, _turns(frame)), frame.p.d)
+    return constraint.selected(ca.vertcat(_vee_derivatives(Q, _turns(frame)), frame.p.d))
 
 
-@force_derivatives.register
-def _(constraint: Contact, at: Motions, lam: Expr) -> Expr:
-    n, f = split(constraint.all_rows(lam), 3, 3)
-    return at.force_derivative(at.frame(constraint.body, constraint.point), at.constant(n), at.constant(f))
-
-
-def _selected(constraint: Contact, angular: Expr, linear: Expr) -> Expr:
-    return constraint.selected(ca.vertcat(angular, linear))
+@position_derivatives.register
+def _(constraint: RollingContact, at: Motions) -> Expr:
+    (frame, e, _), n = _on_frame(constraint, at), sparse(constraint.normal).T
+    tilt = [DM(1, 2 * at.model.nv), n @ e.d] if constraint.turns else []
+    return ca.vertcat(n @ frame.p.d, DM(constraint.sides.shape[0] - 1, 2 * at.model.nv), *tilt)
 
 
 def _turns(frame: FrameMotion) -> Expr:
@@ -174,63 +190,6 @@ def _(constraint: Loop, at: Motions, lam: Expr) -> Expr:
     n, f = (p.turning(R @ (half.T @ lam)) for half in (T[:, :3], T[:, 3:]))
     on_s = at.force_derivative(s, n, f)
     return on_s - at.force_derivative(p, n + (s.p - p.p).cross(f) if constraint.sliding else n, f)
-
-
-# Rolling contacts
-
-
-def _tilt(constraint: RollingContact, at: Motions, frame: FrameMotion) -> tuple[Dual, Dual, Dual]:
-    """b = a x n, the cylinder's axis a in the world, and the normal n."""
-    n = at.constant(sparse(constraint.normal))
-    a = frame.turning(frame.R @ sparse(constraint.axis))
-    return a.cross(n), a, n
-
-
-@acceleration_derivatives.register
-def _(constraint: RollingContact, at: Motions) -> Expr:
-    frame = at.frame(constraint.body, constraint.center)
-    rows = [_touching(constraint, frame.dw, frame.a)]
-    if constraint.turns:
-        b, a, n = _tilt(constraint, at, frame)
-        rows += [n.dot(frame.dw).d, (b.dot(frame.dw) + frame.w.cross(a).cross(n).dot(frame.w)).d]
-    return ca.vertcat(*rows)
-
-
-@velocity_derivatives.register
-def _(constraint: RollingContact, at: Motions) -> Expr:
-    frame = at.frame(constraint.body, constraint.center)
-    rows = [_touching(constraint, frame.w, frame.v)]
-    if constraint.turns:
-        b, _, n = _tilt(constraint, at, frame)
-        rows += [n.dot(frame.w).d, b.dot(frame.w).d]
-    return ca.vertcat(*rows)
-
-
-def _touching(constraint: RollingContact, angular: Dual, linear: Dual) -> Expr:
-    """Derivatives of the rows of the point in contact: sides (linear + radius n x angular)."""
-    return constraint.sides @ (linear.d + constraint.radius * skew(sparse(constraint.normal)) @ angular.d)
-
-
-@position_derivatives.register
-def _(constraint: RollingContact, at: Motions) -> Expr:
-    frame = at.frame(constraint.body, constraint.center)
-    rows = [sparse(constraint.normal).T @ frame.p.d, DM(constraint.sides.shape[0] - 1, 2 * at.model.nv)]
-    if constraint.turns:
-        _, a, n = _tilt(constraint, at, frame)
-        rows += [DM(1, 2 * at.model.nv), n.dot(a).d]
-    return ca.vertcat(*rows)
-
-
-@force_derivatives.register
-def _(constraint: RollingContact, at: Motions, lam: Expr) -> Expr:
-    """The force at the point in contact, radius below the center: the couple -radius n x f at the center."""
-    frame = at.frame(constraint.body, constraint.center)
-    f = constraint.sides.T @ lam[: constraint.sides.shape[0]]
-    couple = at.constant(constraint.radius * ca.cross(f, sparse(constraint.normal)))
-    if constraint.turns:
-        b, _, n = _tilt(constraint, at, frame)
-        couple = couple + Dual(n.value * lam[3] + b.value * lam[4], b.d * lam[4])
-    return at.force_derivative(frame, couple, at.constant(f))
 
 
 # Stabilized constraints

@@ -24,7 +24,7 @@ from ..mechanism import Frame, Model
 from ..mechanism.boundary import checks_arguments
 from ..spatial_algebra.rotations import AXES, matrix_quaternion, unit_axis
 from ..spatial_algebra.spatial import halves, vee
-from .sets import Constraint, ConstraintSet, replace_fields
+from .sets import Constraint, ConstraintSet, MotionRows, replace_fields
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,11 @@ class Contact(Constraint):
 
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         return -self.selected(point_acceleration_6d(model, resolve(model, self.body), q, qd, point=self.point))
+
+    @property
+    def motion_rows(self) -> MotionRows:
+        """The rows by the motion of the frame."""
+        return MotionRows(self.body, self.point, (0.0, 0.0, 0.0), self.selected(ca.horzcat(DM.eye(6), DM(6, 3))))
 
     def magnitudes(self, model: Model, q: Expr) -> Expr:
         w, v = point_jacobian_magnitudes(model, self.body, q, self.point)

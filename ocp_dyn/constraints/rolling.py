@@ -10,7 +10,7 @@ import numpy as np
 from casadi import DM
 
 from .._base.checks import truth
-from .._base.types import Expr, finite, finite_vector, repr_in_message, sparse
+from .._base.types import Expr, finite, finite_vector, repr_in_message, sparse, split
 from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
@@ -24,7 +24,7 @@ from ..mechanism import Frame, Model
 from ..spatial_algebra.rotations import unit_axis
 from ..spatial_algebra.spatial import halves, skew
 from .contact import wrench_at
-from .sets import Constraint, replace_fields
+from .sets import Constraint, MotionRows, replace_fields
 
 
 @dataclass(frozen=True)
@@ -97,22 +97,25 @@ class RollingContact(Constraint):
         tilt = [DM(1, 1), ca.dot(n, R @ sparse(self.axis))] if self.turns else []
         return ca.vertcat(gap, DM(len(self.rows) - 1 - len(tilt), 1), *tilt)
 
-    def jacobian(self, model: Model, q: Expr) -> Expr:
-        Jw, Jc = halves(point_jacobian_6d(model, resolve(model, self.body), q, self.center))
-        rows = [self.sides @ (Jc + self.radius * skew(sparse(self.normal)) @ Jw)]
+    @property
+    def motion_rows(self) -> MotionRows:
+        """The rows by the motion of the frame: the tilt of the axis e, along the normal, is the velocity of its end."""
+        n = sparse(self.normal)
+        R = self.sides @ ca.horzcat(self.radius * skew(n), DM.eye(3), DM(3, 3))
         if self.turns:
-            rows += [sparse(self.normal).T @ Jw, self._tilt(model, q)[0].T @ Jw]
-        return ca.vertcat(*rows)
+            R = ca.vertcat(R, ca.horzcat(n.T, DM(1, 6)), ca.horzcat(DM(1, 6), n.T))
+        return MotionRows(self.body, self.center, self.axis if self.turns else (0.0, 0.0, 0.0), ca.sparsify(R))
+
+    def jacobian(self, model: Model, q: Expr) -> Expr:
+        J = point_jacobian_6d(model, resolve(model, self.body), q, self.center)
+        return self.motion_rows.R @ ca.vertcat(J, -skew(self._arm(model, q)) @ J[:3, :])
 
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
-        frame, n = resolve(model, self.body), sparse(self.normal)
-        dw, ac = halves(point_acceleration_6d(model, frame, q, qd, point=self.center))
-        rows = [self.sides @ (ac + self.radius * ca.cross(n, dw))]
-        if self.turns:
-            w = halves(point_velocity_6d(model, frame, q, qd))[0]
-            b, a = self._tilt(model, q)
-            rows += [ca.dot(n, dw), ca.dot(b, dw) + ca.dot(ca.cross(ca.cross(w, a), n), w)]
-        return -ca.vertcat(*rows)
+        frame, e = resolve(model, self.body), self._arm(model, q)
+        center = point_acceleration_6d(model, frame, q, qd, point=self.center)
+        w = halves(point_velocity_6d(model, frame, q, qd))[0]
+        end = ca.cross(center[:3], e) + ca.cross(w, ca.cross(w, e))
+        return -self.motion_rows.R @ ca.vertcat(center, end)
 
     def magnitudes(self, model: Model, q: Expr) -> Expr:
         w, v = point_jacobian_magnitudes(model, self.body, q, self.center)
@@ -122,11 +125,9 @@ class RollingContact(Constraint):
     def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
         """The wrench on the body: {frame: [moment about the world origin; force]}, world axes."""
         R, p = pose(model, resolve(model, self.body), q)
-        n = sparse(self.normal)
-        couple = n * lam[3] + self._tilt(model, q)[0] * lam[4] if self.turns else DM(3, 1)
-        force = self.sides.T @ lam[: self.sides.shape[0]]
-        touch = p + R @ as_point(self.center) - self.radius * n
-        return {self.name: wrench_at(touch, ca.vertcat(couple, force))}
+        couple, force, at_end = split(self.motion_rows.R.T @ lam, 3, 3, 3)
+        couple = couple + ca.cross(self._arm(model, q), at_end)
+        return {self.name: wrench_at(p + R @ as_point(self.center), ca.vertcat(couple, force))}
 
     @property
     def turns(self) -> bool:
@@ -143,7 +144,6 @@ class RollingContact(Constraint):
         side /= np.linalg.norm(side)
         return sparse(np.vstack([n, side, np.cross(n, side)]))
 
-    def _tilt(self, model: Model, q: Expr) -> tuple[Expr, Expr]:
-        """(b, a): the axis a in the world and b = a x n, so that d(n . a)/dt = b . w."""
-        a = pose(model, resolve(model, self.body), q)[0] @ sparse(self.axis)
-        return ca.cross(a, sparse(self.normal)), a
+    def _arm(self, model: Model, q: Expr) -> Expr:
+        """The axis in the world; zero without rows of its tilt."""
+        return pose(model, resolve(model, self.body), q)[0] @ as_point(self.motion_rows.arm)

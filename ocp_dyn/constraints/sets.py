@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import casadi as ca
 from casadi import MX, SX
@@ -14,9 +14,30 @@ from casadi import MX, SX
 from .._base.autodiff import rounding_error
 from .._base.display import Displayed, heading, table
 from .._base.extensible import Extensible, derive
-from .._base.types import Expr, M, Numbers, as_type, check_kind, matrix, names_in_message, repr_in_message, sequence
-from ..mechanism import KeptConstraint, Model
+from .._base.types import (
+    Expr,
+    M,
+    Numbers,
+    Vector,
+    as_type,
+    check_kind,
+    matrix,
+    names_in_message,
+    repr_in_message,
+    sequence,
+)
+from ..mechanism import Frame, KeptConstraint, Model
 from ..mechanism.boundary import checks_arguments
+
+
+class MotionRows(NamedTuple):
+    """Rows R [w; v; w x e] of the motion of a frame, world axes: of its angular velocity w, the velocity v of a point,
+    and the velocity of an arm e relative to it; point and arm in frame coordinates, R (m x 9)."""
+
+    frame: Frame | str
+    point: Vector
+    arm: Vector
+    R: Expr
 
 
 class Constraint(Extensible, Displayed, KeptConstraint):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import casadi as ca
-from casadi import DM, SX
+from casadi import SX
 
-from .._base.types import Vector, sparse
 from ..constraints import Contact, RollingContact
 from ..derivatives.frames import frame_power
 from ..derivatives.second import inverse_dynamics_both_orders
-from ..mechanism import Frame, Model
+from ..mechanism import Model
 from ..mechanism.equal_models import kept_per_model
 from ..mechanism.reduction import split_joints
-from ..spatial_algebra.spatial import skew
 from .cheapest_equivalent import cheapest_equivalent
 from .raw_coordinates import by_entries, hessian_by_entries, tangent_map
 
@@ -65,7 +62,7 @@ def contact_derivatives(model: Model, contact: Contact | RollingContact, product
     """(q, y, mu) -> (de, gradient and Hessian of mu' e) by (q, y) side by side, made once per model; y = lam of
     e = G' lam, y = qd of e = G qd. ValueError where `frame_power` has none."""
     q, lam, qd = _symbols(model, contact)
-    rows, model = motion_rows(contact), split_joints(model)
+    rows, model = contact.motion_rows, split_joints(model)
     power = frame_power(model, rows.frame, q, qd, rows.R.T @ lam, rows.point, rows.arm)
     G, velocity_q, T = rows.R @ power.J, rows.R @ power.Jx_q, tangent_map(model, q)
     if product == "force":
@@ -81,34 +78,3 @@ def contact_derivatives(model: Model, contact: Contact | RollingContact, product
 def _symbols(model: Model, contact: Contact | RollingContact) -> tuple[SX, SX, SX]:
     """q, lam and qd."""
     return SX.sym("q", model.nq), SX.sym("lam", len(contact.rows)), SX.sym("qd", model.nv)
-
-
-class MotionRows(NamedTuple):
-    """The rows of a contact by the motion of its frame: G = R J, J as in `derivatives.frames`."""
-
-    frame: Frame | str
-    point: Vector
-    arm: Vector
-    R: DM
-
-
-@singledispatch
-def motion_rows(contact: Contact | RollingContact) -> MotionRows:
-    """The rows of a kind of contact: the point and the arm of its frame whose motion they hold."""
-    raise TypeError(f"no rows by the motion of a frame are known for {type(contact).__name__}")
-
-
-@motion_rows.register
-def _(contact: Contact) -> MotionRows:
-    R = contact.selected(ca.horzcat(DM.eye(6), DM(6, 3)))
-    return MotionRows(contact.body, contact.point, (0.0, 0.0, 0.0), R)
-
-
-@motion_rows.register
-def _(contact: RollingContact) -> MotionRows:
-    """The tilt of the axis e, along the normal, is the velocity of its end."""
-    normal = sparse(contact.normal)
-    R = contact.sides @ ca.horzcat(contact.radius * skew(normal), DM.eye(3), DM(3, 3))
-    if contact.turns:
-        R = ca.vertcat(R, ca.horzcat(normal.T, DM(1, 6)), ca.horzcat(DM(1, 6), normal.T))
-    return MotionRows(contact.body, contact.center, contact.axis if contact.turns else (0.0, 0.0, 0.0), ca.sparsify(R))
