@@ -86,20 +86,12 @@ def plot_gait_cycle(
         for k, (joint, title) in enumerate(TITLES[row].items()):
             bottom = height - 0.7 - 1.84 - 2.6 * i
             axes = made.add_axes(((0.68 + 3.35 * k) / wide, bottom / height, 2.7 / wide, 1.84 / height))
-            if title in measured:
-                band = measured[title]
-                axes.fill_between(band.percent, band.low, band.high, color=FAINT, alpha=0.3, linewidth=0, zorder=1)
-            elif landmarks and row == "angles":
-                _bars(axes, joint)
+            _panel(axes, title, joint, measured, landmarks and row == "angles")
             _legs(axes, chart, row, joint, strikes)
             below = "gait cycle of the leg [%]" if i == len(rows) - 1 else ""
             dress(axes, title, directed(UNITS[row], [POSITIVE[title]]), below, (0.0, 100.0))
             axes.set_xticks([0, 25, 50, 75, 100])
-            if not k and not i:
-                lift = (strikes["right"][1] - strikes["right"][0]) % 100
-                low, high = axes.get_ylim()
-                axes.text(lift + 1.5, high, "lift-off", fontsize=7, color=INK, ha="left", va="top")
-                axes.set_ylim(low, high)
+    _name_lift_off(made.axes[0], *strikes["right"])
     _headline(made, chart, landmarks and "angles" in rows and not set(TITLES["angles"].values()) <= set(measured),
               bool(measured))  # fmt: skip
     across(made, mark_of(solution))
@@ -108,6 +100,22 @@ def plot_gait_cycle(
 
 
 SIDES: tuple[Side, ...] = ("left", "right")
+
+
+def _panel(axes: Axes, title: str, joint: str, measured: Mapping[str, Any], landmarks: bool) -> None:
+    """Draws what lies behind the curves: a measured band if there is one, else the landmarks if they are asked for."""
+    if title in measured:
+        band = measured[title]
+        axes.fill_between(band.percent, band.low, band.high, color=FAINT, alpha=0.3, linewidth=0, zorder=1)
+    elif landmarks:
+        _bars(axes, joint)
+
+
+def _name_lift_off(axes: Axes, down: float, off: float) -> None:
+    """Writes beside the line of the leg's lift-off what it is."""
+    low, high = axes.get_ylim()
+    axes.text((off - down) % 100 + 1.5, high, "lift-off", fontsize=7, color=INK, ha="left", va="top")
+    axes.set_ylim(low, high)
 
 
 def _legs(axes: Axes, chart: Chart, row: str, joint: str, strikes: Mapping[Side, tuple[float, float]]) -> None:

@@ -99,20 +99,8 @@ def overview(
     >>> len(figure.axes)
     3
     """
-    check_motion(solution)
     picture_format(path)
-    if not all(np.all(np.isfinite(phase.q)) for phase in solution.phases):
-        raise ValueError("overview: the positions of this motion are not finite: solve it again")
-    whole(poses, "overview: poses", 2, MOST_POSES)
-    finite(spread, "overview: spread [m]")
-    if not isinstance(title, str):
-        raise TypeError(f"overview: title must be a string, got {repr_in_message(title)}")
-    needs = "overview: obstacles must be a list of shapes, such as [ocp.Obstacle((0, 0, 1), 0.1)]"
-    for shape in sequence(obstacles, needs):
-        if not all(hasattr(shape, key) for key in ("start", "end", "radius")):
-            raise TypeError(f"{needs}, got {repr_in_message(shape)} among them")
-    frames = [solution.model.frame(name) for name in sequence(trace, "overview: trace must be a list of frames")]
-    points = tuple(Point(f.body, *np.array(f.X.r.full()).ravel().tolist()) for f in frames)
+    points = _checked(solution, poses, spread, title, trace, obstacles)
     chart = Chart(solution)
     groups = _groups(chart)
     height = TITLE_HEIGHT + PANEL_HEIGHT * max(2, len(groups))
@@ -126,14 +114,30 @@ def overview(
         bottom = height - TITLE_HEIGHT - PANEL_HEIGHT * (k + 1) + 0.5
         panel = made.add_axes((6.75 / WIDTH, bottom / height, 3.05 / WIDTH, (PANEL_HEIGHT - 0.75) / height))
         _curves(panel, chart, group, last=k == len(groups) - 1)
-    y = 1 - 0.22 / height
-    made.text(0.15 / WIDTH, y, title or chart.title, fontsize=10.5, color=INK, va="center", weight="bold")
-    text = f"poses from 0 s (pale) to {solution.duration:.2f} s (dark)"
-    text += ", drawn side by side" if spread else ""
-    made.text(0.15 / WIDTH, y - 0.22 / height, text, fontsize=8.5, color=INK, va="center")
+    below = f"poses from 0 s (pale) to {solution.duration:.2f} s (dark)" + ", drawn side by side" * bool(spread)
+    for line, text, look in ((1, title or chart.title, {"fontsize": 10.5, "weight": "bold"}),
+                             (2, below, {"fontsize": 8.5})):  # fmt: skip
+        made.text(0.15 / WIDTH, 1 - 0.22 * line / height, text, color=INK, va="center", **look)
     across(made, mark_of(solution))
     save(made, path)
     return made
+
+
+def _checked(solution: Any, poses: Any, spread: Any, title: Any, trace: Any, obstacles: Any) -> tuple[Point, ...]:
+    """The points whose paths are drawn, once all arguments of `overview` are found right."""
+    check_motion(solution)
+    if not all(np.all(np.isfinite(phase.q)) for phase in solution.phases):
+        raise ValueError("overview: the positions of this motion are not finite: solve it again")
+    whole(poses, "overview: poses", 2, MOST_POSES)
+    finite(spread, "overview: spread [m]")
+    if not isinstance(title, str):
+        raise TypeError(f"overview: title must be a string, got {repr_in_message(title)}")
+    needs = "overview: obstacles must be a list of shapes, such as [ocp.Obstacle((0, 0, 1), 0.1)]"
+    for shape in sequence(obstacles, needs):
+        if not all(hasattr(shape, key) for key in ("start", "end", "radius")):
+            raise TypeError(f"{needs}, got {repr_in_message(shape)} among them")
+    frames = [solution.model.frame(name) for name in sequence(trace, "overview: trace must be a list of frames")]
+    return tuple(Point(f.body, *np.array(f.X.r.full()).ravel().tolist()) for f in frames)
 
 
 @picture_of.register(Trajectory)

@@ -194,10 +194,7 @@ def biped(
     known = _known(robot, feet, sole_height)
     chain = known.model if isinstance(known.model, ClosedChain) else None
     tree = known.model.model if isinstance(known.model, ClosedChain) else known.model
-    named = (locked,) if isinstance(locked, str) else locked
-    held = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(listed_names(named, "locked"))
-    if lock_light:
-        held = dict.fromkeys([*held, *light_joints(tree, SOLES)]) | held
+    held = _held(tree, locked, lock_light)
     if chain and held:
         raise ValueError("locked joints: not for a robot with closed chains, lock them in its model")
     size: Any = known.sole if isinstance(sole, str) else sole
@@ -214,6 +211,15 @@ def biped(
     ]
     loops = tuple(chain.loops) if chain else tuple(model.constraints)
     return Biped(model, posture, size, given, loops, (*model.floating_joints, *passive))
+
+
+def _held(model: Model, locked: Iterable[str] | Mapping[str, Any], light: bool) -> dict[str, Any]:
+    """The joints that hold still, with their positions where these are given; light: and those that move little."""
+    if isinstance(locked, Mapping):
+        held = dict(locked)
+    else:
+        held = dict.fromkeys(listed_names((locked,) if isinstance(locked, str) else locked, "locked"))
+    return dict.fromkeys([*held, *light_joints(model, SOLES)]) | held if light else held
 
 
 def _check_sideways(model: Model, q: Array, half_width: float) -> None:

@@ -8,6 +8,8 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import casadi as ca
@@ -40,7 +42,7 @@ def library(directory: Path, *flags: str, compiler: str | None = None) -> Path:
     """All files of an export as a shared library, without a warning."""
     made = directory / f"lib{directory.name}.so"
     sources = [path for path in sorted(directory.glob("*.c")) if path.name != "example.c"]
-    run(compiler or CC, *STRICT, "-O1", *flags, "-shared", "-fPIC", *sources, "-o", made, "-lm")
+    run(compiler or CC, *STRICT, "-O0", *flags, "-shared", "-fPIC", *sources, "-o", made, "-lm")
     return made
 
 
@@ -70,7 +72,7 @@ def random_inputs(f: ca.Function, rng: np.random.Generator) -> list[ca.DM]:
 def test_casadi_loads_the_library_with_its_derivatives(rng, tmp_path, dense):
     functions = [odd()] if dense else [ID, H, odd()]
     directory = od.codegen.export(functions, tmp_path / "robot", dense=dense, derivatives=True)
-    path = library(directory, "-O0")
+    path = library(directory)
     for f in functions:
         loaded = ca.external(f.name(), str(path), {"jac_penalty": penalty(f)})
         assert loaded.name_in() == f.name_in()
@@ -163,15 +165,25 @@ def batch(
     return outputs
 
 
+@pytest.fixture(scope="module")
+def batches_of(tmp_path_factory) -> Callable[[str, tuple[str, ...], int], ctypes.CDLL]:
+    """Libraries of ID and `odd` with batches, by compiler, flags and lanes; each is made once."""
+
+    @cache
+    def made(compiler: str, flags: tuple[str, ...], lanes: int) -> ctypes.CDLL:
+        directory = od.codegen.export([ID, odd()], tmp_path_factory.mktemp("batches") / "robot", lanes=lanes)
+        return ctypes.CDLL(str(library(directory, "-O1", *flags, compiler=compiler)))
+
+    return made
+
+
 @needs_cc
 @every_compiler
 @pytest.mark.parametrize(("flags", "lanes"), [((), 8), (("-march=native", "-DROBOT_ONE_SET"), 4)])
 @pytest.mark.slow
-def test_batches(rng, tmp_path, compiler, flags, lanes):
+def test_batches(rng, batches_of, compiler, flags, lanes):
     """Kernels that choose an instruction set when they run, and kernels of the one they are compiled for."""
-    functions = [ID, odd()]
-    loaded = ctypes.CDLL(str(library(od.codegen.export(functions, tmp_path / "robot", lanes=lanes), *flags,
-        compiler=compiler)))  # fmt: skip
+    functions, loaded = [ID, odd()], batches_of(compiler, flags, lanes)
     for f in functions:
         for n in (1, lanes - 1, 2 * lanes, 2 * lanes + 3):
             states = [random_inputs(f, rng) for _ in range(n)]
@@ -217,8 +229,8 @@ def test_names_of_the_c_library_and_of_devices_are_refused(tmp_path, prefix):
 @every_compiler
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="instruction sets of x86-64")
 @pytest.mark.slow
-def test_every_instruction_set_of_the_library_computes_the_same(rng, tmp_path, compiler):
-    loaded = ctypes.CDLL(str(library(od.codegen.export([ID], tmp_path / "robot", lanes=8), compiler=compiler)))
+def test_every_instruction_set_of_the_library_computes_the_same(rng, batches_of, compiler):
+    loaded = batches_of(compiler, (), 8)
     inputs = [rng.normal(size=(13, ID.numel_in(i))) for i in range(3)]
     strides = (ctypes.c_longlong * 3)(4, 4, 4)
     here = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""

@@ -147,7 +147,7 @@ class _PairSearch:
                 self.alike[self.shape[v]].append(v)
         self.unpaired = {number: len(alike) for number, alike in self.alike.items()}
         for u in self.order:
-            if u not in self.partner:
+            if u not in self.partner and self.unpaired[self.shape[u]] > 1:
                 fits = [(self.fit(*pair), self.depth[v], -v, pair)
                         for v in self.candidates(u) for pair in ((u, v), (v, u))]  # fmt: skip
                 if fits:  # all candidates are at most as deep as u

@@ -26,7 +26,7 @@ from ocp_dyn.ocp.workflows.sweeps.store import LocalStore
 from ocp_dyn.ocp.workflows.sweeps.tasks import find
 from tests.helpers import REPOSITORY, Inline
 
-POINTS = ocp.latin_hypercube({"length": (0.6, 1.4), "kind": ["light", "heavy"], "angle": (0.1, 0.9)}, 7, seed=3)
+POINTS = ocp.latin_hypercube({"length": (0.6, 1.4), "kind": ["light", "heavy"], "angle": (0.1, 0.9)}, 5, seed=0)
 
 
 def swing(length: float, kind: str = "light", weight: float = 1.0) -> ocp.Problem:
@@ -109,7 +109,7 @@ def test_lost_tasks_are_solved_anew_and_the_table_is_the_same(solved, tmp_path, 
     crew = Shaky(3)
     monkeypatch.setattr(sweep_module, "ProcessCrew", lambda count: crew)
     ocp.Sweep(swing, POINTS, tmp_path).run(progress=False)
-    assert len(crew.lost) == 3
+    assert len(crew.lost) == 2
     assert sorted(p.name for p in crew.solved) == sorted(p.name for p in POINTS)  # each once
     assert table(tmp_path) == table(solved)
 
@@ -202,7 +202,7 @@ def test_a_disk_that_stays_full_is_told_and_a_second_run_continues(solved, tmp_p
     found = iter(sweep)
     next(found)
     Full.times = 99
-    with pytest.raises(OSError, match=r"no room for 1 solutions that were found .*6 others|5 others; 1 are kept"):
+    with pytest.raises(OSError, match=r"no room for 1 solutions that were found .*4 others|3 others; 1 are kept"):
         list(found)
     assert not list(tmp_path.glob("*.part"))
     Full.times = 0

@@ -4,6 +4,7 @@ algebra."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import casadi as ca
 import numpy as np
@@ -108,6 +109,12 @@ def test_every_matrix_of_a_solve(library, name):
             assert backward_error(dense(each), each.x, each.right) < 1e-9
 
 
+@cache
+def structure_of(library, name):
+    """The structure of a problem, for all tests that fill it with numbers."""
+    return Structure(library, name)
+
+
 class Structure:
     """The first matrix of a solve with its plan, and the kinds of its entries: W, slacks, links, Jacobian, corners."""
 
@@ -149,7 +156,7 @@ def agrees(K, negative):
 
 @mostly_slow("name", PROBLEMS, ("two phases", "dependent rows"))
 def test_matrices_of_any_values(library, name, rng):
-    structure = Structure(library, name)
+    structure = structure_of(library, name)
     with solver(library, structure.plan, structure.seen) as (direct, figures):
         singular = 0
         for k in range(12):
@@ -166,7 +173,7 @@ def test_matrices_of_any_values(library, name, rng):
 
 @mostly_slow("name", PROBLEMS, ("two phases", "implicit"))
 def test_singular_matrices_are_told(library, name, rng):
-    structure = Structure(library, name)
+    structure = structure_of(library, name)
     seen, duals = structure.seen, structure.equalities
     with solver(library, structure.plan, seen) as (direct, _):
         assert direct.factor(np.zeros_like(seen.values)) == SINGULAR
@@ -201,7 +208,7 @@ def test_singular_matrices_are_told(library, name, rng):
 def test_flat_directions_count_as_negative_eigenvalues(library, name, rng):
     """A matrix without curvature along a direction of variables is one that is to be made convex, whatever the sign of
     the pivot that rounding leaves; the direction is one variable, or the difference of two with the same entries."""
-    structure = Structure(library, name)
+    structure = structure_of(library, name)
     seen, duals, checked = structure.seen, structure.plan.primal, 0
     with solver(library, structure.plan, seen) as (direct, _):
         for k in range(8):
@@ -222,7 +229,7 @@ def test_flat_directions_count_as_negative_eigenvalues(library, name, rng):
 
 
 def test_numbers_that_are_not_finite_are_told(library, rng):
-    structure = Structure(library, "hopper")
+    structure = structure_of(library, "hopper")
     for kind in ("W", "S", "J", "corner"):
         with solver(library, structure.plan, structure.seen) as (direct, figures):
             values = structure.random(rng, spread=0)
@@ -235,7 +242,7 @@ def test_numbers_that_are_not_finite_are_told(library, rng):
 
 
 def test_another_structure_is_told(library):
-    structure = Structure(library, "hopper")
+    structure = structure_of(library, "hopper")
     seen, plan = structure.seen, structure.plan
     branch = plan.thread[plan.front[: plan.nx_free]]
     ends = [int(np.flatnonzero(branch == side)[0]) for side in (0, 1)]  # entries that no row couples
