@@ -189,10 +189,11 @@ class _PairSearch:
         """Values that may become the partner of u: they use partners of its operands, or equal operands."""
         near: set[int] = set()
         for a in self.values[u].arguments:
-            users = self.users[self.partner[a][0]] if a in self.partner else [] if self.strict else self.users[a]
-            if len(users) <= MOST_USERS:
-                near.update(users)
-        chosen = [v for v in near if self.free(v, u)]
+            if a in self.partner or not self.strict:
+                users = self.users[self.partner[a][0] if a in self.partner else a]
+                if len(users) <= MOST_USERS:
+                    near.update(users)
+        chosen = [v for v in near if self.free(v, u)] if near else []
         if chosen or (self.strict and self.unpaired[self.shape[u]] > 2):
             return chosen
         alike = self.alike[self.shape[u]]
