@@ -49,20 +49,14 @@ def advance(body: Body) -> ca.Function:
     touching (feet): 1 for feet that feel the ground, 0 for others. A foot that touches down early stands from then on;
     one that is late goes on swinging, to a place that sinks.
     """
-    time, q, qd, touching = (
-        SX.sym("time"),
-        SX.sym("q", body.model.nq),
-        SX.sym("qd", body.nv),
-        SX.sym("touching", body.n),
-    )
-    command, gait, memory = (
-        SX.sym(name, size)
-        for name, size in (("command", len(COMMAND)), ("gait", body.gait.size), ("memory", body.memory.size))
-    )
-    g, m = body.gait.split(gait), body.memory.split(memory)
+    sizes = {"time": 1, "q": body.model.nq, "qd": body.nv, "command": len(COMMAND), "gait": body.gait.size}
+    sizes |= {"memory": body.memory.size, "touching": body.n}
+    x = {name: SX.sym(name, size) for name, size in sizes.items()}
+    time, q, command = x["time"], x["q"], x["command"]
+    g, m = body.gait.split(x["gait"]), body.memory.split(x["memory"])
     phase, begin, end, halt = _begun(time, command, g, m)
     moving = begin, halt
-    swing = _swinging(time, phase, (begin, end), touching > 0.5, g, m)
+    swing = _swinging(time, phase, (begin, end), x["touching"] > 0.5, g, m)
     feet = [_foot_pose(body, k, q) for k in range(body.n)]
     now = swing.now
     places = ca.vertcat(*(ca.if_else(now[k], m["places"][k, :], feet[k][0].T) for k in range(body.n)))
@@ -76,13 +70,11 @@ def advance(body: Body) -> ca.Function:
     parts = {"time": time, "phase": phase, "begin": begin, "end": end, "halt": halt, "ground": ground, "anchor": anchor}
     parts |= {"swinging": now, "landed": swing.landed, "places": places, "yaws": yaws}
     swings = _swings(body, time, swing, (begin, end), g)
-    footholds = _footholds(body, (time, moving), (q, qd), command, g, anchor, ground, swings["touchdown"])
+    footholds = _footholds(body, (time, moving), (q, x["qd"]), command, g, anchor, ground, swings["touchdown"])
     footholds["z"] -= ca.horzcat(SINKING * swing.late, SX(body.n, SWINGS - 1))
-    inputs = {"time": time, "q": q, "qd": qd, "command": command, "gait": gait, "memory": memory, "touching": touching}
     outputs = [body.memory.join(parts), body.schedule.join(swings | footholds), _times(body, time, phase, g)]
-    return ca.Function(
-        "advance", list(inputs.values()), outputs, list(inputs), ["memory_next", "schedule", "times"], {"cse": True}
-    )
+    names = ["memory_next", "schedule", "times"]
+    return ca.Function("advance", list(x.values()), outputs, list(x), names, {"cse": True})
 
 
 def _times(body: Body, time: SX, phase: SX, g: dict[str, SX]) -> SX:
@@ -238,49 +230,50 @@ def _footholds(
 def node(body: Body) -> ca.Function:
     """node(t, h, last, time, command, gait, memory, schedule, settings) -> p: what the node at time t follows over its
     interval h; last: 1 for the last node."""
-    t, h, last, time = (SX.sym(name) for name in ("t", "h", "last", "time"))
-    command, gait, memory, schedule, settings = (
-        SX.sym(name, size)
-        for name, size in (
-            ("command", len(COMMAND)), ("gait", body.gait.size), ("memory", body.memory.size),
-            ("schedule", body.schedule.size), ("settings", body.settings.size),
-        )
-    )  # fmt: skip
-    g, m, s, w = (
-        fields.split(vector)
-        for fields, vector in (
-            (body.gait, gait), (body.memory, memory), (body.schedule, schedule), (body.settings, settings),
-        )
-    )  # fmt: skip
-    middle = ca.if_else(t > time, t + h / 2, t)  # the first interval acts as the feet are now
-    feet = [_swing(body, i, (t, middle), g, m, s) for i in range(body.n)]
+    sizes = dict.fromkeys(("t", "h", "last", "time"), 1) | {"command": len(COMMAND)}
+    sizes |= {name: getattr(body, name).size for name in ("gait", "memory", "schedule", "settings")}
+    x = {name: SX.sym(name, size) for name, size in sizes.items()}
+    g, m, s, w = (getattr(body, name).split(x[name]) for name in ("gait", "memory", "schedule", "settings"))
+    middle = ca.if_else(x["t"] > x["time"], x["t"] + x["h"] / 2, x["t"])  # the first interval acts as the feet are now
+    feet = [_swing(body, i, (x["t"], middle), g, m, s) for i in range(body.n)]
     parts: dict[str, SX] = {name: ca.vertcat(*(foot[name] for foot in feet)) for name in feet[0]}
+    parts |= _weights(w, x["h"], x["last"]) | {"h": x["h"], "last": x["last"]}
+    parts |= _posture(body, x, g, m) | {"force_ref": _shares(body, parts["contact"])}
+    return ca.Function("node", list(x.values()), [body.node.join(parts)], list(x), ["p"], {"cse": True})
+
+
+def _weights(w: dict[str, SX], h: SX, last: SX) -> dict[str, SX]:
+    """Weights of a node: those of states count for its interval, or as long as the last node does; those of controls
+    have no place at the last node."""
+    states, controls = ("q", "qd", "foot_xy", "foot_z", "foot_turn"), ("qdd", "tau", "force")
+    scale = ca.if_else(last > 0.5, w["terminal"], h)
+    return w | {k: w[k] * scale for k in states} | {k: w[k] * h * (1 - last) for k in controls}
+
+
+def _shares(body: Body, contact: SX) -> SX:
+    """Forces of the feet that carry the weight in equal shares."""
+    load = body.weight / ca.fmax(ca.sum1(contact), 1)
+    up = [ca.vertcat(0, 0, load * contact[i]) for i in range(body.n)]
+    return ca.vertcat(
+        *(x if foot.size == POINT else ca.vertcat(SX.zeros(3), x) for foot, x in zip(body.feet, up, strict=True))
+    )
+
+
+def _posture(body: Body, x: dict[str, SX], g: dict[str, SX], m: dict[str, SX]) -> dict[str, SX]:
+    """Configuration and velocity at the node's time: the base as commanded, joints as the gait or the posture has
+    them."""
+    t, time, command = x["t"], x["time"], x["command"]
     span = m["begin"], m["halt"]
     moving = ca.if_else(ca.logic_and(t >= span[0], t < span[1]), command[:3], 0.0)
     at = _moved(_Pose(*ca.vertsplit(m["anchor"])), command, _moving(time, t, span))
-    c, sn = ca.cos(at.yaw), ca.sin(at.yaw)
-    orientation = _quaternion(at.yaw, command[5], command[4])
     angles, rates = _joints(body, m["phase"] + (t - time) / g["period"], g)
     walking = ca.logic_and(t >= m["begin"], t < m["end"])
     angles = ca.if_else(walking, angles, SX(body.posture[7:]))
+    orientation = _quaternion(at.yaw, command[5], command[4])
+    c, s = ca.cos(at.yaw), ca.sin(at.yaw)
+    velocity = ca.vertcat(c * moving[0] - s * moving[1], s * moving[0] + c * moving[1], 0, 0, 0, moving[2])
     q_ref = ca.vertcat(at.x, at.y, m["ground"] + command[3], orientation, angles)
-    velocity = ca.vertcat(c * moving[0] - sn * moving[1], sn * moving[0] + c * moving[1], 0, 0, 0, moving[2])
-    load = body.weight / ca.fmax(ca.sum1(parts["contact"]), 1)
-    forces = []
-    for i, foot in enumerate(body.feet):
-        up = ca.vertcat(0, 0, load * parts["contact"][i])
-        forces += [up] if foot.size == POINT else [SX.zeros(3), up]
-    scale = ca.if_else(last > 0.5, w["terminal"], h)
-    scaled = {name: w[name] * scale for name in ("q", "qd", "foot_xy", "foot_z", "foot_turn")}
-    scaled |= {name: w[name] * h * (1 - last) for name in ("qdd", "tau", "force")}
-    parts |= w | scaled | {"h": h, "last": last, "q_ref": q_ref, "force_ref": ca.vertcat(*forces)}
-    parts["qd_ref"] = ca.vertcat(velocity, ca.if_else(walking, rates, 0))
-    p = body.node.join(parts)
-    inputs = {
-        "t": t, "h": h, "last": last, "time": time, "command": command, "gait": gait, "memory": memory,
-        "schedule": schedule, "settings": settings,
-    }  # fmt: skip
-    return ca.Function("node", list(inputs.values()), [p], list(inputs), ["p"], {"cse": True})
+    return {"q_ref": q_ref, "qd_ref": ca.vertcat(velocity, ca.if_else(walking, rates, 0))}
 
 
 def _joints(body: Body, phase: SX, g: dict[str, SX]) -> tuple[SX, SX]:

@@ -171,6 +171,11 @@ def test_gains_tell_how_torques_change_with_the_state(controller):
     assert first.K.shape == (12, 36)
     assert (other.tau - base.tau)[6:] == pytest.approx(expected, rel=0.05, abs=0.02 * np.abs(expected).max())
     assert base.K[:, 18:] @ measured == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    controller.prepare(0.02, ocp.Command(walk=False))  # torques are those of the last action until the next
+    later = other.plan.at(0.004)
+    assert controller.torques(0.004, later.q, later.qd) == pytest.approx(other.tau, abs=1e-6)
+    between = controller.torques(0.004, later.q, later.qd + measured) - other.tau
+    assert between[6:] == pytest.approx(other.K[:, 18:] @ measured, abs=1e-6)
 
 
 def test_a_schedule_replaces_that_of_the_gait(controller):
