@@ -150,6 +150,17 @@ def test_kinds_of_derivatives_are_words(kinds: object) -> None:
         od.codegen.generate([ID], "rod", derivatives=kinds)
 
 
+def test_names_of_files_and_of_attributes_in_functions(tmp_path) -> None:
+    od.save_model(ROD, tmp_path / "rod.json")
+    with pytest.raises(FileNotFoundError, match=r"no file '.*rdo.json': did you mean 'rod.json'"):
+        od.load(tmp_path / "rdo.json")
+    with pytest.raises(FileNotFoundError, match=r"no file .nothing/rod.json.$"):
+        ocp.Solution.load("nothing/rod.json")
+    phase = ocp.Phase("swing", 2, 1.0, objective=[ocp.Integral(lambda instant: instant.taus[0])])
+    with pytest.raises(ValueError, match="no attribute 'taus': did you mean 'tau'"):
+        ocp.Problem(ROD, [phase]).solve(progress=False)
+
+
 ROOMS = [od, od.codegen, od.control, od.formulations, od.io, od.models, od.muscles, od.ocp, od.recordings, od.replay]
 ROOMS += [od.robots, od.simulation, od.viz, od.walking]
 

@@ -252,7 +252,8 @@ def call_user(what: str, f: Callable[..., Any], *arguments: Any, values: Iterabl
         cause = key if isinstance(key, str) and " " in key else f"KeyError: {repr_in_message(key)}{hint}"
         raise ValueError(f"{what}: the function raised {cause}") from error
     except Exception as error:
-        hint = _on_symbols(error)
+        missing = suggestion(error.name, dir(error.obj)) if isinstance(error, AttributeError) else ""
+        hint = _on_symbols(error) or missing
         raise ValueError(f"{what}: the function raised {type(error).__name__}: {_text(error)}{hint}") from error
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .rooms import named_arguments
-from .types import ModelError, repr_in_message
+from .types import ModelError, repr_in_message, suggestion
 
 PARTIAL = ".ocp_dyn-"
 """Beginning of the names of files that are being written."""
@@ -49,6 +49,20 @@ def path_of(path: Any, what: str = "path") -> Path:
     if not text or "\0" in text:
         raise ValueError(f"{what} must be the name of a file or directory, got {repr_in_message(text)}")
     return Path(text)
+
+
+def file_to_read(path: Any, what: str = "path") -> Path:
+    """`path_of` a file that is there; FileNotFoundError suggests the nearest name in its folder."""
+    file = path_of(path, what)
+    if not file.exists():
+        raise FileNotFoundError(no_file(file))
+    return file
+
+
+def no_file(file: Path) -> str:
+    """A message about a file that is missing, with the nearest name in its folder."""
+    names = [one.name for one in file.parent.iterdir()] if file.parent.is_dir() else []
+    return f"no file {repr_in_message(str(file))}{suggestion(file.name, sorted(names))}"
 
 
 def csv_rows(path: Path) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ import argparse
 import warnings
 from pathlib import Path
 
+from .._base.files import no_file
 from ..gait.bodies import excessive_efforts
 from ..io import Fault, file_faults, load, load_urdf
 from ..joints import FloatingBase
@@ -21,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     if options.file.is_dir():
         raise UsageError(f"{str(options.file)!r} is a folder; expected a file of a model")
     if not options.file.exists():
-        raise UsageError(f"no file {str(options.file)!r}; expected a file of a model, not a name")
+        raise UsageError(f"{no_file(options.file)}; expected a file of a model, not a name")
     found = file_faults(options.file)
     faults = [fault for fault in found if fault.severe]
     if not faults:

@@ -50,7 +50,7 @@ def model_of(options: argparse.Namespace, mimic: Literal["free", "couple"] = "fr
         except ImportError as error:
             raise UsageError(str(error)) from None
     if not path.exists():
-        near = suggestion(name, (*MODELS, *od.robots.names()))
+        near = suggestion(name, (*(one.name for one in Path().iterdir()), *MODELS, *od.robots.names()))
         raise UsageError(f"no file {name!r}, and no model or robot of this name{near}; `ocp-dyn info` lists the names")
     if path.is_dir():
         raise UsageError(f"{name!r} is a folder; expected a file of a model")

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from .. import _names as od
+from .._base.files import no_file
 from .inputs import UsageError
 from .streams import tell_replaced
 
@@ -17,7 +18,7 @@ ENDINGS = {"motion": PICTURES, "strip": PICTURES, "overview": PICTURES, "animati
 
 def run(options: argparse.Namespace) -> int:
     if not options.result.is_file():
-        raise UsageError(f"no file {str(options.result)!r}; expected a solution that Solution.save wrote")
+        raise UsageError(f"{no_file(options.result)}; expected a solution that Solution.save wrote")
     endings = ENDINGS[options.what]
     if options.out is not None and options.out.suffix.lower() not in endings:
         raise UsageError(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _names as od
+from .._base.files import no_file
 from .inputs import UsageError, model_of, note
 from .streams import tell_replaced
 
@@ -27,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     if motion and suffix in PICTURES:
         raise UsageError(f"a motion has no single picture: `ocp-dyn plot {options.file}` draws it")
     if motion and not Path(options.file).is_file():
-        raise UsageError(f"no file {str(options.file)!r}; expected a solution that Solution.save wrote")
+        raise UsageError(f"{no_file(Path(options.file))}; expected a solution that Solution.save wrote")
     if motion and options.root != "auto":
         raise UsageError("--root is for URDFs and robots by name; a solution holds its model")
     if (options.view or options.labels) and (motion or suffix == PAGE):

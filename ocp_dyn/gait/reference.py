@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.checks import name_among
-from .._base.files import path_of, whole_file
+from .._base.files import file_to_read, path_of, whole_file
 from .._base.types import Array, repr_in_message, suggestion
 from .data import PERCENT, UNITS, GaitData
 
@@ -141,7 +141,7 @@ def gait_reference(reference: Any) -> GaitReference:
         return reference_of(reference)
     if isinstance(reference, str) and not reference.lower().endswith(".csv") and not Path(reference).is_file():
         return _read(FOLDER / f"{name_among(reference, named_references(), 'reference', 'measured gait')}.csv")
-    return _read(path_of(reference, "reference"))
+    return _read(file_to_read(reference, "reference"))
 
 
 def reference_of(gait: GaitData) -> GaitReference:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.files import path_of
+from .._base.files import file_to_read
 from .._base.types import ModelError, ModelWarning, repr_in_message
 from ..joints import FloatingBase, Revolute
 from ..mechanism import Model
@@ -79,7 +79,7 @@ def file_faults(path: str | PathLike[str]) -> list[Fault]:
     ...     [fault.text for fault in od.io.file_faults(f"{folder}/empty.urdf")]
     ['no <link> in <robot>; a robot needs at least one']
     """
-    file = path_of(path)
+    file = file_to_read(path)
     text = file.read_bytes()
     if file.suffix.lower() == ".json":
         return [Fault(line, message) for line, message in json_faults(text)]

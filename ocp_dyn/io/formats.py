@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._base.files import path_of
+from .._base.files import file_to_read
 from .._base.types import ModelError, repr_in_message, suggestion
 from ..mechanism import Model
 from .biomod import load_biomod
@@ -61,7 +61,7 @@ def load(path: str | PathLike[str] | Any, **options: Any) -> Model:
     """
     if is_pinocchio(path):
         return from_pinocchio(path, **options)
-    file = path_of(path)
+    file = file_to_read(path)
     if str(file).lstrip().startswith("<"):
         raise ModelError(
             f"a path was expected, got what looks like the text of a model ({repr_in_message(str(file)[:30])}...): "

@@ -24,7 +24,7 @@ import numpy as np
 from casadi import DM
 
 from .. import joints as joint_kinds
-from .._base.files import path_of, whole_file
+from .._base.files import file_to_read, path_of, whole_file
 from .._base.rooms import named_arguments
 from .._base.types import ModelError, name_fault, repr_in_message, suggestion
 from ..joints import CustomJoint, Fixed, Joint
@@ -111,7 +111,7 @@ def load_model(path: str | PathLike[str], *, joints: Any = ()) -> Model:
     1.0
     """
     known_joints(joints)  # an error in the argument is not an error of the file
-    named = path_of(path)
+    named = file_to_read(path)
     source, raw = str(named), named.read_bytes()
     try:
         data = json.loads(raw, parse_constant=no_constant, object_pairs_hook=unique_keys)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .._base.checks import choice, warn_user
-from .._base.files import path_of
+from .._base.files import file_to_read
 from .._base.types import (
     LARGEST_MAGNITUDE,
     ROUNDING,
@@ -80,7 +80,7 @@ def load_urdf(
     ...     od.load_urdf(f"{folder}/drone.urdf", root=od.FloatingBase())
     <Model 'drone': nb=1, nq=7, nv=6>
     """
-    file = path_of(path)
+    file = file_to_read(path)
     name = str(file)
     if name.lstrip().startswith("<"):
         raise ModelError(

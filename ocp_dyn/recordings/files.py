@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .._base.checks import choice
-from .._base.files import path_of
+from .._base.files import file_to_read, path_of
 from .._base.types import ModelError, repr_in_message
 from .forces import force_table
 from .formats import c3d, csv, sto, trc
@@ -59,7 +59,7 @@ def read_c3d(path: Any, *, up: str | None = None) -> Capture:
         ...
     ocp_dyn._base.types.ModelError: read_c3d: 'walk.c4d' must end with .c3d
     """
-    file = path_of(path, "read_c3d: path")
+    file = file_to_read(path, "read_c3d: path")
     if file.suffix.lower() != ".c3d":
         raise ModelError(f"read_c3d: {repr_in_message(file.name)} must end with .c3d")
     found = c3d.read(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .._base.files import path_of
+from .._base.files import file_to_read
 from .._base.types import ModelError, repr_in_message
 from ..io import XmlElement, xml_tree
 from .files import read
@@ -81,7 +81,7 @@ def read_external_loads(path: Any, table: Recording | None = None, *, up: str = 
 
 
 def _tree(path: Any) -> tuple[XmlElement, Path]:
-    file = path_of(path)
+    file = file_to_read(path)
     raw = file.read_bytes()
     root = xml_tree(raw, file.name)
     if root.tag != "OpenSimDocument":

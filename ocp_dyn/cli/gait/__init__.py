@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import _names as od
-from ..._base.files import whole_file
+from ..._base.files import no_file, whole_file
 from ..inputs import UsageError
 from ..streams import as_json, claim
 from .report import drawn, numbers_of, text_of
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     given = (Path(options.file), options.static, options.markers, options.forces, options.weights, options.setup)
     for path in given:
         if path is not None and not path.is_file():
-            raise UsageError(f"no file {str(path)!r}")
+            raise UsageError(no_file(path))
     model = od.load(options.file)
     claim(options.out, options.force)
     subject = scaled(options, model)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import _names as od
+from ..._base.files import no_file
 from ..inputs import UsageError, note
 
 
@@ -23,7 +24,7 @@ def scaled(options: argparse.Namespace, model: Any) -> Any:
     if trial is None:
         raise UsageError(f"{options.setup} names no marker file: give STATIC before WALK")
     if not trial.is_file():
-        raise UsageError(f"no file {str(trial)!r}")
+        raise UsageError(no_file(trial))
     static = od.recordings.read(trial, up=options.up)
     if setup is None:
         size = od.recordings.whole_body_measurement(model, static)

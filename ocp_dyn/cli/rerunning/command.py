@@ -14,6 +14,7 @@ from typing import Any
 
 from ... import _names as od
 from ..._base.convergence import NotConvergedWarning
+from ..._base.files import no_file
 from ..._base.types import ModelError, suggestion
 from ...io.npz import read_arrays
 from ...ocp.workflows.origin import FIRST_GUESS
@@ -29,7 +30,7 @@ REMEDY = "name the problem: ocp-dyn rerun FILE --problem my_walk.py:NAME, where 
 
 def run(options: argparse.Namespace) -> int:
     if not options.result.is_file():
-        raise UsageError(f"no file {str(options.result)!r}; expected a solution that Solution.save wrote")
+        raise UsageError(f"{no_file(options.result)}; expected a solution that Solution.save wrote")
     if options.arguments and not options.problem:
         raise UsageError("--arguments are those of the function of --problem FILE.py:NAME, which is missing")
     told = provenance_of(options.result)

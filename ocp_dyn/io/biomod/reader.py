@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.files import path_of
+from ..._base.files import file_to_read
 from ..._base.types import Array, Collected, ModelError, repr_in_message, suggestion
 from ...constraints import Loop
 from ...joints import Fixed, Joint, Prismatic, Revolute, Spherical
@@ -94,7 +94,7 @@ def load_biomod(path: str | PathLike[str]) -> Model:
     ...     od.io.load_biomod(f"{folder}/leg.bioMod").q_names
     ('thigh_RotY',)
     """
-    file = path_of(path)
+    file = file_to_read(path)
     model = parse_biomod(file.read_bytes(), source=str(file))
     return replace(model, name=file.stem)
 

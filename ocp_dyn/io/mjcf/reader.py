@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from casadi import DM
 
-from ..._base.files import path_of
+from ..._base.files import file_to_read, path_of
 from ..._base.types import Array, ModelError, names_in_message, repr_in_message
 from ...mechanism import Model
 from ...mechanism.annotations import Annotations
@@ -96,7 +96,7 @@ def read_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None =
     ...     np.degrees(od.io.read_mjcf(f"{place}/leg.xml").reference).round(6)
     array([10.])
     """
-    file = path_of(path)
+    file = file_to_read(path)
     if str(file).lstrip().startswith("<"):
         raise ModelError(
             f"a path was expected, got what looks like MJCF text ({repr_in_message(str(file)[:30])}...): use parse_mjcf"

@@ -6,7 +6,7 @@ from os import PathLike
 
 import numpy as np
 
-from ..._base.files import path_of
+from ..._base.files import file_to_read
 from ..._base.types import ModelError, repr_in_message, suggestion
 from ...dynamics.compliant import HuntCrossleySphere
 from ..xml import XmlElement
@@ -50,7 +50,7 @@ def osim_spheres(path: str | PathLike[str]) -> tuple[HuntCrossleySphere, ...]:
     ...     od.io.osim_spheres(f"{folder}/none.osim")
     ()
     """
-    file = path_of(path)
+    file = file_to_read(path)
     model, _ = opensim_model(file.read_bytes(), str(file))
     parts = Components(model)
     frames = Frames(parts)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..._base.checks import choice
-from ..._base.files import path_of
+from ..._base.files import file_to_read
 from ..._base.types import Array, ModelError, repr_in_message, sequence, truth
 from ...mechanism import Annotations, Model, PrescribedMotion
 from ...mechanism.annotations import held_muscle
@@ -72,7 +72,7 @@ def load_osim(
     ...     od.load(f"{folder}/door.osim").qd_names
     ('angle',)
     """
-    file = path_of(path)
+    file = file_to_read(path)
     if str(file).lstrip().startswith("<"):
         raise ModelError("a path was expected, got what looks like the text of a model: use parse_osim")
     return parse_osim(file.read_bytes(), up=up, keep_locked=keep_locked, drop=drop, source=str(file))

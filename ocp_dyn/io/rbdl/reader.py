@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.files import path_of
+from ..._base.files import file_to_read
 from ..._base.types import Array, Collected, ModelError, repr_in_message, suggestion
 from ...constraints import Constraint
 from ...joints import EULER_ORDERS, Euler, Fixed, FloatingBase, Joint, MultiDof, Revolute, Spherical, Translation
@@ -54,7 +54,7 @@ def load_rbdl(path: str | PathLike[str]) -> Model:
     ...     od.load(f"{folder}/rod.lua")
     <Model 'rod': nb=1, nq=1, nv=1>
     """
-    file = path_of(path)
+    file = file_to_read(path)
     return replace(parse_rbdl(file.read_bytes(), source=str(file)), name=file.stem)
 
 
@@ -100,7 +100,7 @@ def rbdl_constraint_sets(path: str | PathLike[str]) -> dict[str, tuple[Constrain
     ...     od.io.rbdl_constraint_sets(f"{folder}/a.lua")["stand"][0].rows
     ('a.tz',)
     """
-    file = path_of(path)
+    file = file_to_read(path)
     reading = Reading(file.read_bytes(), str(file))
     reading.read()
     model = reading.model()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.files import path_of
+from ..._base.files import file_to_read, path_of
 from ..._base.types import ModelError, Vector, repr_in_message
 from ...constraints import JointCoupling, Loop
 from ...joints import Fixed, FloatingBase, Joint
@@ -62,7 +62,7 @@ def load_sdf(
     ...     od.io.load_sdf(f"{folder}/door.sdf").q_names
     ('j',)
     """
-    file = path_of(path)
+    file = file_to_read(path)
     if str(file).lstrip().startswith("<"):
         raise ModelError(
             f"a path was expected, got what looks like SDF text ({repr_in_message(str(file)[:30])}...): use parse_sdf"

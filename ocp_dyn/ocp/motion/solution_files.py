@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..._base.checks import warn_user
-from ..._base.files import path_of, whole_file
+from ..._base.files import file_to_read, path_of, whole_file
 from ..._base.types import Array, ModelError, ModelWarning, repr_in_message, truth
 from ...constraints import Constraint
 from ...integrators import Scheme
@@ -183,7 +183,7 @@ def load_motion(
     `constraints`: the message names the file, the fault and the remedy. OSError if the file cannot be read.
     """
     known_joints(joints), known_constraints(constraints)  # first, so that their errors do not blame the file
-    path, verify = path_of(path), truth(verify, "verify")
+    path, verify = file_to_read(path), truth(verify, "verify")
     changes = ""
     try:
         content = _Content.of(read_arrays(path), verify)

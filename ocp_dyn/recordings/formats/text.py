@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.files import path_of
+from ..._base.files import file_to_read
 from ..._base.types import Array, ModelError, repr_in_message
 
 LARGEST_FILE = 2**31
@@ -64,7 +64,7 @@ def read_lines(path: Any, encoding: str = "utf-8", decimal: str = ".") -> Lines:
     OSError where the file cannot be read."""
     if decimal not in (".", ","):
         raise ValueError(f"decimal must be '.' or ',', got {repr_in_message(decimal)}")
-    file = path_of(path)
+    file = file_to_read(path)
     if file.stat().st_size > LARGEST_FILE:
         raise ModelError(f"{file.name}: a recording may have 2 GiB at most: cut it into parts")
     return lines_of(file.read_bytes(), file.name, encoding, decimal)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.files import path_of
+from ..._base.files import file_to_read
 from ..._base.types import ModelError, repr_in_message
 from ...io import XmlElement, xml_tree
 from ...io.opensim.document import flag_of, number_of, numbers_of, objects_of, text_of, vector_of
@@ -43,7 +43,7 @@ def read_scale_setup(path: Any) -> ScaleSetup:
     >>> setup.factors, setup.mass, setup.place
     ({'femur_r': (1.0, 1.0, 1.1)}, 72.0, False)
     """
-    file = path_of(path)
+    file = file_to_read(path)
     root = xml_tree(file.read_bytes(), file.name)
     tools = [e for e in root.walk() if e.tag == "ScaleTool"]
     if root.tag != "OpenSimDocument" or len(tools) != 1:
@@ -84,7 +84,7 @@ def read_marker_set(path: Any) -> tuple[Marker, ...]:
     ...     od.recordings.read_marker_set(file)[0].point
     (0.0, -0.4, 0.05)
     """
-    file = path_of(path)
+    file = file_to_read(path)
     root = xml_tree(file.read_bytes(), file.name)
     found: dict[str, Marker] = {}
     for element in root.walk():

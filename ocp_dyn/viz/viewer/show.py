@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._base.convergence import mark_of
 from ..._base.display import viewer_of
-from ..._base.files import path_of
+from ..._base.files import file_to_read
 from ..._base.types import Array, finite_vector, numbers, repr_in_message, truth
 from ...gait.unrolled import check_finite, check_motion, check_quaternions
 from ...mechanism import Model, ShapeFile
@@ -66,7 +66,7 @@ def show(
 
 
 def _scenery(what: Any, q: Any, t: Any, urdf: Any) -> Scenery:
-    files = None if urdf is None else (ShapeFile(str(_existing(urdf))),)
+    files = None if urdf is None else (ShapeFile(str(file_to_read(urdf, "urdf").resolve())),)
     if isinstance(what, (Mapping, list, tuple)):
         if not what:
             raise ValueError("show: there is nothing to show, got an empty list")
@@ -77,13 +77,6 @@ def _scenery(what: Any, q: Any, t: Any, urdf: Any) -> Scenery:
         return Scenery(robots, ", ".join(robot.name for robot in robots))
     robot, at, settle = _robot(_name_of(what), what, q, t, files)
     return Scenery([robot], robot.name.replace("_", " "), q=at, settle=settle)
-
-
-def _existing(urdf: Any) -> Any:
-    path = path_of(urdf, "urdf")
-    if not path.is_file():
-        raise FileNotFoundError(f"show: urdf={repr_in_message(str(path))}: no such file")
-    return path.resolve()
 
 
 def _numbered(several: list[Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 
-from ..._base.files import path_of
+from ..._base.files import file_to_read
 from ...io import load_osim
 from ...io.formats import format_of, load
 from ...mechanism import Model
@@ -19,7 +19,7 @@ def load_subject(path: str | PathLike[str]) -> Model:
 
     >>> od.walking.loaded_person(od.walking.load_subject("subject.osim"))  # doctest: +SKIP
     """
-    file = path_of(path)
+    file = file_to_read(path)
     model = load(file)
     if format_of(file).name != "OpenSim model":
         return model
