@@ -35,12 +35,13 @@ PANEL_WIDTH, PANEL_HEIGHT = 3.35, 1.95
 
 class _Walk(NamedTuple):
     """Curves of one walk: mean and half width of the band (101 each), which is nan without a band; lift: percent of the
-    stride at which the foot leaves the ground."""
+    stride at which the foot leaves the ground; side: of the leg, "" where it is not known."""
 
     name: str
     curves: Mapping[str, tuple[Array, Array]]
     lift: float
     mark: str
+    side: str = ""
 
 
 def plot_gaits(
@@ -128,7 +129,7 @@ def _walk(name: str, one: Any, side: str) -> _Walk:
             raise ValueError(f"plot: {name!r} is no walk: {error}") from None
     if hasattr(one, "events"):
         found = {key: (curve, np.full(PERCENT.size, np.nan)) for key, curve in one.curves.items()}
-        return _Walk(name, found, float(one.events.get("toe-off", np.nan)), getattr(one, "mark", ""))
+        return _Walk(name, found, float(one.events.get("toe-off", np.nan)), getattr(one, "mark", ""), one.side)
     known = gait_reference(one)
     return _Walk(name, {key: (c.mean, 2 * c.sd) for key, c in known.curves.items()}, np.nan, "")
 
@@ -140,7 +141,7 @@ def _difference(walk: _Walk, first: _Walk) -> _Walk:
         raise ValueError(f"plot_differences: {walk.name!r} and {first.name!r} have no curve in common")
     nothing = np.full(PERCENT.size, np.nan)
     found = {key: (walk.curves[key][0] - first.curves[key][0], nothing) for key in shared}
-    return _Walk(walk.name, found, walk.lift, walk.mark or first.mark)
+    return _Walk(walk.name, found, walk.lift, walk.mark or first.mark, walk.side)
 
 
 def _figure(
@@ -156,6 +157,8 @@ def _figure(
     grid = PanelGrid.of(layout, PANEL_WIDTH, PANEL_HEIGHT)
     rows = [*ROWS] if quantities is None else some_of(quantities, ROWS, "quantities")
     panels = grid.arranged(_names_of_panels(walks, rows))
+    grid, legs = grid.filled(panels), {walk.side for walk in walks if walk.side}
+    abscissa = f"stride of the {next(iter(legs))} leg [%]" if len(legs) == 1 else "stride of the leg [%]"
     head, foot = 0.36, 0.1 + 0.19 * (len(references) if layout.titled else 0)
     wide = grid.total or max(map(len, panels)) * grid.width + MARGIN
     size = (wide, grid.height * len(panels) + head + foot)
@@ -163,7 +166,7 @@ def _figure(
     for i, row in enumerate(panels):
         for j, name in enumerate(row):
             box = grid.box(size, j, size[1] - head - grid.height * (i + 1) + 0.42)
-            below = "stride of the leg [%]" if i + 1 == len(panels) or j >= len(panels[i + 1]) else ""
+            below = abscissa if i + 1 == len(panels) or j >= len(panels[i + 1]) else ""
             _panel(made.add_axes(box), name, walks, references, below, offset)
     _legend(made, walks, references, title if layout.titled else "", layout.titled, offset)
     finish_layout(made, layout)

@@ -227,12 +227,14 @@ def page(
     layout, grid = chart.layout, PanelGrid.of(chart.layout, width, height)
     sections = [section._replace(rows=grid.arranged(section.rows)) for section in sections]
     rows = [row for section in sections for row in section.rows]
+    grid = grid.filled(rows)
     behind = checked_bands(bands, (panel.title for row in rows for panel in row))
     if behind and not chart.cycle:
         raise ValueError("bands are over the gait cycle, and this motion is not periodic: leave them out")
-    head, foot = 0.32, 0.42 + (0.2 if note else 0.0)
-    headings = HEADING * sum(bool(section.heading) for section in sections)
     title = chart.title if layout.titled else ""
+    head = 0.32 if title or chart.words or chart.double_support else 0.0
+    foot = 0.42 + (0.2 if note else 0.0)
+    headings = HEADING * sum(bool(section.heading) for section in sections)
     wide = grid.total or max(grid.width * max(map(len, rows)) + MARGIN, 0.078 * len(title) + 3.6)
     size = (wide, grid.height * len(rows) + headings + head + foot)
     made = figure(*size)

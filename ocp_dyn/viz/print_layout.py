@@ -28,6 +28,9 @@ MARGIN, LABELS = 0.43, 0.66
 NARROWEST = 1.75
 """Smallest width of a panel with its margins [inches], in the type of the screen."""
 
+HIGHEST = 2.4
+"""Largest height of a panel without its margins [inches], in the type of the screen."""
+
 MOST_INCHES = 100.0
 
 SMALLEST = 5.0
@@ -79,13 +82,18 @@ class PanelGrid(NamedTuple):
         if layout.width is None:
             return PanelGrid(width, height)
         total = layout.width / layout.scale
-        most = max(1, int((total - MARGIN) / NARROWEST))
-        width = (total - MARGIN) / most
-        return PanelGrid(width, 0.58 + max(0.8, 0.6 * (width - LABELS)), total, most)
+        return PanelGrid(width, height, total, max(1, int((total - MARGIN) / NARROWEST)))
 
     def arranged(self, rows: Sequence[Sequence[P]]) -> list[list[P]]:
         """The panels in rows that fit."""
         return [list(row) for row in rows] if self.most is None else reflow(rows, self.most)
+
+    def filled(self, rows: Sequence[Sequence[Any]]) -> PanelGrid:
+        """The grid whose panels are as wide as the figure allows with these rows."""
+        if self.total is None:
+            return self
+        width = (self.total - MARGIN) / max(map(len, rows))
+        return self._replace(width=width, height=0.58 + min(max(0.8, 0.6 * (width - LABELS)), HIGHEST))
 
     def box(self, size: tuple[float, float], column: int, bottom: float) -> tuple[float, float, float, float]:
         """The axes of a panel in a figure of this size, in fractions of it; bottom: height of the abscissa."""
@@ -142,7 +150,7 @@ def _fit_texts(made: Any) -> None:
     for axes in made.axes:
         box = axes.get_window_extent(renderer)
         for text, room in (
-            (axes._left_title, 1.35 * box.width),
+            (axes._left_title, 1.2 * box.width),
             (axes.yaxis.label, 1.35 * box.height),
             (axes.xaxis.label, 1.3 * box.width),
         ):
