@@ -21,6 +21,7 @@ ROOMS = (od, od.ocp, od.io, od.codegen, od.viz, od.models, od.robots, od.formula
 ARM = od.models.pendulum(2)
 FOOT, OTHER = od.Contact("link2"), od.Contact("link1", axes="xyz")
 PHASE = ocp.Phase("swing", 4, 1.0, objective=[ocp.TorqueSquared()])
+FOOTHOLD = ocp.Foothold(FOOT)
 SHAPE = ocp.Capsule("link2", 0.1)
 CURVE = od.StrengthCurve(200.0, angle=0.4, width=1.2, speed_75=1.5, speed_50=4.0)
 
@@ -237,3 +238,12 @@ def test_arrays_of_a_motion_that_do_not_fit_are_named() -> None:
     with pytest.raises(ValueError, match=r"'lam' has the shape \(2, 2\), expected \(2, 3\): intervals x rows"):
         dataclasses.replace(motion(), lam=np.zeros((2, 2)))
     assert dataclasses.replace(motion(), tau_rate=1.5).tau_rate.tolist() == [[1.5, 1.5], [1.5, 1.5]]
+
+
+@pytest.mark.parametrize("sample", [PHASE, ARM.dofs, FOOTHOLD, od.walking.person()], ids=lambda one: type(one).__name__)
+def test_large_objects_are_shown_in_a_line(sample: Any) -> None:
+    """Without arrays, and without what is as by default."""
+    text = repr(sample)
+    assert "\n" not in text
+    assert "array(" not in text
+    assert len(text) < 500

@@ -12,11 +12,11 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import singledispatch
 from html import escape
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, cast, overload
 
 import numpy as np
 
@@ -216,6 +216,22 @@ def _short(value: Any) -> str:
         return f"{' x '.join(map(str, value.shape))} numbers from {value.min():.4g} to {value.max():.4g}"
     text = f"{value:.6g}" if isinstance(value, float) else repr_in_message(value)
     return text.strip("'") if isinstance(value, str) else text
+
+
+class Brief:
+    """A base of dataclasses (repr=False) with a repr of one line: the fields that differ from their defaults, arrays by
+    their size and range."""
+
+    def __repr__(self) -> str:
+        given: Any = fields(cast(Any, self))
+        told = [(one, getattr(self, one.name)) for one in given if one.repr]
+        plain = float, int, str, type(None)
+        words = [
+            f"{one.name}={repr_in_message(value) if isinstance(value, str) else _short(value)}"
+            for one, value in told
+            if not (value is one.default or (isinstance(value, plain) and value == one.default))
+        ]
+        return f"{type(self).__name__}({', '.join(words)})"
 
 
 LEFT_OUT = "..."

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .._base.checks import name_among
-from .._base.display import Displayed, plot, table
+from .._base.display import Displayed, Listing, plot, table
 from .._base.types import Array
 from .compare import ExpectedFigures, GaitComparison, compare, expected, outside
 from .data import PERCENT, UNITS
@@ -69,6 +69,9 @@ class Gait(Displayed):
     percent: Array = field(default_factory=PERCENT.copy)
     mark: str = ""
     kind: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "curves", Listing(self.curves))  # which `print` shows with a line for each
 
     def __getitem__(self, name: str) -> Array:
         return self.curves[name_among(name, self.curves, "gait", "curve")]

@@ -10,6 +10,7 @@ import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
+from .._base.display import Brief
 from .._base.types import (
     LARGEST_MAGNITUDE,
     Array,
@@ -167,8 +168,8 @@ def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mi
     return tuple(mimics)
 
 
-@dataclass(frozen=True, eq=False)
-class DofData:
+@dataclass(frozen=True, eq=False, repr=False)
+class DofData(Brief):
     """Data of a model's dofs that the equations of the tree do not contain.
 
     Limits (inf: none): q_lower, q_upper (nq) [rad or m]; qd_max (nv) [rad/s or m/s], which holds in both directions;

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from .._base.checks import choice, positive
+from .._base.display import Brief
 from .._base.files import csv_rows
 from .._base.types import LARGEST_MAGNITUDE, repr_in_message
 
@@ -95,8 +96,8 @@ is at 0.74: 194.75 mm of 263.03 mm, means of all subjects of [G14]. The line thr
 to the little toe; 0.72, rounded, is about its middle weighted by the load, for an axis straight across the foot."""
 
 
-@dataclass(frozen=True)
-class HumanDimensions:
+@dataclass(frozen=True, repr=False)
+class HumanDimensions(Brief):
     """Lengths [m] of a standing human of given sex and stature; made by `human_dimensions`.
 
     Segments: `head` (vertex to mid-gonion), `neck_gap` (mid-gonion to suprasternale), `upper_trunk` (to xiphion),

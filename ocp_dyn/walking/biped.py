@@ -13,6 +13,7 @@ import numpy as np
 from casadi import DM
 
 from .._base.checks import all_positive, is_pair, listed_names, truth
+from .._base.display import Brief
 from .._base.types import Array, ModelError, repr_in_message
 from ..constraints import Contact
 from ..dynamics.inverse_kinematics import OrientationTarget, PointTarget, inverse_kinematics
@@ -46,8 +47,8 @@ BEND = 0.04
 """Lowering of the base by bent legs in the standing posture, as a fraction of its height on straight legs."""
 
 
-@dataclass(frozen=True, eq=False)
-class Biped:
+@dataclass(frozen=True, eq=False, repr=False)
+class Biped(Brief):
     """A robot on two feet, as `biped` makes one; its methods give the footholds, constraints and costs of a motion.
 
     model: with the frames `left_sole` and `right_sole`. posture (nq): standing on both feet. sole: half length and half

@@ -11,6 +11,7 @@ import numpy as np
 from casadi import DM, vertcat
 
 from .._base.checks import choice, name_among, truth
+from .._base.display import Brief
 from ..dynamics.kinematics import point_position
 from ..dynamics.momentum import center_of_mass
 from ..joints import FloatingBase
@@ -41,8 +42,8 @@ STILL: dict[str, Any] = {"lumbar": np.zeros(3)} | {
 """Joints of trunk and arms at rest."""
 
 
-@dataclass(frozen=True, eq=False)
-class Person:
+@dataclass(frozen=True, eq=False, repr=False)
+class Person(Brief):
     """A person who walks, as `person` makes one; its methods give the footholds, constraints and costs of a motion.
 
     model: with the strength that walking needs. measured: the same body with the strength that dynamometers measure,

@@ -13,6 +13,7 @@ import numpy as np
 from casadi import DM
 
 from .._base.checks import listed_names, truth, whole
+from .._base.display import Brief
 from .._base.types import Array, repr_in_message
 from ..constraints import Contact
 from ..dynamics.inverse_kinematics import OrientationTarget, PointTarget, inverse_kinematics
@@ -63,8 +64,8 @@ STANCE = (0.35, 1.6)
 """Bounds on the time of a stance, in sqrt(l/g), the time of a pendulum as long as the leg, l."""
 
 
-@dataclass(frozen=True, eq=False)
-class Quadruped:
+@dataclass(frozen=True, eq=False, repr=False)
+class Quadruped(Brief):
     """A robot on four point feet, as `quadruped` makes one; its methods give the footholds and costs of a motion.
 
     model: with the frames `front_left`, `front_right`, `hind_left`, `hind_right`. posture (nq): standing on bent legs.

@@ -11,6 +11,7 @@ import numpy as np
 from casadi import DM, SX
 
 from ..._base.checks import as_bounds, not_negative
+from ..._base.display import Brief
 from ..._base.extensible import Extensible
 from ..._base.types import Expr, repr_in_message, sparse
 from ...constraints import Constraint, Contact, RollingContact
@@ -42,8 +43,8 @@ class Held(Extensible):
         return len(self.contact.rows)
 
 
-@dataclass(frozen=True, eq=False)
-class Foothold(Held):
+@dataclass(frozen=True, eq=False, repr=False)
+class Foothold(Brief, Held):
     """A contact held on a plane, at a place that may be free in bounds.
 
     | field | meaning |

@@ -54,7 +54,7 @@ def remedy(member: Any, kinds: tuple[type, ...]) -> str:
     return f": wrap a function in {found[0] if found else 'Path, Integral or Boundary'}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Phase:
     """A part of a motion in which the contacts do not change.
 
@@ -126,6 +126,9 @@ class Phase:
         if not path and not objective:
             return self
         return replace(self, path=(*self.path, *path), objective=(*self.objective, *objective))
+
+    def __repr__(self) -> str:
+        return f"Phase {self.outline()}"
 
     def outline(self) -> str:
         """A line of text: name, intervals, duration [s] and contacts."""
