@@ -33,7 +33,7 @@ from ..walking import passive_figures, plot_passive_gait
 from . import reporting
 from .options import add_walker
 from .reporting import further, shown, write
-from .streams import Parser, as_json, claim, run_command
+from .streams import Parser, as_json, claim, run_command, tell_replaced
 
 __all__ = [
     "FAILURES", "INTERRUPTED", "add_person", "add_picture", "add_robot", "add_walker", "as_json", "asked",
@@ -289,6 +289,7 @@ def show(solution: Solution, file: str, **options: Any) -> None:
     print(f"{name}: {solution.status}, {stats['iterations']} iterations, {stats['solve_seconds']:.2f} s")
     cost = ", ".join(f"{term} {value:.6g}" for term, value in solution.cost.items())
     print(f"motion of {solution.duration:.4f} s, cost {cost}")
+    tell_replaced(path)
     overview(solution, path, title=f"{name.replace('_', ' ')}: {solution.duration:.2f} s", **options)
     print(f"picture: {path}")
 

@@ -7,11 +7,12 @@ import argparse
 from .. import _names as od
 from ..codegen.c_export.writing import exported_files
 from .inputs import UsageError, functions_of, model_of, words
-from .streams import as_json, table
+from .streams import as_json, table, tell_replaced
 
 
 def run(options: argparse.Namespace) -> int:
     functions = functions_of(options, model_of(options))
+    tell_replaced(options.out / "README.md")
     try:
         folder = od.codegen.export(
             functions, options.out, prefix=options.prefix, dense=options.dense, lanes=options.lanes,

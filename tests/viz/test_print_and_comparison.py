@@ -183,7 +183,10 @@ def test_widths_and_styles_that_are_wrong():
         solution.plot(style="papr")
     with pytest.raises(ValueError, match="width \\[inches\\] must be"):
         solution.plot(width=0.1)
-    assert od.viz.plot({"a": HEALTHY}, width=3.4, style="paper").get_size_inches()[0] == pytest.approx(3.4)
+    figure = od.viz.plot({"a": HEALTHY}, width=7, style="paper")
+    assert figure.get_size_inches()[0] == pytest.approx(7)
+    assert figure.axes[-1].get_position().x1 > 0.9  # two panels share the width
+    assert figure.axes[-1].get_xlabel() == "stride of the right leg [%]"
 
 
 def test_labels_in_latex():
