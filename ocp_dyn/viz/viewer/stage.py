@@ -125,7 +125,8 @@ class ViewerScene:
         scene = self.server.scene
         scene.set_up_direction("+z")
         scene.world_axes.visible = False
-        scene.configure_environment_map("warehouse", environment_intensity=0.6)
+        scene.configure_environment_map(None)  # a browser without a graphics card hides all until it has such an image
+        scene.add_light_hemisphere("/light", ground_color=(170, 170, 175), intensity=2.4)
         scene.configure_default_lights(True, cast_shadow=True)
         self.scene = scene.add_frame("/scene", show_axes=False, wxyz=quaternions(tilt))
         self.floor, self.slope = floor, slope
