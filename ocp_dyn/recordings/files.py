@@ -59,10 +59,10 @@ def read_c3d(path: Any, *, up: str | None = None) -> Capture:
         ...
     ocp_dyn._base.types.ModelError: read_c3d: 'walk.c4d' must end with .c3d
     """
-    file = file_to_read(path, "read_c3d: path")
+    file = path_of(path, "read_c3d: path")
     if file.suffix.lower() != ".c3d":
         raise ModelError(f"read_c3d: {repr_in_message(file.name)} must end with .c3d")
-    found = c3d.read(file)
+    found = c3d.read(file_to_read(file))
     markers, plates = (None if x is None else _in_axes(x, up, "read_c3d") for x in (found.markers, found.plates))
     corners = found.corners
     if corners is not None and up == "y":
