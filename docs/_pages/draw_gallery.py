@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from PIL import Image, ImageSequence
 
 ROOT = Path(__file__).parents[2]
@@ -114,10 +115,12 @@ def fewer_colors(image: Image.Image, count: int) -> Image.Image:
     over the whole range, for the blends at edges. A spread alone would turn the green of thin arrows into teal."""
     drawn = sorted(image.getcolors(image.width * image.height), reverse=True)[: count // 2]
     spread = image.quantize(count - len(drawn), Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    palette = Image.new("P", (1, 1))
-    chosen = [*(color for _, color in drawn), *zip(*[iter(spread.getpalette())] * 3, strict=True)]
-    palette.putpalette([level for color in chosen[:count] for level in color])
-    return image.quantize(palette=palette, dither=Image.Dither.NONE)
+    chosen = [*(color for _, color in drawn), *zip(*[iter(spread.getpalette())] * 3, strict=True)][:count]
+    colors, places = np.unique(np.asarray(image).reshape(-1, 3), axis=0, return_inverse=True)
+    nearest = ((colors[:, None].astype(int) - np.array(chosen)) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
+    made = Image.fromarray(nearest[places].reshape(image.height, image.width), "P")
+    made.putpalette([level for color in chosen for level in color])
+    return made
 
 
 def shrink(path: Path, target: Path) -> None:
