@@ -88,7 +88,7 @@ def test_the_way_to_the_next_phase_is_that_of_differences(rng):
         np.zeros((1, 12)), both, places,
     )  # fmt: skip
     solution = ocp.Solution(model, (before, after), {}, (np.zeros(12), np.zeros(0)), 0.0, False, {"status": "made"})
-    found = floquet._transition(solution, 0, None)
+    found = floquet._Seam(solution, 0, None).derivative(None)
     flow, end, foot = Flow(Equations(model), stands), tau + rate * h / 2, landing(model)
     G, H = od.function(od.constraint_jacobian, model, stands), od.function(od.mass_matrix, model)
     impact, integrate = od.function(od.impact, model, both), ca.Function("integrate", *integration(model))
