@@ -1,17 +1,17 @@
-"""A person walks by muscles, in 3-D on rigid feet: 86 muscles of legs and trunk in place of motors.
+"""A person walks by muscles in 3-D: 86 muscles of legs and trunk in place of motors.
 
-The statement is that of `human_walk`: the feet roll from heel to toes, durations, step length and width are free. The
-torques of legs and trunk are those of muscles (`od.models.human(muscles=True)`) with rigid tendons, at the moment arms
-of their paths; the arms keep their motors. Activations change as fast as the times of activation and deactivation
-allow. The costs are those of `human_walk`, in which torques are those of the arms, and the squares of the activations
-and of their rates.
+The statement is that of `human_walk`, whose rigid feet roll from heel to toes, or with --feet compliant that of
+`compliant_walk`, whose feet press into the ground; durations, step length and width are free. The torques of legs and
+trunk are those of muscles (`od.models.human(muscles=True)`) with rigid tendons, at the moment arms of their paths; the
+arms keep their motors. Activations change as fast as the times of activation and deactivation allow. The costs are
+those of that walk, in which torques are those of the arms, and the squares of the activations and of their rates.
 
-The first guess is the walk by motors: its torques are shared out to the muscles with the least squares of activations.
-The report has the metabolic rate of the muscles (Bhargava et al. 2004), and the share of the stride in which muscles
-are active if and only if measured electromyograms are.
+The first guess is the same walk by motors: its torques are shared out to the muscles with the least squares of
+activations. The report has the metabolic rate of the muscles (Bhargava et al. 2004), and the share of the stride in
+which muscles are active if and only if measured electromyograms are.
 
-    python -m ocp_dyn.problems.muscle_human [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick]
-        [--weaken MUSCLE=FACTOR ...] [--json] [--out DIR]
+    python -m ocp_dyn.problems.muscle_human [--speed 1.2] [--feet rigid|compliant] [--mass 73] [--height 1.741]
+        [--sex male] [--quick] [--weaken MUSCLE=FACTOR ...] [--json] [--out DIR]
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli.examples import add_person, asked, factors_of, finish, motion_of, parser, run_command
 
-from . import human_walk
+from . import compliant_walk, human_walk
+
+COMPLIANT = 16
+"""Intervals of a step on compliant feet."""
 
 BARRIER = 1e-3
 """First barrier of IPOPT, from the walk by motors."""
@@ -33,41 +37,47 @@ BARRIER = 1e-3
 
 def by_motors(
     speed: float = 1.2, mass: float = 73.0, height: float = 1.741, sex: Any = "male",
-    weaken: Mapping[str, float] = {}, intervals: Any = human_walk.INTERVALS,
+    weaken: Mapping[str, float] = {}, intervals: Any = None, feet: str = "rigid",
 ) -> ocp.Problem:  # fmt: skip
-    """The same walk by motors, which is the first guess. weaken: factors of the strengths of muscles."""
+    """The same walk by motors. weaken: factors of strengths of muscles, on compliant feet the same of both sides."""
     body = od.models.human(mass, height, sex, root=od.FloatingBase(), muscles=True)
     model = od.walking.weakened(body, weaken)
-    return od.walking.human_walk(od.walking.person(height=height, sex=sex, model=model), speed, intervals=intervals)
+    if feet == "compliant":
+        walk = compliant_walk.problem(speed, mass, height, sex, intervals=intervals or COMPLIANT)
+        return replace(walk, model=model)
+    person = od.walking.person(height=height, sex=sex, model=model)
+    return od.walking.human_walk(person, speed, intervals=intervals or human_walk.INTERVALS)
 
 
 def problem(speed: float = 1.2, *arguments: Any, **options: Any) -> ocp.Problem:
     """One step from the right heel's strike to the left's, or a stride if both sides differ; arguments: as of
-    `by_motors`. Its first guess is that walk: `problem(...).solve(guess=by_motors(...).solve())`."""
+    `by_motors`. Its first guess is that walk: `problem(...).solve(guess=by_motors(...).solve())`; on compliant feet
+    that of `by_motors` is `compliant_walk.first_guess`."""
     return od.walking.muscle_driven(by_motors(speed, *arguments, **options))
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of a walk, and how the activity of muscles agrees with electromyograms."""
-    timing = od.walking.muscle_timing(solution)
-    agreement = {f"agreement_with_emg_{name.replace(' ', '_')}": one.agreement for name, one in timing.items()}
-    return od.walking.walk_figures(solution) | agreement
+    """Numbers of a walk and of its muscles, and how their activity agrees with electromyograms."""
+    return od.walking.walk_figures(solution) | od.walking.muscle_figures(solution)
 
 
 def _given(o: argparse.Namespace) -> dict[str, Any]:
-    intervals = human_walk.QUICK if o.quick else human_walk.INTERVALS
-    person = {"mass": o.mass, "height": o.height, "sex": o.sex}
-    return person | {"speed": o.speed, "weaken": factors_of(o.weaken), "intervals": intervals}
+    grids = compliant_walk if o.feet == "compliant" else human_walk
+    person = {"mass": o.mass, "height": o.height, "sex": o.sex, "feet": o.feet}
+    return person | {"speed": o.speed, "weaken": factors_of(o.weaken), "intervals": grids.QUICK if o.quick else None}
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
+    arguments.add_argument("--feet", choices=("rigid", "compliant"), default="rigid", help="default rigid")
     arguments.add_argument("--weaken", metavar="MUSCLE=FACTOR", nargs="+", default=[], help="as in soleus_r=0.4")
     add_person(arguments, still=False)
-    options, walk = asked(arguments, argv, lambda o: problem(**_given(o)))
-    guess = by_motors(**_given(options)).solve(progress=False)
-    solution = motion_of(options, walk, guess=guess, mu_init=BARRIER)
+    options, motors = asked(arguments, argv, lambda o: by_motors(**_given(o)))
+    rigid = options.feet == "rigid"
+    first = None if rigid else compliant_walk.first_guess(options.speed, options.mass, options.height, options.sex)
+    guess = motors.solve(guess=first, progress=False)
+    solution = motion_of(options, od.walking.muscle_driven(motors), guess=guess, mu_init=BARRIER)
     return finish(options, solution, lambda: numbers(solution), f"Walking by muscles at {options.speed:g} m/s")
 
 

@@ -24,6 +24,7 @@ def walk(mirrored: bool, late: float = 0.0) -> SimpleNamespace:
     model, steps = body(), 1 if mirrored else 2
     percent = np.linspace(0.0, 100.0 * steps / 2, 500 * steps + 1)
     names = [f"{m}_{side}" for group in GROUPS.values() for m in group.muscles for side in "lr"]
+    names = [name for name in names if name in model.muscle_names]  # others are those of planar bodies
     columns = []
     for name in names:
         group = next(g for g in GROUPS.values() if name[:-2] in g.muscles)

@@ -39,7 +39,7 @@ def activation_curves(
     times = solution.t + finite(begin, "activation_curves: begin [s]")
     a = dict(zip(channel.labels, np.concatenate([p.channels["activation"] for p in solution.phases]).T, strict=True))
     found = {}
-    for name, group in (_usual(emg, side) if muscles is None else dict(muscles)).items():
+    for name, group in (_usual(emg, side, channel.labels) if muscles is None else dict(muscles)).items():
         name_among(name, emg.names, "activation_curves", "envelope")
         for muscle in listed_names(group, f"activation_curves: muscles of {name!r}"):
             name_among(muscle, channel.labels, "activation_curves", "muscle")
@@ -50,11 +50,11 @@ def activation_curves(
     return found
 
 
-def _usual(emg: Recording, side: str) -> dict[str, list[str]]:
+def _usual(emg: Recording, side: str, known: Sequence[str]) -> dict[str, list[str]]:
     """Muscles of the envelopes that have usual names."""
     plain = {name: name.replace("_", " ").replace("vastus medius", "vastus medialis") for name in emg.names}
     return {
-        name: [f"{muscle}_{side}" for muscle in ELECTROMYOGRAMS[words].muscles]
+        name: [f"{muscle}_{side}" for muscle in ELECTROMYOGRAMS[words].muscles if f"{muscle}_{side}" in known]
         for name, words in plain.items()
         if words in ELECTROMYOGRAMS
     }

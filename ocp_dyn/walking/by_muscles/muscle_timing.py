@@ -32,18 +32,19 @@ class MuscleGroup(NamedTuple):
 
 ELECTROMYOGRAMS: Mapping[str, MuscleGroup] = {
     "soleus": MuscleGroup(("soleus",), ((30, 60),), 51),
-    "gastrocnemius": MuscleGroup(("gasmed", "gaslat"), ((26, 55),), 45),
-    "tibialis anterior": MuscleGroup(("tibant",), ((65, 117),), 3),
-    "vastus lateralis": MuscleGroup(("vaslat",), ((97, 126), (43, 60)), 14),
-    "vastus medialis": MuscleGroup(("vasmed",), ((92, 122), (58, 61)), 12),
-    "rectus femoris": MuscleGroup(("recfem",), ((1, 48), (56, 75)), 67),
-    "medial hamstrings": MuscleGroup(("semimem", "semiten"), ((90, 112),), 0),
-    "biceps femoris": MuscleGroup(("bflh",), ((89, 111), (41, 57)), 46),
-    "gluteus maximus": MuscleGroup(("glmax1", "glmax2", "glmax3"), ((2, 16), (32, 43), (69, 79)), 9),
+    "gastrocnemius": MuscleGroup(("gasmed", "gaslat", "gastroc"), ((26, 55),), 45),
+    "tibialis anterior": MuscleGroup(("tibant", "tib_ant"), ((65, 117),), 3),
+    "vastus lateralis": MuscleGroup(("vaslat", "vasti"), ((97, 126), (43, 60)), 14),
+    "vastus medialis": MuscleGroup(("vasmed", "vasti"), ((92, 122), (58, 61)), 12),
+    "rectus femoris": MuscleGroup(("recfem", "rect_fem"), ((1, 48), (56, 75)), 67),
+    "medial hamstrings": MuscleGroup(("semimem", "semiten", "hamstrings"), ((90, 112),), 0),
+    "biceps femoris": MuscleGroup(("bflh", "hamstrings"), ((89, 111), (41, 57)), 46),
+    "gluteus maximus": MuscleGroup(("glmax1", "glmax2", "glmax3", "glut_max"), ((2, 16), (32, 43), (69, 79)), 9),
     "gluteus medius": MuscleGroup(("glmed1", "glmed2", "glmed3"), ((3, 19),), 11),
 }
 """Activity of one healthy adult who walks: envelopes above a fifth of their range over a stride of the right leg. The
-recording of Rajagopal et al. 2016 (IEEE Trans. Biomed. Eng. 63:2068), as OpenSim's example of 3-D walking has it."""
+recording of Rajagopal et al. 2016 (IEEE Trans. Biomed. Eng. 63:2068), as OpenSim's example of 3-D walking has it. Names
+of muscles are those of that body, and of OpenSim's planar models, where one muscle stands for several."""
 
 
 class MuscleTiming(NamedTuple):
@@ -89,7 +90,7 @@ def muscle_timing(motion: Solution, side: str = "right") -> dict[str, MuscleTimi
     if not found:
         raise ModelError(
             f"muscle_timing: the motion of {repr_in_message(motion.model.name)} has no activations of muscles such as "
-            f"soleus_{letter}: it needs the muscles of od.models.human(muscles=True) or of a model with the same names"
+            f"soleus_{letter}: it needs the names of od.models.human(muscles=True) or of od.models.planar_human"
         )
     return found
 
