@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import ocp_dyn as od
@@ -39,21 +38,33 @@ def by_motors(
     speed: float = 1.2, mass: float = 73.0, height: float = 1.741, sex: Any = "male",
     weaken: Mapping[str, float] = {}, intervals: Any = None, feet: str = "rigid",
 ) -> ocp.Problem:  # fmt: skip
-    """The same walk by motors. weaken: factors of strengths of muscles, on compliant feet the same of both sides."""
-    body = od.models.human(mass, height, sex, root=od.FloatingBase(), muscles=True)
-    model = od.walking.weakened(body, weaken)
+    """The same walk by motors. weaken: factors of strengths of muscles, which decide whether sides differ."""
     if feet == "compliant":
-        walk = compliant_walk.problem(speed, mass, height, sex, intervals=intervals or COMPLIANT)
-        return replace(walk, model=model)
-    person = od.walking.person(height=height, sex=sex, model=model)
+        return compliant_walk.problem(speed, mass, height, sex, intervals=intervals or COMPLIANT)
+    person = od.walking.person(height=height, sex=sex, model=body(mass, height, sex, weaken))
     return od.walking.human_walk(person, speed, intervals=intervals or human_walk.INTERVALS)
 
 
-def problem(speed: float = 1.2, *arguments: Any, **options: Any) -> ocp.Problem:
-    """One step from the right heel's strike to the left's, or a stride if both sides differ; arguments: as of
-    `by_motors`. Its first guess is that walk: `problem(...).solve(guess=by_motors(...).solve())`; on compliant feet
-    that of `by_motors` is `compliant_walk.first_guess`."""
-    return od.walking.muscle_driven(by_motors(speed, *arguments, **options))
+def body(mass: float, height: float, sex: Any, weaken: Mapping[str, float]) -> od.Model:
+    """The person with muscles."""
+    model = od.models.human(mass, height, sex, root=od.FloatingBase(), muscles=True)
+    return od.walking.weakened(model, weaken)
+
+
+def problem(
+    speed: float = 1.2, mass: float = 73.0, height: float = 1.741, sex: Any = "male",
+    weaken: Mapping[str, float] = {}, intervals: Any = None, feet: str = "rigid",
+) -> ocp.Problem:  # fmt: skip
+    """One step from the right heel's strike to the left's, or a stride if both sides differ, on rigid feet. Its first
+    guess is the walk by motors: `problem(...).solve(guess=by_motors(...).solve())`."""
+    motors, model = by_motors(speed, mass, height, sex, weaken, intervals, feet), body(mass, height, sex, weaken)
+    images = ocp.muscle_images(model)
+    if feet == "compliant" and any(weaken.get(images[name], 1.0) != factor for name, factor in weaken.items()):
+        raise ValueError(
+            "on compliant feet one step and its mirror image are solved, so both sides must be equally strong, got "
+            f"weaken={dict(weaken)}: weaken both sides, such as soleus_r=0.4 soleus_l=0.4, or take rigid feet"
+        )
+    return od.walking.muscle_driven(motors, model=model)
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
@@ -73,11 +84,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--feet", choices=("rigid", "compliant"), default="rigid", help="default rigid")
     arguments.add_argument("--weaken", metavar="MUSCLE=FACTOR", nargs="+", default=[], help="as in soleus_r=0.4")
     add_person(arguments, still=False)
-    options, motors = asked(arguments, argv, lambda o: by_motors(**_given(o)))
+    options, walk = asked(arguments, argv, lambda o: problem(**_given(o)))
     rigid = options.feet == "rigid"
     first = None if rigid else compliant_walk.first_guess(options.speed, options.mass, options.height, options.sex)
-    guess = motors.solve(guess=first, progress=False)
-    solution = motion_of(options, od.walking.muscle_driven(motors), guess=guess, mu_init=BARRIER)
+    guess = by_motors(**_given(options)).solve(guess=first, progress=False)
+    solution = motion_of(options, walk, guess=guess, mu_init=BARRIER)
     return finish(options, solution, lambda: numbers(solution), f"Walking by muscles at {options.speed:g} m/s")
 
 

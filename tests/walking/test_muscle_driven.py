@@ -60,6 +60,8 @@ def test_a_walk_by_muscles_has_motors_at_the_arms():
     assert len(weak.phases) == 2 * len(walk.phases)
     even = muscle_human.by_motors(1.1, weaken={"soleus_r": 0.4, "soleus_l": 0.4}, intervals=(1, 1, 2, 2))
     assert even.periodic.mirror
+    with pytest.raises(ValueError, match="both sides must be equally strong"):
+        muscle_human.problem(1.1, weaken={"soleus_r": 0.4}, intervals=2, feet="compliant")
 
 
 def test_weakened_muscles_have_less_force():
