@@ -20,9 +20,10 @@ FULL = 0.99
 
 
 def muscle_figures(solution: Solution) -> dict[str, Any]:
-    """Numbers of a walk by muscles beside its summary: the body, cadence, the most active muscles, the
-    metabolic rate of `od.muscles.Bhargava2004`, with that of a body at rest, and the agreement with electromyograms of
-    `muscle_timing`, if the names of the muscles are known there.
+    """Numbers of a walk by muscles beside its summary: the body, cadence, the most active muscles, metabolic rate.
+
+    The rate is that of `od.muscles.Bhargava2004`, with that of a body at rest. If the names of the muscles are known to
+    `muscle_timing`, the agreement of their activity with electromyograms is added.
 
     ValueError for a solution without `ocp.Muscles`.
     """
