@@ -423,6 +423,15 @@ def test_labels_outlive_the_model():
     assert describe(f).labels["q"].rows == names
 
 
+@pytest.mark.slow
+def test_the_same_functions_give_the_same_bytes():
+    once, again = (
+        od.codegen.generate([registered(n, random_model()) for n in ("ID", "H", "FDc")], "robot") for _ in range(2)
+    )
+    assert once == again
+    assert all(text.isascii() and text.endswith("\n") for text in once.values())
+
+
 # Hostile names
 
 

@@ -142,7 +142,7 @@ def test_instruction_count_on_a_humanoid():
         pytest.skip("example-robot-data is not installed")
     model = od.reduce(od.robots.load("simple_humanoid"))
     assert od.function(od.inverse_dynamics_second_derivatives, model).n_instructions() < 36000
-    assert od.function(od.forward_dynamics_second_derivatives, model).n_instructions() < 170000
+    assert od.function(od.forward_dynamics_second_derivatives, model).n_instructions() < 155000
 
 
 @pytest.mark.parametrize("key", TREES)
