@@ -115,8 +115,8 @@ TALOS = ("--left-foot", "left_sole_link", "--right-foot", "right_sole_link")
         (["--urdf", "nowhere.urdf", "--left-foot", "l", "--right-foot", "r"], "nowhere.urdf"),
         (["talos", "--left-foot", "paw"], "paw"),
         (["tallos"], "did you mean 'talos'"),
-        (["talos", "--urdf", "talos.urdf"], "one robot is needed, its name or its URDF, got talos and talos.urdf"),
-        ([], "one robot is needed, its name or its URDF, got none"),
+        (["talos", "--urdf", "talos.urdf"], "one robot is needed, its name or its file, got talos and talos.urdf"),
+        ([], "one robot is needed, its name or its file, got none"),
         (["ur5"], "--left-foot NAME --right-foot NAME"),
     ],
 )

@@ -87,15 +87,16 @@ def person_of(options: argparse.Namespace) -> dict[str, Any]:
 
 def add_robot(arguments: argparse.ArgumentParser) -> None:
     """The argument ROBOT and the option --urdf, one of which says which robot moves."""
-    arguments.add_argument("robot", nargs="?", metavar="ROBOT", help="a name of od.robots, such as talos, or a URDF")
-    arguments.add_argument("--urdf", metavar="FILE", help="the URDF of the robot, another way to give it")
+    kinds = "a name of od.robots, such as talos, or a file: URDF, MJCF, SDF or JSON"
+    arguments.add_argument("robot", nargs="?", metavar="ROBOT", help=kinds)
+    arguments.add_argument("--urdf", metavar="FILE", help="the file of the robot, another way to give it")
 
 
 def asked_robot(options: argparse.Namespace) -> str:
-    """The robot that the command line asks for: its name, or the path of its URDF."""
+    """The robot that the command line asks for: its name, or the path of its file."""
     given = [name for name in (options.robot, options.urdf) if name]
     if len(given) != 1:
-        raise ValueError(f"one robot is needed, its name or its URDF, got {' and '.join(given) or 'none'}")
+        raise ValueError(f"one robot is needed, its name or its file, got {' and '.join(given) or 'none'}")
     return str(given[0])
 
 

@@ -174,11 +174,16 @@ def test_frames_that_name_their_owner_or_a_frame_beside_them() -> None:
     frames = made.offset("a", "..", at) + made.offset("b", "../a", on)
     mark = "<socket_parent_frame>/bodyset/tip/b</socket_parent_frame><location>1 2 3</location>"
     marks = f'<MarkerSet><objects><Marker name="m">{mark}</Marker></objects></MarkerSet>'
-    text = made.one_joint("PinJoint", marks)
+    ends = "<socket_body_1>/ground</socket_body_1><socket_body_2>/bodyset/tip/b</socket_body_2>"
+    point = f'<PointConstraint name="p">{ends}<location_body_2>1 2 3</location_body_2></PointConstraint>'
+    text = made.one_joint("PinJoint", f"{marks}<ConstraintSet><objects>{point}</objects></ConstraintSet>")
     inside = made.body("tip", f"<components>{frames}</components>")
     model = parse_osim(text.replace(made.body("tip"), inside))
     expected = placed(xyz(at[1]), at[0]) @ placed(xyz(on[1]), on[0]) @ (1, 2, 3, 1)
     close(DM(model.markers[0].point), DM(expected[:3]))
+    loop = model.constraints[0]
+    assert isinstance(loop, od.Loop)
+    assert (loop.successor, loop.successor_pose[1]) == ("tip", (1, 2, 3))  # points of constraints are in the body
 
 
 def test_torques_at_angles_whose_speeds_are_angular_velocities_are_told() -> None:

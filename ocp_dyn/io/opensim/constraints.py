@@ -62,15 +62,12 @@ def _geometric(element: XmlElement, frames: Frames) -> Constraint:
         first, second = _weld_frames(element, frames)
         return Loop(first.body, second.body, "fixed", _pose(first), _pose(second), label=label)
     if element.tag == "PointOnLineConstraint":
-        line = frames.of(element, socket_of(element, "line_body", "line_body"), "line body")
-        follower = frames.of(element, socket_of(element, "follower_body", "follower_body"), "follower body")
-        along = line.R @ vector_of(element, "line_direction_vec", (1.0, 0.0, 0.0))
-        at = _moved(line, vector_of(element, "point_on_line"))
-        point = _moved(follower, vector_of(element, "point_on_follower"))
+        at = point_of(element, frames, "line_body", "point_on_line")
+        point = point_of(element, frames, "follower_body", "point_on_follower")
+        along = vector_of(element, "line_direction_vec", (1.0, 0.0, 0.0))
         rows = [(0.0, 0.0, 0.0, *row) for row in across(along)]
-        return Loop(line.body, follower.body, rows, _pose(at), _pose(point), sliding=True, label=label)
-    first, second = (frames.of(element, socket_of(element, f"body_{k}", f"body_{k}"), f"body {k}") for k in (1, 2))
-    p1, p2 = (_moved(place, vector_of(element, f"location_body_{k}")) for k, place in ((1, first), (2, second)))
+        return Loop(at.body, point.body, rows, _pose(at), _pose(point), sliding=True, label=label)
+    p1, p2 = (point_of(element, frames, f"body_{k}", f"location_body_{k}") for k in (1, 2))
     if element.tag == "PointConstraint":
         return Loop(p1.body, p2.body, "ball", _pose(p1), _pose(p2), label=label)
     distance = number_of(element, "constant_distance")
@@ -89,8 +86,11 @@ def _weld_frames(element: XmlElement, frames: Frames) -> tuple[Placed, Placed]:
     return found[0], found[1]
 
 
-def _moved(place: Placed, point: Array) -> Placed:
-    return Placed(place.body, place.R, place.p + place.R @ point)
+def point_of(element: XmlElement, frames: Frames, socket: str, tag: str) -> Placed:
+    """The point of an element in axes of a body. Where the socket is a frame fixed to a body, OpenSim takes the numbers
+    as those of a point of the body, and so does this."""
+    body = frames.of(element, socket_of(element, socket, socket), socket.replace("_", " ")).body
+    return Placed(body, np.eye(3), vector_of(element, tag))
 
 
 def _pose(place: Placed) -> tuple[tuple[float, ...], tuple[float, ...]]:

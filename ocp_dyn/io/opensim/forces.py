@@ -12,6 +12,7 @@ from ...joints import ConstantFunction
 from ...mechanism import BodySpring, Bushing, CoordinateLimit, FormulaTorque, Model, Muscle, PathSpring
 from ...mechanism.passive import PassiveElement
 from ..xml import XmlElement
+from .constraints import point_of
 from .document import all_objects, flag_of, function_of, name_of, number_of, short, socket_of, text_of, vector_of
 from .frames import Frames, Placed, rotation_xyz
 from .paths import muscle_of, path_of
@@ -155,8 +156,8 @@ def _laws(element: XmlElement) -> tuple[Any, ...]:
 def _points(element: XmlElement, frames: Frames) -> PathSpring:
     points = []
     for k in (1, 2):
-        place = frames.of(element, socket_of(element, f"body{k}", f"body{k}"), f"body {k}")
-        points.append((place.body, tuple(place.p + place.R @ vector_of(element, f"point{k}"))))
+        place = point_of(element, frames, f"body{k}", f"point{k}")
+        points.append((place.body, tuple(place.p)))
     rest = number_of(element, "rest_length", 0.0)
     return PathSpring(points, number_of(element, "stiffness", 1.0), rest, name=name_of(element))
 
