@@ -9,9 +9,10 @@ from typing import Any
 from .._base.checks import name_among
 from .streams import Parser
 
-FILE = """FILE is a URDF, an MJCF, an SDF, an OpenSim model, a bioMod, a Lua model of RBDL, a model written by
-od.save_model (.json), or a name: of a ready model (human, five_link_biped, pendulum, ...) or of a robot (talos, g1,
-solo12, ...). `ocp-dyn info` lists all names. Robots are in the package of the extra: pip install "ocp_dyn[robots]"."""
+FILE = """FILE is a URDF, an MJCF, an SDF, an OpenSim model, a bioMod, a Lua model of RBDL, a model
+written by od.save_model (.json), or a name: of a ready model (human, five_link_biped, pendulum, ...) or of a robot
+(talos, g1, solo12, ...). `ocp-dyn info` lists all names.
+Robots are in the package of the extra: pip install "ocp_dyn[robots]"."""
 
 STATUS = """exit status: 0 fine; 1 a fault in the file or the problem, or a solver that found no solution; 2 a wrong
 command line; 130 interrupted by Ctrl-C. Results go to standard output, progress and errors to standard error."""
