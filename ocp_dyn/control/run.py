@@ -61,6 +61,10 @@ class ControlledRun:
     pushes: tuple[Any, ...]
     stride: float
 
+    def __repr__(self) -> str:
+        how = "fell after" if self.fell else "stood for"
+        return f"ControlledRun({self.body.name!r} {how} {self.seconds:.3g} s, {len(self.t)} records)"
+
     @property
     def heading(self) -> Array:
         """Heading of the base (N) [rad], without jumps."""

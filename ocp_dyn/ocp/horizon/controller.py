@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from ..._base.checks import within
+from ..._base.convergence import warn
 from ..._base.types import Array
 from ..solvers.stage_qp.solver import StageSolver
 from ..solvers.stage_qp.statement import STATUSES, StageQP, StageSolution
@@ -64,14 +65,18 @@ class Action:
     status: str
     seconds: tuple[float, float]
 
+    def __repr__(self) -> str:
+        largest, (before, after) = np.abs(self.tau).max(), self.seconds
+        return f"Action({self.status}, torques up to {largest:.3g} N m, {1e3 * before:.3g} + {1e3 * after:.3g} ms)"
+
 
 class HorizonController:
     """Predictive control with a `Horizon`: `update(time, q, qd, command)` at every step, or in two parts, `prepare`
     before the state is measured and `feedback` after.
 
     gait, tuning: may be set anew at any time. times (N + 1) [s]: of the nodes. schedule: the next swings of each foot
-    as `prepare` made them; `prepare` also takes a changed one. last: the solution of the last program. how: the way in
-    which stages are evaluated and programs are solved.
+    as `prepare` made them; `prepare` also takes a changed one. last: the solution of the last program. failures: number
+    of programs that were not solved; the first warns. how: the way in which stages are evaluated and programs solved.
 
     >>> horizon = ocp.Horizon(model, feet, posture=posture, gait="trot")  # doctest: +SKIP
     >>> control = horizon.controller()  # doctest: +SKIP
@@ -95,6 +100,7 @@ class HorizonController:
         self.how = f"{self._batch['stage'].how}; programs {self.solver.how}"
         self.time: float | None = None
         self.last: StageSolution | None = None
+        self.failures = 0
         self._program: dict[str, Array] | None = None
 
     @property
@@ -288,7 +294,18 @@ class HorizonController:
         self._action = Action(
             tau[0], K, self.qdd[0], self.forces[0], plan, status in ("solved", "relaxed"), status, seconds
         )  # fmt: skip
+        self._tell(self._action)
         return self._action
+
+    def _tell(self, action: Action) -> None:
+        """Counts programs that were not solved, and warns at the first."""
+        if not action.solved:
+            self.failures += 1
+            if self.failures == 1:
+                warn(
+                    f"horizon: not converged: the program at {self.time:g} s ends by {action.status!r}; its torques "
+                    "may break limits. Later failures are counted in `failures`, without a warning"
+                )
 
     def torques(self, time: float, q: Any, qd: Any) -> Array:
         """Torques (nv) for a state measured between two feedbacks: tau + K dx of the last action, with the difference

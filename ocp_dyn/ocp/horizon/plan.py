@@ -51,6 +51,10 @@ class Plan:
     contacts: NDArray[np.bool_]
     schedule: dict[str, Array]
 
+    def __repr__(self) -> str:
+        begin, end = self.times[[0, -1]]
+        return f"Plan({self.model.name!r} from {begin:.4g} to {end:.4g} s, {len(self.qdd)} intervals)"
+
     def at(self, time: float) -> PlannedInstant:
         """The plan at a time [s], clipped to its ends: states between nodes, controls of the interval."""
         t = float(np.clip(finite(time, "time [s]"), self.times[0], self.times[-1]))

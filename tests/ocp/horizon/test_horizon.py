@@ -136,6 +136,19 @@ def follow(control: ocp.HorizonController, command: ocp.Command, begin: float, s
 
 
 @pytest.mark.slow
+def test_programs_that_are_not_solved_warn_once(controller, monkeypatch):
+    monkeypatch.setattr("ocp_dyn.ocp.horizon.controller.ITERATIONS", 1)
+    monkeypatch.setattr(controller, "failures", 0)
+    controller.reset(0.0, posture(), np.zeros(18))
+    with pytest.warns(ocp.NotConvergedWarning, match="the program at 0 s ends by 'iterations'") as told:
+        actions = [controller.update(t, posture(), np.zeros(18)) for t in (0.0, 0.02)]
+    assert len(told) == 1
+    assert repr(actions[0]).startswith("Action(iterations, torques up to")
+    assert repr(actions[0].plan).startswith("Plan(")
+    assert controller.failures == 2
+
+
+@pytest.mark.slow
 def test_a_trot_follows_its_command_and_stops(controller):
     controller.reset(0.0, posture(), np.zeros(18))
     states, actions = follow(controller, ocp.Command(forward=0.4), 0.0, 1.4)
