@@ -203,7 +203,8 @@ class Controller:
         assert swing is not None
         R, foot = state.seen.R[k], self.body.feet[k]
         lowest = float(state.seen.p[k, 2] + (foot.corners @ R[2]).min())
-        place, velocity, acceleration = swing.advance(PERIOD, target, duration, lowest - swing.lift)
+        ahead = turned(heading)[:2, 0]
+        place, velocity, acceleration = swing.advance(PERIOD, target, duration, lowest - swing.lift, ahead)
         rows = state.seen.G[k] @ state.qd
         stiffness, damping = self.gains.swing
         linear = acceleration + stiffness * (place - state.seen.p[k]) + damping * (velocity - rows[3:])

@@ -31,8 +31,8 @@ class Swing:
     rest after the time that remains; upward it is 16 s^2 (1 - s)^2 times the clearance, added to a smooth step from one
     height to the other, by half of whose height the clearance grows. After the planned touchdown it goes on downward.
 
-    place, velocity (3): the reference. clearance [m]. rise: height to which the foot itself goes
-    straight up [m]: its reference is ahead of it, and a toe that hooks an edge turns the foot over.
+    place, velocity (3): the reference. clearance [m]. rise: height to which the foot itself rises before it goes
+    forward [m]: its reference is ahead of it, and a toe that hooks an edge turns the foot over.
     """
 
     place: Array
@@ -45,18 +45,21 @@ class Swing:
     def __post_init__(self) -> None:
         self.place, self.lift = self.place.copy(), float(self.place[2])
 
-    def advance(self, h: float, target: Array, duration: float, above: float) -> tuple[Array, Array, Array]:
+    def advance(
+        self, h: float, target: Array, duration: float, above: float, ahead: Array
+    ) -> tuple[Array, Array, Array]:
         """Place, velocity, acceleration (3) a time h [s] later; target (3): foothold; duration [s]: of the swing; above
-        [m]: height of the lowest point of the foot above where it left the ground."""
+        [m]: height of the lowest point of the foot above where it left the ground; ahead (2): direction of the toe."""
         self.elapsed += h
         change, remaining = target[2] - self.lift, duration - self.elapsed
         acceleration = np.zeros(3)
         if remaining > 0:
             T = max(remaining - EDGE * duration * (change < -STAIR), LEAST)
             pull = 6 * (target[:2] - self.place[:2]) / T**2 - 4 * self.velocity[:2] / T
-            stair = self.elapsed < EDGE * duration and change > STAIR
-            if stair or (self.elapsed < HELD * duration and above < self.rise):
+            if self.elapsed < EDGE * duration and change > STAIR:
                 pull[:] = 0.0
+            elif self.elapsed < HELD * duration and above < self.rise:
+                pull -= ahead * (ahead @ pull)
             acceleration[:2] = pull * min(1.0, HARDEST / max(float(np.linalg.norm(pull)), HARDEST))
             self.place[:2] += h * self.velocity[:2] + h**2 / 2 * acceleration[:2]
             self.velocity[:2] += h * acceleration[:2]

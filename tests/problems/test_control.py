@@ -26,6 +26,9 @@ needs_robots = pytest.mark.skipif(
 )
 needs_mujoco = pytest.mark.skipif(find_spec("mujoco") is None, reason="needs the package mujoco")
 
+AHEAD = np.array([1.0, 0.0])
+"""Direction of the toe of a foot in the air."""
+
 
 @pytest.fixture(scope="module")
 def human():
@@ -95,12 +98,12 @@ def test_a_swing_reaches_a_foothold_that_moves():
     for k in range(199):
         if k == 100:
             target = np.array([0.35, 0.05, 0.12])
-        place, velocity, _ = swing.advance(0.002, target, 0.4, 1.0)
+        place, velocity, _ = swing.advance(0.002, target, 0.4, 1.0, AHEAD)
         heights.append(place[2])
     assert place == pytest.approx(target, abs=2e-3)
     assert max(heights) == pytest.approx(0.17, abs=2e-3)  # half of the change of height higher than the clearance
     assert abs(velocity[2]) < 0.03
-    later = [swing.advance(0.002, target, 0.4, 1.0)[0] for _ in range(5)][-1]
+    later = [swing.advance(0.002, target, 0.4, 1.0, AHEAD)[0] for _ in range(5)][-1]
     assert later[2] < place[2]  # searches for the ground
 
 
@@ -257,18 +260,24 @@ def test_swings_go_up_before_the_edges_of_stairs_and_down_behind_them():
     for height in (0.15, -0.15):
         swing, way = Swing(np.zeros(3), clearance=0.05), []
         for _ in range(200):
-            way.append(swing.advance(0.002, np.array([0.3, 0.0, height]), 0.4, 1.0)[0])
+            way.append(swing.advance(0.002, np.array([0.3, 0.0, height]), 0.4, 1.0, AHEAD)[0])
         x, _, z = np.array(way).T
         edge = x > 0.04 if height > 0 else x < 0.26
         assert z[edge].min() > max(height, 0.0) - 0.02
         assert way[-1] == pytest.approx([0.3, 0.0, height], abs=0.02)
     swing, way = Swing(np.zeros(3), clearance=0.05, rise=0.02), []
     for k in range(200):  # the foot itself lags by 30 ms
-        x, _, z = swing.advance(0.002, np.array([0.3, 0.0, 0.0]), 0.4, way[k - 15][2] if k > 15 else 0.0)[0]
-        way.append((x, k, z))
-    first = next(k for x, k, _ in way if x > 1e-9)
+        lowest = way[k - 15][2] if k > 15 else 0.0
+        way.append(swing.advance(0.002, np.array([0.4, -0.3, 0.0]), 0.4, lowest, np.array([0.8, -0.6]))[0])
+    forward, aside = np.array([[0.8, -0.6], [0.6, 0.8]]) @ np.array(way)[:, :2].T
+    first = int(np.argmax(forward > 1e-9))
     assert way[first - 16][2] == pytest.approx(0.02, abs=2e-3)
-    assert way[-1][0] == pytest.approx(0.3, abs=0.02)
+    assert np.abs(aside).max() < 1e-9
+    assert way[-1][:2] == pytest.approx([0.4, -0.3], abs=0.02)
+    swing = Swing(np.zeros(3), clearance=0.05, rise=0.02)
+    place = [swing.advance(0.002, np.array([0.4, -0.3, 0.0]), 0.4, 0.0, np.array([0.6, 0.8]))[0] for _ in range(50)][-1]
+    assert place[:2] @ [0.6, 0.8] == pytest.approx(0.0, abs=1e-9)  # forward; sideways the foot goes at once
+    assert place[:2] @ [0.8, -0.6] > 0.05
 
 
 @pytest.mark.parametrize(
