@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .._base.checks import name_among
 from .streams import Parser
 
 FILE = """FILE is a URDF, an MJCF, an SDF, an OpenSim model, a bioMod, a Lua model of RBDL, a model
@@ -285,6 +284,8 @@ MARGINS = ("clearance", "yaw", "joints", "speed", "torque")
 
 def _margin(text: str) -> str | tuple[str, float]:
     """The type of a value of --margins: a name with its number, or none."""
+    from .._base.checks import name_among  # help is told without CasADi
+
     name, _, value = text.partition("=")
     try:
         return text if text == "none" else (name_among(name, MARGINS, text, "margin"), float(value))

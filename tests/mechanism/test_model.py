@@ -44,7 +44,7 @@ BODIES = {
     "principal moments of inertia 1, 1, 2.05": {"inertia": (1, 1, 2.05)},
     "none larger than the sum": {"inertia": (1, 1, 3)},
     "each must be >= 0": {"inertia": (1, 1, -0.1)},
-    r"inertia \(3x3\) must be 9": {"inertia": (1, 2)},
+    r"inertia .*must be 9": {"inertia": (1, 2)},
     "rotation must be orthonormal": {"rotation": 2 * np.eye(3)},
     "determinant": {"rotation": np.diag([1, 1, -1])},
     r"rotation \(3x3\) must be 9": {"rotation": (1, 0, 0)},

@@ -93,10 +93,10 @@ class HorizonController:
         self._batch["defect"] = Batch(functions["defect"], N)
         f = functions["stage"]
         self._places = {name: row_major(f.sparsity_out(name)) for name in "CE"}
-        self.nx, self.nz = 2 * body.nv, 3 * body.nv + body.nf
+        self.nx, nz = 2 * body.nv, 3 * body.nv + body.nf
         m, ne = f.size2_out("C"), f.size2_out("E")
-        self._matrices = {"C": np.zeros((N + 1, m, self.nz)), "E": np.zeros((N + 1, ne, self.nz))}
-        self.solver = StageSolver(N, self.nx, self.nz - self.nx, m, ne)
+        self._matrices = {"C": np.zeros((N + 1, m, nz)), "E": np.zeros((N + 1, ne, nz))}
+        self.solver = StageSolver(N, self.nx, nz - self.nx, m, ne)
         self.how = f"{self._batch['stage'].how}; programs {self.solver.how}"
         self.time: float | None = None
         self.last: StageSolution | None = None
