@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -178,9 +179,7 @@ def inertias_of(bodies: list[BodyData], settings: Settings, meshes: MeshInertias
     nothing = InertiaData(0.0, np.zeros(3), np.zeros((3, 3)))
     found = [nothing]
     for number, body in enumerate(bodies[1:], 1):
-        found.append(
-            of_body(body, settings, lambda geom, number=number: meshes.of(number, geom))  # type: ignore[misc]
-        )
+        found.append(of_body(body, settings, partial(meshes.of, number)))
     total = sum(each.mass for each in found)
     if settings.total_mass > 0 and total > 0:
         factor = settings.total_mass / total
