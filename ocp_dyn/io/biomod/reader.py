@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -25,18 +26,20 @@ ROOTS = ("", "root", "base")
 """Names of the ground, where no segment has them."""
 GROUND = "root"
 """The name that no segment may have."""
-SKIPPED = ("imu", "mimu", "customrt", "contact", "softcontact", "ghost", "actuator")
+SKIPPED = ("imu", "mimu", "customrt", "contact", "softcontact", "ghost", "actuator", "scalingsegment")
 """Blocks that do not change the motion, or are forces that biorbd adds when it is asked."""
 REFUSED = {
     "passivetorque": "give the torque by Model.with_passive",
     "ligament": "its force changes the motion",
     "externalforceset": "its forces change the motion",
 }
-LINES = (
-    "mesh", "meshfile", "meshcolor", "meshscale", "meshrt", "patch", "ispathrelative", "forceplate",
-    "externalforceindex",
-)  # fmt: skip
-"""Entries of a segment that fill their line, and do not change the motion."""
+DRAWN = {
+    "mesh": 3, "meshfile": 1, "meshcolor": 3, "meshscale": 3, "meshrt": 7, "endmesh": 0, "patch": 3,
+    "ispathrelative": 1, "forceplate": 1, "externalforceindex": 1,
+}  # fmt: skip
+"""Entries of a segment that do not change the motion, and their numbers of words."""
+BESIDE = {"root_actuated": 1, "external_forces": 1, "mesh_folder_prefix": 1}
+"""Words between the blocks that do not change the motion, as files of old versions have, and what follows them."""
 
 
 @dataclass
@@ -76,9 +79,11 @@ def load_biomod(path: str | PathLike[str]) -> Model:
     """The model of a bioMod file, of biorbd and bioptim.
 
     Segments, with translations and rotations: each coordinate is a joint of its own, called "SEGMENT_TransX" or
-    "SEGMENT_RotX" as in biorbd, in the same order; a segment without any is merged into its parent and stays a frame.
-    `rotations q` is a ball joint, whose w stands behind x, y, z here and at the end of q there. Masses, centers of
-    mass, inertias, ranges, dampings of joints and gravity are read; markers are `model.markers`, loops
+    "SEGMENT_RotX" as in biorbd, in the same order, the second of two about one axis "SEGMENT_RotX_2"; a segment without
+    any is merged into its parent and stays a frame. `rotations q` is a ball joint, whose w stands behind x, y, z here
+    and at the end of q there: `od.Layout(model, "rbdl", joints=model.joint_names)` converts. Masses (biorbd has 1e-8 kg
+    where there is none), centers of mass, inertias, ranges, dampings of joints and gravity are read; of an inertia that
+    is not symmetric the lower triangle, as there. Markers are `model.markers`, loops
     `model.constraints`, muscles with their points and half cylinders `model.muscles` and `model.wraps`. Numbers may be
     computed from pi and variables of the file. Dampings
     count with `loads=od.Loads(passive=True)`, as they do in biorbd's forward dynamics; its inverse dynamics has them
@@ -194,6 +199,8 @@ class _Reader:
         elif key in SKIPPED:
             self.skipped.append((word, self.words.line))
             self.words.skip_to(f"end{key}")
+        elif key in BESIDE:
+            self.words.leave_out(BESIDE[key])
         else:
             known = ("version", "gravity", *own, *self.muscles.readers, *SKIPPED)
             raise self.words.fault(
@@ -206,14 +213,10 @@ class _Reader:
             raise self.words.fault(f"the name {repr_in_message(name)} is taken; names must be unique, rename it")
         segment = Segment(name, line, as_matrix=self.words.matrices)
         while (key := self.words.word("endsegment").lower()) != "endsegment":
-            if key in LINES or key in ("endmesh",):
-                self.words.rest_of_line()
-                continue
             read = ENTRIES.get(key)
             if read is None:
-                known = (*ENTRIES, *LINES)
                 raise self.words.fault(
-                    f"segment {repr_in_message(name)}: unknown entry {repr_in_message(key)}{suggestion(key, known)}"
+                    f"segment {repr_in_message(name)}: unknown entry {repr_in_message(key)}{suggestion(key, ENTRIES)}"
                 )
             read(segment, self.words)
         if segment.parent not in self.segments and segment.parent.lower() in ROOTS:
@@ -254,10 +257,13 @@ class _Reader:
 
     def _loop(self) -> None:
         """A loop: its successor does not move in its predecessor along one axis, three rotations and three
-        translations."""
-        name, axis = self.words.word("the name of a loop"), np.zeros(6)
-        ends = {"predecessor": LoopEnd(), "successor": LoopEnd()}
-        while (key := self.words.word("endloopconstraint").lower()) != "endloopconstraint":
+        translations. It may have a name of its own."""
+        ends, axis = {"predecessor": LoopEnd(), "successor": LoopEnd()}, np.zeros(6)
+        entries = (*ends, *(f"rt{end}" for end in ends), "axis", "stabilizationparameter")
+        named = self.words.peek().lower() not in (*entries, "endloopconstraint")
+        name = self.words.word("the name of a loop") if named else ""
+        what = f"loopconstraint {repr_in_message(name)}" if name else "a loopconstraint"
+        while (key := self.words.word("endloopconstraint").lower()) not in ("endloopconstraint", "loopconstraint"):
             if key in ends:
                 ends[key].segment = self.words.word(f"a {key}")
             elif key.removeprefix("rt") in ends:
@@ -267,19 +273,18 @@ class _Reader:
             elif key == "stabilizationparameter":
                 self.words.number(key)
             else:
-                raise self.words.fault(f"loopconstraint {repr_in_message(name)}: unknown entry {repr_in_message(key)}")
+                raise self.words.fault(f"{what}: unknown entry {repr_in_message(key)}{suggestion(key, entries)}")
         for end in ends.values():
             if end.segment not in self.segments and end.segment.lower() not in ROOTS:
                 raise self.words.fault(
-                    f"loopconstraint {repr_in_message(name)}: no segment {repr_in_message(end.segment)}"
-                    f"{suggestion(end.segment, self.segments)}"
+                    f"{what}: no segment {repr_in_message(end.segment)}{suggestion(end.segment, self.segments)}"
                 )
         first, second = (end.segment if end.segment in self.segments else GROUND for end in ends.values())
         pose, pose_s = ((tuple(end.R.ravel()), tuple(end.p)) for end in ends.values())
         try:
             self.loops.append(Loop(first, second, [axis.tolist()], pose, pose_s, label=name))
         except (ValueError, TypeError) as error:
-            raise self.words.fault(f"loopconstraint {repr_in_message(name)}: {error}") from None
+            raise self.words.fault(f"{what}: {error}") from None
 
 
 # Entries of segments
@@ -300,6 +305,10 @@ def _left_out(segment: Segment, words: Words) -> None:
 def _damping(segment: Segment, words: Words) -> None:
     while words.more() and _is_number(words.peek()):
         segment.damping.append(words.number("jointDampings"))
+
+
+def _skip(count: int, segment: Segment, words: Words) -> None:
+    words.leave_out(count)
 
 
 def _is_number(word: str) -> bool:
@@ -325,19 +334,23 @@ ENTRIES: dict[str, Callable[[Segment, Words], None]] = {
     **dict.fromkeys(("ranges", "rangesq"), _ranges),
     **dict.fromkeys(("rangesqdot", "rangesqddot"), _left_out),
     "jointdampings": _damping,
+    **{key: partial(_skip, count) for key, count in DRAWN.items()},
 }
 
 
 def add_segment(builder: ModelBuilder, segment: Segment, parent: str) -> None:
     """A segment as a chain of joints, a massless body each but the last."""
-    own: dict[str, Any] = {"mass": segment.mass, "com": segment.com, "inertia": segment.inertia}
+    lower = np.tril(segment.inertia)
+    own: dict[str, Any] = {"mass": segment.mass, "com": segment.com, "inertia": lower + np.tril(lower, -1).T}
     kinds: list[tuple[str, Joint]] = [(f"Trans{letter.upper()}", Prismatic(letter)) for letter in segment.translations]
     if segment.rotations == "q":
         kinds.append(("Rot", Spherical()))
     else:
         kinds += [(f"Rot{letter.upper()}", Revolute(letter)) for letter in segment.rotations]
     if not kinds:
-        builder.add_body(segment.name, Fixed(), parent, origin=segment.p, rotation=segment.R, **own)
+        builder.add_body(
+            segment.name, Fixed(), parent, origin=segment.p, rotation=segment.R, inertia_check=False, **own
+        )
         return
     dof, R, p = 0, segment.R, segment.p
     for k, (ending, joint) in enumerate(kinds):
@@ -348,6 +361,9 @@ def add_segment(builder: ModelBuilder, segment: Segment, parent: str) -> None:
             options["lower"], options["upper"] = (float(x) for x in segment.ranges[dof])
         if segment.damping:
             options["damping"] = segment.damping[dof : dof + joint.nv]
-        joint_name = f"{segment.name}_{ending}"
-        builder.add_body(name, joint, parent, joint_name=joint_name, origin=p, rotation=R, **options)
+        again = sum(ending == earlier for earlier, _ in kinds[:k])
+        joint_name = f"{segment.name}_{ending}" + (f"_{again + 1}" if again else "")
+        builder.add_body(
+            name, joint, parent, joint_name=joint_name, origin=p, rotation=R, inertia_check=False, **options
+        )
         parent, R, p, dof = name, np.eye(3), np.zeros(3), dof + joint.nv

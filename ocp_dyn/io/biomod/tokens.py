@@ -53,12 +53,10 @@ class Words:
         self.next += 1
         return self.words[self.next - 1][0]
 
-    def rest_of_line(self) -> list[str]:
-        """The words that are left on the line of the last one."""
-        line, found = self.line, []
-        while self.more() and self.words[self.next][1] == line:
-            found.append(self.word("a word"))
-        return found
+    def leave_out(self, count: int) -> None:
+        """Goes on behind so many words."""
+        for _ in range(count):
+            self.word("a word")
 
     def number(self, what: str) -> float:
         """A number, or what is computed from numbers, pi and variables of the file: `-2*pi`, `$length/2`."""

@@ -1,7 +1,7 @@
 """Tables of a Lua file, read as data: constructors, constants, and arithmetic on numbers; no Lua is run.
 
     chunk  = {statement} ["return" value]
-    statement = ["local"] name {"." name | "[" value "]"} "=" value
+    statement = ["local"] name {"." name | "[" value "]"} "=" value; print(values), which does nothing
     value  = sum of products of powers of: number, text, true, false, nil, table, name with its fields, "(" value ")",
              math.pi, math.sqrt(value) and the like
 
@@ -151,6 +151,11 @@ class _Chunk:
     def _statement(self) -> None:
         self._take("local")
         line, name = self.token.line, self._name()
+        if name == "print" and self._take("("):
+            while not self._take(")"):
+                self._value()
+                self._take(",")
+            return
         path: list[Any] = []
         while not self._take("="):
             if self.token.text in ("(", ":", "{") or self.token.kind == "text":

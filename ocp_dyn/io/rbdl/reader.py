@@ -27,6 +27,8 @@ KINDS: dict[str, Callable[[], Joint]] = {
     **{f"JointTypeRevolute{letter}": partial(Revolute, letter.lower()) for letter in "XYZ"},
 }  # fmt: skip
 """Joints by the words of RBDL."""
+GRAVITY = np.array([0.0, -9.81, 0.0])
+"""RBDL's own, where a file gives none."""
 DRAWN = ("visuals", "configuration", "meshes")
 """Fields that change no motion."""
 FRAME = ("name", "parent", "body", "joint", "joint_frame", "markers", *DRAWN)
@@ -38,8 +40,10 @@ def load_rbdl(path: str | PathLike[str]) -> Model:
 
     Frames, in the file's order, become bodies of their names, with joints of all kinds: {} or none (fixed), one to six
     axes {rx, ry, rz, tx, ty, tz}, or a word such as {"JointTypeSpherical"}. Mass, com, inertia, joint_frame {r, E},
-    gravity are read; markers are `model.markers`, points and local frames are frames of their names. q and qd are
-    those of RBDL but for quaternions, whose w stands behind x, y, z here: see `od.Layout(model, "rbdl")`. Sets of
+    gravity are read as RBDL reads them: a body without inertia has the unit matrix, of one that is not symmetric the
+    lower triangle counts, and a file without gravity has 9.81 m/s^2 along -y, which a note tells. Markers are
+    `model.markers`, points and local frames are frames of their names. q and qd are those of RBDL but for quaternions,
+    whose w stands behind x, y, z here: `od.Layout(model, "rbdl", joints=model.joint_names)` converts. Sets of
     constraints: `od.io.rbdl_constraint_sets`. Visuals and the configuration of viewers are left out.
 
     Variables, fields, and arithmetic on numbers may stand in the file; functions, loops and conditions may not.
@@ -132,7 +136,7 @@ class Reading(Fields):
         """Reads all parts but the sets of constraints."""
         builder = self.builder
         with self.faults.each():
-            builder.gravity = self._gravity()
+            builder.gravity = self.numbers(self.top, "gravity", (3,), GRAVITY)
         builder.add_frame(ROOT, WORLD)
         rows = self.rows(self.top, "frames")
         if not rows:
@@ -156,12 +160,12 @@ class Reading(Fields):
     def model(self) -> Model:
         """The model of what was read."""
         try:
-            return replace(self.builder.build(), annotations=Annotations(markers=tuple(self.markers)))
+            none = (
+                () if "gravity" in self.top.fields else ("gravity: 9.81 m/s^2 along -y, RBDL's own; the file has none",)
+            )
+            return replace(self.builder.build(), annotations=Annotations(markers=tuple(self.markers), notes=none))
         except ModelError as error:
             raise ModelError(f"{self.source}: {error}") from None
-
-    def _gravity(self) -> Array:
-        return self.numbers(self.top, "gravity", (3,), np.array([0.0, 0.0, -9.81]))
 
     # Parts of the model
 
@@ -210,8 +214,9 @@ class Reading(Fields):
         body = self.table(row, "body")
         self.known(body, BODY, "body")
         mass = float(self.numbers(body, "mass", (), np.array(0.0)))
-        inertia = self.numbers(body, "inertia", (3, 3), np.zeros((3, 3)))
-        return {"mass": mass, "com": self.numbers(body, "com", (3,), np.zeros(3)), "inertia": inertia}
+        lower = np.tril(self.numbers(body, "inertia", (3, 3), np.eye(3) if "body" in row.fields else np.zeros((3, 3))))
+        com = self.numbers(body, "com", (3,), np.zeros(3))
+        return {"mass": mass, "com": com, "inertia": lower + np.tril(lower, -1).T}
 
     def _point(self, builder: ModelBuilder, row: LuaTable) -> None:
         name, body = self.text(row, "name"), self._own_frame(row, "body")

@@ -301,6 +301,41 @@ def test_computed_files_are_those_of_biorbd(tmp_path):
     assert [loop.label for loop in model.constraints] == ["side", "turn"]
 
 
+OLD = """version 3
+root_actuated 0
+external_forces 0
+segment a translations x rotations zxz mesh 1 2 3 mass 1 meshrt 0 0 0 xyz 1 1 1 meshcolor 1 0 0 com 0 0 0.1 patch 1 2 3
+  inertia 1.2 9 9 0.1 1.1 9 0.2 0.3 0.05 endsegment
+segment b rotations y mass 1 com 0.1 0 0 endsegment
+scalingsegment a scalingtype axiswise endscalingsegment
+loopconstraint predecessor a successor b axis 0 0 0 1 0 0
+loopconstraint
+"""
+
+
+def test_old_files_and_words_on_one_line():
+    model = od.io.parse_biomod(OLD)
+    assert model.q_names == ("a_TransX", "a_RotZ", "a_RotX", "a_RotZ_2", "b_RotY")
+    builder = od.ModelBuilder()
+    builder.add_body("a0", od.Prismatic("x"))
+    lower = [[1.2, 0.1, 0.2], [0.1, 1.1, 0.3], [0.2, 0.3, 0.05]]  # of RBDL; no body has such an inertia
+    builder.add_body(
+        "a",
+        od.MultiDof([(0, 0, 1, 0, 0, 0), (1, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0)]),
+        "a0",
+        mass=1,
+        com=(0, 0, 0.1),
+        inertia=lower,
+        inertia_check=False,
+    )
+    builder.add_body("b", od.Revolute("y"), mass=1, com=(0.1, 0, 0))
+    q, qd = np.random.default_rng(4).normal(size=(2, 5))
+    assert od.bias_force(model, q, qd).full() == pytest.approx(od.bias_force(builder.build(), q, qd).full(), abs=1e-12)
+    (loop,) = model.constraints
+    assert loop.rows == ("a-b.tx",)
+    assert "scalingsegment" in model.notes[0]
+
+
 def one(inside: str) -> str:
     return f"version 4\nsegment a\nrotations x mass 1 inertia 1 0 0 0 1 0 0 0 1\n{inside}\nendsegment"
 
@@ -356,15 +391,15 @@ WRONG = {
     "sequence": (one("RT 0 0 0 xy 0 0 0"), "the sequence must have three letters"),
     "matrix": (one("RTinMatrix 1 RT 2 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1"), "rotation must be orthonormal"),
     "parent": (one("parent b"), "no parent 'b' yet"),
+    "end of a loop": (one("") + " loopconstraint axis 0 0 0 1 0 0", "the file ends where endloopconstraint is"),
     "name": (one("") + "\n" + one("")[9:], "the name 'a' is taken"),
     "ground": (one("").replace(" a", " root"), "the name 'root' is taken"),
     "ranges": (one("rangesQ -1 1 -1 1"), "2 ranges, expected 1"),
     "dampings": (one("jointDampings 1 2"), "2 dampings, expected 1"),
-    "inertia": (one("inertia 1 0 0 0 1 0 0 0 9"), "no body has"),
     "crossed": (one("rangesQ 1 -1"), "lies above"),
     "passive torque": (one("") + "\npassivetorque a", "Model.with_passive"),
     "loop": (one("") + "\nloopconstraint l predecessor b successor a endloopconstraint", "no segment 'b'"),
-    "entry of a loop": (one("") + "\nloopconstraint l predeces b", "unknown entry 'predeces'"),
+    "entry of a loop": (one("") + "\nloopconstraint l predeces b", "'predeces': did you mean 'predecessor'"),
     "axis of a loop": (
         one("") + "\nloopconstraint l predecessor a successor root endloopconstraint",
         "at least one axis and none that is zero",

@@ -59,7 +59,7 @@ def by_hand() -> od.Model:
     builder.add_body("pelvis", slide, **rod)
     builder.add_body("thigh", od.Spherical(), "pelvis", origin=(0, 0.1, -0.05), rotation=turn, **rod)
     builder.add_body("shank", od.Revolute((0, 0.6, 0.8)), "thigh", origin=(0, 0, -0.4), **rod)
-    builder.add_body("foot", od.Fixed(), "shank", origin=(0, 0, -0.4), mass=0.5, com=(0.1, 0, 0))
+    builder.add_body("foot", od.Fixed(), "shank", origin=(0, 0, -0.4), mass=0.5, com=(0.1, 0, 0), inertia=(1, 1, 1))
     builder.add_frame("heel", "foot", (-0.05, 0, 0))
     return builder.build()
 
@@ -87,6 +87,15 @@ def test_constraint_sets(tmp_path: Path) -> None:
     close(loop.position(model, q), (R.T @ (np.array(place) - p))[:2])
     G = od.constraint_jacobian(model, sets["stand"], q)
     close(G[1, :], od.constraint_jacobian(model, [od.Contact("foot", (-0.05, 0, 0), "z")], q))
+
+
+def test_what_rbdl_takes_where_a_file_is_silent() -> None:
+    body = "{mass = 1, inertia = {{2, 9, 9}, {0.1, 1.5, 9}, {0.2, 0.3, 0.1}}}"
+    model = parse_rbdl(
+        f"return {{frames = {{{{name = 'a', parent = 'ROOT', joint = 'JointTypeSpherical', body = {body}}}}}}}"
+    )
+    assert od.mass_matrix(model, model.neutral()).full().tolist() == [[2, 0.1, 0.2], [0.1, 1.5, 0.3], [0.2, 0.3, 0.1]]
+    assert (list(model.gravity), model.notes[0][:13]) == ([0, -9.81, 0], "gravity: 9.81")
 
 
 WORDS = {
@@ -133,9 +142,8 @@ def test_values(text: str) -> None:
 
 
 STATEMENTS = {
-    "model = {1}; model[2] = 3 model.x = {} model.x.y = 4": None,
+    "print('a', 1 + 1) model = {1}; print() model[2] = 3 model.x = {} model.x.y = 4": None,
     "for k = 1, 2 do end": "'for' is not read", "require 'x'": "the call of 'require'",
-    "print(1)": "the call of 'print'",
     "if true then x = 1 end": "'if' is not read", "x = 1": "has no table 'model'", "x.y = 1": "no variable 'x'",
     "x = 1 x.y = 2": "no table, or the key", "x = {} x[3] = 2": "no table, or the key", "return 1 x = 2": "nothing may",
     "local function f() end": "'function' is not read", "model = {} model.a.b = 1": "the table has no 'a'",
