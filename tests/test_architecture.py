@@ -188,11 +188,6 @@ def test_optimal_control_has_few_doors():
     )
 
 
-def test_urdf_is_parsed_in_one_place():
-    parsers = faults(lambda path, source: [name for name in imported(path, source) if "urdf_parser_py" in name])
-    assert {room_of(name) for name in parsers} == {"io"}
-
-
 EQUATIONS = {"constrained_motion", "derivatives", "dynamics/rnea_crba_aba", "dynamics/joint_space"}
 """Rooms and modules whose equations of motion hold springs, losses and rotors only when asked for them."""
 

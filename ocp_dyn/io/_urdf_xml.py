@@ -1,8 +1,7 @@
-"""The XML part of reading URDF: a safe reader that keeps and checks the data of links and joints, with line numbers.
+"""The XML part of reading URDF: the data of links and joints, checked, with line numbers.
 
-A URDF may come from anywhere, so a document type declaration, the only place entities can be declared,
-ends the reading before any entity is expanded. Only the inertials of links and the joints are kept:
-meshes, transmissions, sensors and simulator extensions never reach the model.
+Only the inertials of links and the joints are kept: meshes, transmissions, sensors and simulator extensions never reach
+the model.
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import NoReturn
-from xml.etree import ElementTree
-from xml.parsers import expat
+from types import SimpleNamespace
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement
 
 from .._base.types import ModelError, name_fault, repr_in_message, suggestion
-
-Element = ElementTree.Element
+from .xml import XmlElement, xml_tree
 
 CHILDREN = {
     "robot": ("link", "joint"),
@@ -74,6 +72,7 @@ LARGEST_NUMBER = 1e50
 """No mass, length, angle or inertia is larger; products of such numbers stay finite."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 UNLIMITED = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+ZERO = "; write 0 for a product of inertia that vanishes"
 XACRO = "expand the file with xacro first (`xacro robot.urdf.xacro > robot.urdf`)"
 
 
@@ -89,6 +88,11 @@ class UrdfTree:
     incomplete: bool = False
     """Whether joints were left out because of faults that the reader collects."""
 
+    def robot(self) -> Any:
+        """Its name, its links and its joints, as objects that `plain` describes."""
+        links, joints = ([plain(one) for one in self.root.findall(tag)] for tag in ("link", "joint"))
+        return SimpleNamespace(name=self.root.get("name"), links=links, joints=joints)
+
     def where(self, tag: str, name: str) -> str:
         """ "robot.urdf, line 12: joint 'knee'": the opening of a message."""
         return f"{self.source}, line {self.lines[tag, name]}: {tag} {repr_in_message(name)}"
@@ -103,88 +107,66 @@ def read_urdf_xml(text: str | bytes, source: str, faults: list[str] | None = Non
     Raises ModelError, with the line, for: text that is empty, not XML, not a URDF, or holds a document
     type declaration or xacro; missing, misspelled or repeated parts; values that are not finite numbers.
     """
-    if not isinstance(text, (str, bytes)):
-        raise TypeError(f"URDF text must be a str or bytes, got {type(text).__name__}")
-    if not text.strip():
-        raise ModelError(f"{source} is empty; a URDF holds one <robot> element with its links and joints")
-    return _Reader(source, faults).read(text)
+    return _Reader(source, faults).read(xml_tree(text, source))
+
+
+def plain(element: Element) -> Any:
+    """The data of an element that was read: numbers and texts by the names of its attributes and of the elements in it,
+    None for those that are not given; of an element with one attribute its value."""
+    keys = ATTRIBUTES[element.tag]
+    values: dict[str, Any] = dict.fromkeys((*keys, *CHILDREN.get(element.tag, ())))
+    for key, text in element.items():
+        numbers = () if key in TEXTS else tuple(map(float, text.split()))
+        values[key] = text if key in TEXTS else numbers if key in VECTORS else numbers[0]
+    values |= {child.tag: plain(child) for child in element}
+    return values[keys[0]] if len(values) == 1 else SimpleNamespace(**values)
 
 
 class _Reader:
-    """expat handlers that build the kept tree and check every element as it opens and closes."""
+    """Builds the kept tree, and checks every element."""
 
     def __init__(self, source: str, faults: list[str] | None = None) -> None:
         self.faults = faults
         self.tree = UrdfTree(source, Element("robot"))
         self.open: list[Element] = []
-        self.opened_at: list[int] = []
-        self.skipping = 0
-        self.parser = expat.ParserCreate()
-        self.parser.StartDoctypeDeclHandler = self._doctype
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
+        self.line = 0
 
-    def read(self, text: str | bytes) -> UrdfTree:
-        try:
-            self.parser.Parse(text, True)
-        except expat.ExpatError as error:
-            kind = expat.ErrorString(error.code)
-            hint = "; a URDF is an XML file that opens with <robot name=...>" if not self.open else ""
-            raise ModelError(f"{self.tree.source}, line {error.lineno}: not well-formed XML: {kind}{hint}") from None
-        except ModelError:
-            raise
-        except (ValueError, LookupError) as error:  # an unknown encoding, or text that is not in it
-            raise ModelError(f"{self.tree.source}: cannot be decoded: {error}; save it as UTF-8") from None
+    def read(self, root: XmlElement) -> UrdfTree:
+        xacro = next((one for one in root.walk() if one.tag.startswith("xacro:")), None)
+        if xacro is not None:
+            raise ModelError(f"{xacro.place}: <{xacro.tag}> is xacro, not URDF; {XACRO}")
+        if root.tag != "robot":
+            raise ModelError(
+                f"{root.place}: the outermost element is <{root.tag}>, expected <robot>; convert the file to URDF first"
+            )
+        self._read(root, self.tree.root)
         return self.tree
 
-    def _fail(self, message: str, line: int | None = None) -> NoReturn:
-        line = self.parser.CurrentLineNumber if line is None else line
-        raise ModelError(f"{self.tree.source}, line {line}: {message}")
-
-    def _fault(self, message: str, line: int | None = None) -> None:
-        """Raises ModelError, or notes the message if the caller collects them: the code that follows then repairs."""
-        if self.faults is None:
-            self._fail(message, line)
-        line = self.parser.CurrentLineNumber if line is None else line
-        self.faults.append(f"{self.tree.source}, line {line}: {message}")
-
-    def _doctype(self, name: str, *_: object) -> NoReturn:
-        self._fail(
-            f"a document type declaration (<!DOCTYPE {name}>) is refused: it can declare entities that expand "
-            "without end or read other files, and a URDF needs none; delete it"
-        )
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag.startswith("xacro:"):
-            self._fail(f"<{tag}> is xacro, not URDF; {XACRO}")
-        if self.skipping or (self.open and tag not in CHILDREN.get(self.open[-1].tag, ())):
-            self.tree.left[tag] += not self.skipping and tag not in PICTURES
-            self.skipping += 1
-            return
-        if not self.open:
-            if tag != "robot":
-                self._fail(f"the outermost element is <{tag}>, expected <robot>; convert the file to URDF first")
-            element = self.tree.root
-        else:
-            if tag not in ("link", "joint") and self.open[-1].find(tag) is not None:
-                self._fault(f"{self._what()}: a second <{tag}>; keep one")
-                self.skipping += 1
-                return
-            element = ElementTree.SubElement(self.open[-1], tag)
+    def _read(self, given: XmlElement, element: Element) -> None:
         self.open.append(element)
-        self.opened_at.append(self.parser.CurrentLineNumber)
-        self._take_attributes(element, attributes)
-
-    def _end(self, tag: str) -> None:
-        if self.skipping:
-            self.skipping -= 1
-            return
-        for child in REQUIRED_CHILDREN.get(tag, ()):
-            if self.open[-1].find(child) is None:
-                self._fault(f"{self._what()} has no <{child}>; add one", self.opened_at[-1])
+        self.line = given.line
+        self._take_attributes(element, given.attributes)
+        for child in given:
+            self.line = child.line
+            if child.tag not in CHILDREN.get(given.tag, ()):
+                self.tree.left[child.tag] += child.tag not in PICTURES
+            elif child.tag not in ("link", "joint") and element.find(child.tag) is not None:
+                self._fault(f"{self._what()}: a second <{child.tag}>; keep one")
+            else:
+                self._read(child, SubElement(element, child.tag))
+        self.line = given.line
+        for tag in REQUIRED_CHILDREN.get(given.tag, ()):
+            if element.find(tag) is None:
+                self._fault(f"{self._what()} has no <{tag}>; add one")
                 self._leave_out()
         self.open.pop()
-        self.opened_at.pop()
+
+    def _fault(self, message: str) -> None:
+        """Raises ModelError, or notes the message if the caller collects them: the code that follows then repairs."""
+        message = f"{self.tree.source}, line {self.line}: {message}"
+        if self.faults is None:
+            raise ModelError(message)
+        self.faults.append(message)
 
     def _take_attributes(self, element: Element, attributes: dict[str, str]) -> None:
         tag = element.tag
@@ -195,7 +177,7 @@ class _Reader:
             self._register(tag, attributes.get("name", ""))
         for key in REQUIRED_ATTRIBUTES.get(tag, ()):
             if not element.get(key) and key != "name":
-                self._fault(f'{self._what()} has no {key}="..."; it needs one' + _zero_hint(tag))
+                self._fault(f'{self._what()} has no {key}="..."; it needs one{ZERO * (tag == "inertia")}')
                 element.set(key, REPAIRS.get(key, "0"))
                 if key not in REPAIRS:
                     self._leave_out()
@@ -230,7 +212,7 @@ class _Reader:
             )
             self._leave_out()
         else:
-            self.tree.lines[tag, name] = self.parser.CurrentLineNumber
+            self.tree.lines[tag, name] = self.line
 
     def _check_numbers(self, element: Element, key: str, text: str) -> None:
         wrong = self._wrong_numbers(key, text, limit=element.tag == "limit")
@@ -273,10 +255,6 @@ class _Reader:
         """ "joint 'knee' <limit>": the element being read."""
         inner = "".join(f" <{e.tag}>" for e in self.open[2:])
         return f"{self.open[1].tag} {repr_in_message(self.open[1].get('name', ''))}{inner}"
-
-
-def _zero_hint(tag: str) -> str:
-    return "; write 0 for a product of inertia that vanishes" if tag == "inertia" else ""
 
 
 def _complete_limit(limit: Element) -> None:

@@ -43,7 +43,6 @@ from .urdf import (
     is_mimic,
     load_urdf,
     parse_urdf,
-    parsed_robot,
 )
 from .visuals import read_visuals
 
@@ -142,7 +141,7 @@ def _collect(faults: list[str], check: Callable[[], object]) -> bool:
 
 def _whole_robot(tree: UrdfTree, faults: list[str], notes: list[str]) -> None:
     """Faults of the tree of links, then of every joint and body; parts at fault are taken away."""
-    robot = parsed_robot(tree)
+    robot = tree.robot()
     root, joints = depth_first(robot, tree, faults.append)
     links = {link.name: link for link in robot.links}
     for link in robot.links:

@@ -1,4 +1,4 @@
-"""URDF -> Model. The only module that imports `urdf_parser_py`."""
+"""URDF -> Model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -114,7 +113,7 @@ def parse_urdf(
             f"source must be the name of the text, a string of 4096 characters at most, got {repr_in_message(source)}"
         )
     tree = read_urdf_xml(text, source)
-    robot = parsed_robot(tree)
+    robot = tree.robot()
     root_link, joints = depth_first(robot, tree)
     links = {link.name: link for link in robot.links}
     builder = ModelBuilder(robot.name, gravity)
@@ -193,20 +192,6 @@ def at_place(where: str) -> Iterator[None]:
     except ValueError as error:
         named = where.rpartition(": ")[2]
         raise ModelError(f"{where}: {str(error).removeprefix(f'{named}: ')}") from None
-
-
-def parsed_robot(tree: UrdfTree) -> Any:
-    """The `urdf_parser_py` robot of the kept tree.
-
-    That parser prints on what it does not know, knows no lines and takes any float, "nan" too: it is
-    handed only what `read_urdf_xml` has checked. It is imported here because it brings YAML along.
-    """
-    from urdf_parser_py.urdf import URDF
-
-    try:
-        return URDF.from_xml_string(ElementTree.tostring(tree.root))
-    except Exception as error:  # noqa: BLE001, it raises bare Exception and AssertionError
-        raise ModelError(f"{tree.source}: urdf_parser_py cannot read it: {error}") from None
 
 
 # The tree of links
@@ -372,8 +357,12 @@ def inertial_of(link: Any) -> dict[str, Any]:
         return {}
     xyz, rpy = _pose(inertial.origin)
     R = rpy_matrix(rpy)
-    I = np.zeros((3, 3)) if inertial.inertia is None else np.array(inertial.inertia.to_matrix())
+    I = np.zeros((3, 3)) if inertial.inertia is None else _matrix(inertial.inertia)
     return {"mass": inertial.mass, "com": xyz, "inertia": R @ I @ R.T, "inertia_check": False}
+
+
+def _matrix(I: Any) -> Array:
+    return np.array([[I.ixx, I.ixy, I.ixz], [I.ixy, I.iyy, I.iyz], [I.ixz, I.iyz, I.izz]])
 
 
 def check_inertias(model: Model, links: list[Any], tree: UrdfTree, fault: Callable[[str], None] = _refuse) -> None:
@@ -395,7 +384,7 @@ def check_inertias(model: Model, links: list[Any], tree: UrdfTree, fault: Callab
     for link in links:
         if link.inertial is None or link.inertial.inertia is None:
             continue
-        I = np.array(link.inertial.inertia.to_matrix())
+        I = _matrix(link.inertial.inertia)
         slack = max(1e-3 * largest[model.frame(link.name).body], ROUNDING * largest[0])
         try:
             check_inertia(I, tree.where("link", link.name), slack)

