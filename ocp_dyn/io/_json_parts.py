@@ -12,7 +12,7 @@ from ..mechanism import Annotations, BodySpring, Marker, Model, Muscle, Prescrib
 from ..mechanism.passive import ELEMENTS, PassiveElement
 from ._json_entry import JsonEntry
 from .constraints import constraint_from_dict, constraint_to_dict
-from .plain_classes import as_data, field_names, from_data, restored
+from .plain_classes import as_data, field_names, from_data, object_of
 
 LISTS: dict[str, Any] = {"markers": Marker, "muscles": Muscle, "wraps": WrapObject, "prescribed": PrescribedMotion}
 """Lists of a file, and the class of their entries."""
@@ -111,26 +111,5 @@ def _element(entry: JsonEntry) -> PassiveElement:
     if name not in ELEMENTS:
         hint = suggestion(name, ELEMENTS) or f"; known: {', '.join(ELEMENTS)}"
         raise ModelError(f"{entry.where}: no kind of passive element {repr_in_message(name)}{hint}")
-    fields = field_names(ELEMENTS[name])
-    for key in entry.data:
-        if key != "kind" and key not in fields:
-            raise ModelError(
-                f"{entry.where}: {name} has no {repr_in_message(key)}; it has: "
-                f"{', '.join(fields)}{suggestion(key, fields)}"
-            )
-    values: dict[str, Any] = {}
-    for key in fields:
-        try:
-            values[key] = from_data(entry[key])
-        except TypeError:
-            raise entry.fail(key, "made of finite numbers, texts and lists of these") from None
-    try:
-        element = ELEMENTS[name](**values)
-    except (ValueError, TypeError) as error:
-        raise ModelError(f"{entry.where}: {error}") from None
-    for key, value in values.items():
-        try:
-            restored(getattr(element, key), value)
-        except ValueError:
-            raise entry.fail(key, repr_in_message(getattr(element, key))) from None
-    return element
+    made: PassiveElement = object_of(entry, ELEMENTS[name])
+    return made

@@ -40,7 +40,7 @@ from ._json_parts import (
     passive_from_list,
     passive_to_list,
 )
-from .plain_classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes, restored
+from .plain_classes import as_data, class_called, field_names, is_own_dataclass, known_classes, object_of
 
 FORMAT, VERSION = "ocp_dyn model", 1
 JOINT_CLASSES: dict[str, type[Joint]] = {
@@ -336,37 +336,10 @@ def joint_from_dict(entry: JsonEntry, kinds: Mapping[str, type[Joint]]) -> Joint
         raise ModelError(
             f"{entry.where}: a moving body needs a joint that moves; a body on a Fixed one is a frame of its parent"
         )
-    fields = field_names(kind)
-    for key in entry.data:
-        if key != "kind" and key not in fields:
-            has = f"{', '.join(fields) or 'nothing'}{suggestion(key, fields)}"
-            raise ModelError(f"{entry.where}: {name} has no {repr_in_message(key)}; it has: {has}")
-    values: dict[str, Any] = {}
-    for key in fields:
-        try:
-            values[key] = from_data(entry[key])
-        except TypeError:
-            raise entry.fail(key, "made of finite numbers, texts, null and lists of these") from None
-    try:
-        joint: Joint = kind(**values)
-    except (ValueError, TypeError) as error:
-        raise ModelError(f"{entry.where}: {error}") from None
-    for key, value in values.items():
-        _restore(joint, key, value, entry)
+    joint: Joint = object_of(entry, kind)
     if name not in JOINT_CLASSES:
         _try_out(joint, entry)
     return joint
-
-
-def _restore(joint: Joint, key: str, value: Any, entry: JsonEntry) -> None:
-    """Restores the exact numbers of the file: a constructor normalizes axes, which may change the last bit."""
-    made = getattr(joint, key)
-    try:
-        found = restored(made, value)
-    except ValueError:
-        raise entry.fail(key, f"{repr_in_message(made)} for a {type(joint).__name__}") from None
-    if found != made:
-        object.__setattr__(joint, key, found)
 
 
 def _try_out(joint: Joint, entry: JsonEntry) -> None:

@@ -29,7 +29,7 @@ from ..mechanism import (
     WeightSupport,
     WrapObject,
 )
-from ._json_entry import as_float
+from ._json_entry import JsonEntry, as_float
 
 VALUES: dict[str, Any] = FUNCTIONS | {
     kind.__name__: kind
@@ -145,6 +145,33 @@ def restored(made: Any, value: Any, size: float | None = None) -> Any:
     elif isinstance(made, bool) == isinstance(value, bool) and made == value:
         return made
     raise ValueError("the constructor changes the value")
+
+
+def object_of(entry: JsonEntry, kind: Any) -> Any:
+    """The object of a dataclass that an entry describes beside "kind"; ModelError that names the entry for anything
+    else. Its numbers are those of the file to the last bit, which a constructor that normalizes axes may change."""
+    names = field_names(kind)
+    for key in entry.data:
+        if key != "kind" and key not in names:
+            has = f"{', '.join(names) or 'nothing'}{suggestion(key, names)}"
+            raise ModelError(f"{entry.where}: {kind.__name__} has no {repr_in_message(key)}; it has: {has}")
+    values: dict[str, Any] = {}
+    for key in names:
+        try:
+            values[key] = from_data(entry[key])
+        except TypeError:
+            raise entry.fail(key, "made of finite numbers, texts, null and lists of these") from None
+    try:
+        made = kind(**values)
+    except (ValueError, TypeError) as error:
+        raise ModelError(f"{entry.where}: {error}") from None
+    for key, value in values.items():
+        given = getattr(made, key)
+        try:
+            object.__setattr__(made, key, restored(given, value))
+        except ValueError:
+            raise entry.fail(key, f"{repr_in_message(given)} for a {kind.__name__}") from None
+    return made
 
 
 def _largest(value: Any) -> float:

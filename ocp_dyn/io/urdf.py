@@ -159,18 +159,16 @@ def _check_root(root: Any) -> None:
 def _warn_if_bolted(model: Model, root_link: str, source: str) -> None:
     """A warning if the ground carries at least three limbs, subtrees of at least three dofs; not for a root link that
     is called "world"."""
-    limbs = [i for i, p in model.edges if not p and _dofs_beyond(model, i) >= LIMB_DOFS]
+    dofs = {i: 0 for i, p in model.edges if not p}  # of the joint of a body on the ground, and of all that it carries
+    for i, _ in model.edges:
+        dofs[model.path(i)[0]] += model.joints[i].nv
+    limbs = [i for i, nv in dofs.items() if nv >= LIMB_DOFS]
     if root_link != WORLD and len(limbs) >= BOLTED_LIMBS:
         warn_user(
             f"{source}: the root link {repr_in_message(root_link)}, on which {len(limbs)} limbs hang, is fixed to the "
             "ground: root=FloatingBase() lets the robot move, root=Fixed() fixes it without this warning",
             ModelWarning,
         )
-
-
-def _dofs_beyond(model: Model, root: int) -> int:
-    """Number of dofs of a body's joint and of all joints that it carries."""
-    return sum(model.joints[i].nv for i, _ in model.edges if root in model.path(i))
 
 
 def _noted(model: Model, continuous: set[str]) -> tuple[FileJoint, ...]:

@@ -12,16 +12,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 from urllib.parse import unquote, urlparse
-from xml.etree import ElementTree
-from xml.parsers import expat
 
 import numpy as np
 
 from .._base.files import path_of
 from .._base.types import Array, ModelError, ModelWarning, numbers, repr_in_message
 from ..spatial_algebra.rotations import rpy_matrix
+from .xml import XmlElement, xml_tree
 
-Element = ElementTree.Element
 Color = tuple[float, float, float, float]
 """Red, green, blue and opacity, each from 0 to 1."""
 
@@ -59,50 +57,34 @@ def read_visuals(path: str | PathLike[str]) -> list[Visual]:
     document type, or has a shape with wrong numbers; OSError if it cannot be read.
     """
     file = path_of(path).resolve()
-    root = _parsed(file)
-    named = {m.get("name", ""): color for m in root.findall("material") if (color := _color(m, file)) is not None}
+    root = xml_tree(file.read_bytes(), str(file))
+    named = {m.get("name"): color for m in root.all("material") if (color := _color(m, file)) is not None}
     return [
         visual
-        for link in root.findall("link")
-        for element in link.findall("visual")
-        for visual in _visual(link.get("name", ""), element, named, file)
+        for link in root.all("link")
+        for element in link.all("visual")
+        for visual in _visual(link.get("name"), element, named, file)
     ]
 
 
-def _parsed(file: Path) -> Element:
-    """The XML tree of a file without a document type, the only place where entities can be declared."""
-    data = file.read_bytes()
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = lambda *_: _fail(file, "declares a document type; delete the <!DOCTYPE ...>")
-    try:
-        parser.Parse(data, True)
-        return ElementTree.fromstring(data)
-    except (expat.ExpatError, ElementTree.ParseError) as error:
-        raise ModelError(f"{file}: not XML: {error}") from None
-
-
-def _fail(file: Path, what: str) -> None:
-    raise ModelError(f"{file} {what}")
-
-
-def _visual(link: str, element: Element, named: dict[str, Color], file: Path) -> Iterator[Visual]:
-    geometry = element.find("geometry")
-    shape = next((s for s in geometry if s.tag in get_args(ShapeKind)), None) if geometry is not None else None
+def _visual(link: str, element: XmlElement, named: dict[str, Color], file: Path) -> Iterator[Visual]:
+    geometry = element.child("geometry")
+    shape = next((s for s in geometry or () if s.tag in get_args(ShapeKind)), None)
     if shape is None:
-        unknown = [str(s.tag) for s in (() if geometry is None else geometry) if isinstance(s.tag, str)]
+        unknown = [s.tag for s in geometry or ()]
         if unknown:
             known = ", ".join(get_args(ShapeKind))
             text = f"{file}: link {repr_in_message(link)} <visual>: <{unknown[0]}> is none of {known}: it is left out"
             warnings.warn(text, ModelWarning, stacklevel=2)
         return
     where = f"{file}: link {repr_in_message(link)} <visual>"
-    origin = element.find("origin")
+    origin = element.child("origin")
     p = _numbers(origin, "xyz", 3, where, (0.0, 0.0, 0.0))
     R = rpy_matrix(_numbers(origin, "rpy", 3, where, (0.0, 0.0, 0.0)))
-    material = element.find("material")
-    color = None if material is None else _color(material, file) or named.get(material.get("name", ""))
+    material = element.child("material")
+    color = None if material is None else _color(material, file) or named.get(material.get("name"))
     if shape.tag == "mesh":
-        name = shape.get("filename", "")
+        name = shape.get("filename")
         size = _numbers(shape, "scale", 3, where, (1.0, 1.0, 1.0))
         yield Visual(link, "mesh", size, R, np.array(p), color, name, find_mesh(name, file))
         return
@@ -113,12 +95,12 @@ def _visual(link: str, element: Element, named: dict[str, Color], file: Path) ->
 
 
 def _numbers(
-    element: Element | None, key: str, count: int, where: str, default: tuple[float, ...] | None = None
+    element: XmlElement | None, key: str, count: int, where: str, default: tuple[float, ...] | None = None
 ) -> tuple[float, ...]:
-    text = None if element is None else element.get(key)
-    if text is None and default is not None:
+    text = element.get(key) if element is not None else ""
+    if not text and default is not None:
         return default
-    values = numbers((text or "").split() and [_number(word) for word in (text or "").split()])
+    values = numbers([_number(word) for word in text.split()])
     if values.size != count or not np.all(np.isfinite(values)):
         raise ModelError(
             f"{where}: {key} must be {count} finite number{'s' * (count > 1)}, got {repr_in_message(text)}"
@@ -133,13 +115,11 @@ def _number(word: str) -> float:
         return float("nan")
 
 
-def _color(material: Element, file: Path) -> Color | None:
-    color = material.find("color")
-    if color is None or color.get("rgba") is None:
+def _color(material: XmlElement, file: Path) -> Color | None:
+    color = material.child("color")
+    if color is None or not color.get("rgba"):
         return None
-    r, g, b, a = np.clip(
-        _numbers(color, "rgba", 4, f"{file}: material {repr_in_message(material.get('name', ''))}"), 0, 1
-    )
+    r, g, b, a = np.clip(_numbers(color, "rgba", 4, f"{file}: material {repr_in_message(material.get('name'))}"), 0, 1)
     return float(r), float(g), float(b), float(a)
 
 

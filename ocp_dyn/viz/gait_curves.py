@@ -160,17 +160,18 @@ def _panel(axes: Axes, name: str, gaits: Sequence[GaitData], references: Sequenc
         axes.set_ylim(low, high + (0.04 + 0.1 * len(told)) * (high - low))
     for k, (text, tint) in enumerate(told):
         color = INK if len(references) == 1 else tint
-        axes.text(0.99, 1.0 - 0.09 * k, text, transform=axes.transAxes, fontsize=7, color=color, ha="right", va="top")
+        axes.text(0.99, 1.0 - 0.09 * k, text, transform=axes.transAxes, fontsize=7, color=color, ha="right", va="top",
+                  bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
     dress(axes, name, directed(UNITS[name], [POSITIVE[name]]), below, (0.0, 100.0))
     axes.set_xticks([0, 20, 40, 60, 80, 100])
 
 
 def _double_support(gait: GaitData) -> list[tuple[float, float]]:
-    """Spans of percent in which both feet are on the ground; none where a recording does not tell them."""
+    """Spans of percent in which both feet are on the ground, as far as a recording tells them."""
     lift, strike, off = (
         gait.events.get(name, np.nan) for name in ("opposite toe-off", "opposite heel strike", "toe-off")
     )
-    return [(0.0, lift), (strike, off)] if lift < strike < off else []
+    return [(a, b) for a, b in ((0.0, lift), (strike, off)) if a < b and not lift > strike]
 
 
 def _texts(made: Any, gaits: Sequence[GaitData], captions: Sequence[tuple[int, str]], tints: Sequence[str]) -> None:
@@ -178,7 +179,7 @@ def _texts(made: Any, gaits: Sequence[GaitData], captions: Sequence[tuple[int, s
     width, height = made.get_size_inches()
     top = 1 - 0.2 / height
     words: Any = {gait.side: gait.side for gait in gaits}
-    headline(made, gaits[0].title, words, top, shaded=True)
+    headline(made, gaits[0].title, words, top, shaded=bool(_double_support(gaits[0])))
     for n, (k, text) in enumerate(reversed(captions)):
         y = (0.13 + 0.19 * n) / height
         if captions.index((k, text)) == [owner for owner, _ in captions].index(k):

@@ -102,6 +102,17 @@ def pair() -> od.Model:
     return builder.build()
 
 
+@pytest.mark.parametrize(
+    ("events", "shaded"),
+    [({"opposite toe-off": 10.0, "opposite heel strike": 50.0}, 2), ({"opposite heel strike": 50.0}, 1), ({}, 0)],
+)
+def test_double_support_is_shaded_as_far_as_it_is_known(events, shaded):
+    walk = replace(HEALTHY, events=HEALTHY.events | events)
+    made = walk.plot(quantities=["angles"])
+    assert len(made.axes[0].patches) == shaded
+    assert ("double support" in [text.get_text() for text in made.texts]) == bool(shaded)
+
+
 def test_the_largest_use_of_strength():
     builder = od.ModelBuilder("two")
     for name in ("knee_l", "knee_r", "free"):

@@ -78,10 +78,11 @@ def from_pinocchio(model: Any) -> Model:
         parent = names[model.parents[k]]
         for link in _links(model, k):
             body = names[k] if link.last else f"{names[k]}#{len(links)}"
-            inertial = _inertial(model.inertias[k]) if link.last else {}
+            I = model.inertias[k]
+            own = {"mass": I.mass, "com": np.array(I.lever), "inertia": np.array(I.inertia)} if link.last else {}
             builder.add_body(
                 body, link.joint, parent, joint_name=link.name, origin=link.p, rotation=link.R, inertia_check=False,
-                **inertial, **_dofs(model, link),
+                **own, **_dofs(model, link),
             )  # fmt: skip
             links.append(link)
             parent = body
@@ -109,10 +110,6 @@ def _body_names(model: Any) -> list[str]:
             found[k] = frame.name
             taken.add(k)
     return found
-
-
-def _inertial(body: Any) -> dict[str, Any]:
-    return {"mass": body.mass, "com": np.array(body.lever), "inertia": np.array(body.inertia)}
 
 
 def _links(model: Any, k: int) -> Iterator[Link]:

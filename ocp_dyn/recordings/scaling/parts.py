@@ -57,17 +57,14 @@ def coordinate_factors(model: Model, stretches: Stretches) -> dict[str, float]:
         for k in range(joint.nq):
             factor = 1.0
             if lengths[first + k]:
-                ends = [_place(joint, neutral + x * np.eye(joint.nq)[k]) for x in (0.0, 1.0)]
-                way = R @ (ends[1] - ends[0])
+                moved = neutral + np.eye(joint.nq)[k]
+                there, here = (joint.jcalc(DM(q), DM(joint.nv, 1)).XJ.r for q in (moved, neutral))
+                way = R @ np.array(DM(there - here).full()).ravel()
                 factor = float(np.linalg.norm(stretches.maps[p] @ way) / np.linalg.norm(way)) if way.any() else 1.0
             found[model.q_names[first + k]] = factor
         if joint.nq == 1:
             found[model.joint_names[i - 1]] = factor
     return found
-
-
-def _place(joint: Joint, q: Array) -> Array:
-    return np.array(DM(joint.jcalc(DM(q), DM(joint.nv, 1)).XJ.r).full()).ravel()
 
 
 def stretched_constraint(one: Any, model: Model, stretches: Stretches, factors: dict[str, float]) -> Any:
