@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.polynomial.legendre import Legendre
@@ -246,24 +247,43 @@ def _collocation(name: str, family: str, s: int) -> Scheme:
 
 
 def stage_states(
-    model: Model, method: Scheme, q: Expr, qd: Expr, qdd: list[Expr], h: Expr
+    model: Model,
+    method: Scheme,
+    q: Expr,
+    qd: Expr,
+    qdd: list[Expr],
+    h: Expr,
+    inner: Callable[[Expr], Expr] = lambda value: value,
 ) -> tuple[list[tuple[Expr, Expr]], tuple[Expr, Expr]]:
     """The states (q_i, qd_i) at the stages of a step and (q1, qd1) at its end, from the accelerations at the stages.
 
     The rates of theta depend on theta itself; for quaternions they are found by fixed-point iterations, to the order of
-    the scheme and without additional unknowns.
+    the scheme and without additional unknowns. inner: gives what stands for the turns h qd_i of joints with
+    quaternions, by which derivatives may be taken first: these q_i and q1 depend on the velocities by them alone.
     """
     speeds = [weighted(qd, h, row, qdd) for row in method.A]
     qd1 = weighted(qd, h, method.b, qdd)
     if method.semi_implicit:
-        return [(q, qd)], (model.integrate(q, h * qd1), qd1)
-    rates = list(speeds)
+        return [(q, qd)], (model.integrate(q, _turns(model, h * qd1, inner)), qd1)
+    turns = [_turns(model, h * speed, inner) for speed in speeds]
+    rates = list(turns)
     for _ in range(method.fixed_point_iterations if model.nq > model.nv else 0):
         for i, row in enumerate(method.A):
             if np.any(row):
-                rates[i] = model.tangent_rate(weighted(0, h, row, rates), speeds[i])
-    places = [model.integrate(q, weighted(0, h, row, rates)) if np.any(row) else q for row in method.A]
-    return list(zip(places, speeds, strict=True)), (model.integrate(q, weighted(0, h, method.b, rates)), qd1)
+                rates[i] = model.tangent_rate(weighted(0, 1, row, rates), turns[i])
+    places = [model.integrate(q, weighted(0, 1, row, rates)) if np.any(row) else q for row in method.A]
+    return list(zip(places, speeds, strict=True)), (model.integrate(q, weighted(0, 1, method.b, rates)), qd1)
+
+
+def _turns(model: Model, step: Expr, inner: Callable[[Expr], Expr]) -> Expr:
+    """A step (nv), with what `inner` gives for the rotations of joints with quaternions."""
+    parts = model.split_qd(step)
+    return ca.vertcat(
+        *(
+            ca.vertcat(part[:-3], inner(part[-3:])) if joint.has_quaternion else part
+            for joint, part in zip(model.joints, parts, strict=True)
+        )
+    )
 
 
 def explicit_step(

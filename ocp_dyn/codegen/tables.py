@@ -13,7 +13,7 @@ import os
 import struct
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import casadi as ca
@@ -42,7 +42,7 @@ LANES = 8
 WORTH_A_THREAD = 200_000
 """Number of operations of all batches from which on a second thread pays."""
 
-INPUT, CONSTANT, OUTPUT = range(3)
+INPUT, CONSTANT, OUTPUT, SAME = range(4)
 
 CHECKED = 16
 """Number of instructions that are compared with those that CasADi tells one by one."""
@@ -67,7 +67,7 @@ class Tape:
 def tape_of(library: ctypes.CDLL, f: ca.Function) -> Tape:
     """The tape of an SX Function; its inputs and outputs are their nonzeros, one after the other.
 
-    Raises ValueError for operations that tapes do not have: calls of Functions, the inverse error function, printing.
+    Raises ValueError for operations that tapes do not have: the inverse error function, printing.
     """
     code, constants = read(f)
     values = np.array([0.0, 1.0, *constants])
@@ -87,24 +87,67 @@ def tape_of(library: ctypes.CDLL, f: ca.Function) -> Tape:
 
 
 def read(f: ca.Function) -> tuple[Code, Array]:
-    """Instructions of an SX Function, and the constants that CONSTANT instructions refer to by number."""
+    """Instructions of an SX Function, and the constants that CONSTANT instructions refer to by number.
+
+    The instructions of Functions that it calls are put in place of the calls.
+    """
     if not f.is_a("SXFunction"):
         raise ValueError(f"tapes need an SX Function, got {f}")
     raw = _serialized(f)
     raw = _told(f) if raw is None else raw
     numbers = _numbers()
-    if raw[:, 0].size and (raw[:, 0].max() >= numbers.size or numbers[raw[:, 0]].min() < 0):
-        strange = next(k for k in raw[:, 0].tolist() if k >= numbers.size or numbers[k] < 0)
+    calls = np.flatnonzero(raw[:, 0] == ca.OP_CALL)
+    kinds = np.where(raw[:, 0] == ca.OP_CALL, ca.OP_ASSIGN, raw[:, 0])
+    if kinds.size and (kinds.max() >= numbers.size or numbers[kinds].min() < 0):
+        strange = next(k for k in kinds.tolist() if k >= numbers.size or numbers[k] < 0)
         raise ValueError(f"{f.name()} has an operation that tapes do not have: number {strange} of CasADi's")
     code = np.array(raw)
-    code[:, 0] = numbers[raw[:, 0]]
+    code[:, 0] = numbers[kinds]
     constant, given, result = ((code[:, 0] == kind) for kind in (CONSTANT, INPUT, OUTPUT))
     constants = np.ascontiguousarray(raw[constant, 2:]).view(np.float64).ravel()
     code[constant, 2] = np.arange(constants.size)
     begin = [np.cumsum([0, *sizes]) for sizes in (map(f.nnz_in, range(f.n_in())), map(f.nnz_out, range(f.n_out())))]
     code[given, 2] = begin[0][raw[given, 2]] + raw[given, 3]
     code[result, 1] = begin[1][raw[result, 1]] + raw[result, 3]
-    return code, constants
+    return _linked(f, code, constants, calls) if calls.size else (code, constants)
+
+
+def _linked(f: ca.Function, code: Code, constants: Array, calls: Indices) -> tuple[Code, Array]:
+    """The instructions with those of called Functions in place of the calls.
+
+    These get work variables of their own, after those of f: their arguments, their results, and what they work with.
+    """
+    nodes, parts, values, done = f.instructions_sx(), [], [constants], 0
+    written = [int(code[code[:, 0] != OUTPUT, 1].max()), *(k for call in calls for k in f.instruction_output(call))]
+    first = 1 + max(written)
+    for k in calls.tolist():
+        called, more = _kept_code(nodes[k].which_function())
+        arguments, results = np.array(f.instruction_input(k)), np.array(f.instruction_output(k))
+        work = first + arguments.size + results.size
+        body = called.copy()
+        constant, given, result = ((body[:, 0] == kind) for kind in (CONSTANT, INPUT, OUTPUT))
+        body[:, 1:] += work
+        body[constant, 2] = called[constant, 2] + sum(map(len, values))
+        body[given, 0], body[result, 0] = SAME, SAME
+        body[given, 2] = first + called[given, 2]
+        body[result, 1] = first + arguments.size + called[result, 1]
+        used = np.flatnonzero(results >= 0)
+        parts += [code[done:k], _moves(first + np.arange(arguments.size), arguments), body]
+        parts += [_moves(results[used], first + arguments.size + used)]
+        values.append(more)
+        done = k + 1
+    return np.concatenate([*parts, code[done:]]), np.concatenate(values)
+
+
+@lru_cache(maxsize=16)
+def _kept_code(f: ca.Function) -> tuple[Code, Array]:
+    """`read`, kept because a Function is called many times."""
+    return read(f)
+
+
+def _moves(to: Indices, of: Indices) -> Code:
+    """Instructions that set work variables to the values of others."""
+    return np.stack([np.full(to.size, SAME), to, of, of], axis=1).astype(np.int32)
 
 
 @cache

@@ -62,7 +62,7 @@ def operations() -> None:
     total = dict.fromkeys(levels, 0)
     for block in prepare(human_walk.problem())[1].blocks:
         count = len(block.instances)
-        each = {level: block.derivatives.function(level).n_instructions() for level in levels}
+        each = {level: block.derivatives.size(level) for level in levels}
         total = {level: total[level] + count * each[level] for level in levels}
         table.row(block.name, count, *each.values())
     table.row("all", 1, *total.values())

@@ -250,12 +250,25 @@ def test_a_forked_process_has_threads_of_its_own(monkeypatch):
         assert pool.map_async(_squares, [0]).get(30) == [expected]
 
 
+def test_called_functions_are_linked(rng):
+    """Calls in calls, twice, with results that nobody uses, one on an operand, and constants of their own."""
+    x, y = SX.sym("x", 2), SX.sym("y")
+    inner = ca.Function("inner", [x], [3.5 * x[1] - x[0], ca.sin(x[0])])
+    a, b = inner.call([x * y], False, True)
+    outer = ca.Function("outer", [x, y], [ca.vertcat(b, 2.5 * y, a), inner.call([x], False, True)[1] * a])
+    first = outer.call([x, 1.5 + y], False, True)
+    last = outer.call([first[0][1:], y], False, True)[0]
+    f = ca.Function("f", [x, y], [last[1:] - y, first[0][0] * x])
+    assert sum(f.instruction_id(k) == ca.OP_CALL for k in range(f.n_instructions())) == 2
+    agree(f, [rng.normal(size=(9, 2)), rng.normal(size=(9, 1))])
+
+
 def test_what_tapes_do_not_have_is_refused():
     x = SX.sym("x")
     with pytest.raises(ValueError, match="f has an operation that tapes do not have: number"):
         tape_of(library(), ca.Function("f", [x], [ca.erfinv(x)]))
     call = ca.Function("call", [ca.MX.sym("nothing", 0, 0)], [ca.MX(3.0)], {"never_inline": True})
-    with pytest.raises(ValueError, match="f has an operation that tapes do not have: number"):
+    with pytest.raises(ValueError, match="tapes need an SX Function, got call"):
         tape_of(library(), ca.Function("f", [x], [x + call(SX(0, 0))]))
     y = ca.MX.sym("y")
     with pytest.raises(ValueError, match="tapes need an SX Function"):

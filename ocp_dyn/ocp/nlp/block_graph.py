@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import casadi as ca
+import numpy as np
 from casadi import SX
 
 from ..._base.identity import digest, source_digest
 from .block_rows import BlockRows
-from .chain_rule import derivatives, gauss_newton, gauss_newton_pattern
+from .chain_rule import Level, derivatives, gauss_newton, gauss_newton_pattern, inner_values
 from .derivative_cache import BlockDerivatives, kept_patterns
 
 DERIVATIVE_MAKERS = (__name__,)
@@ -25,13 +27,14 @@ LARGE = 1000
 
 
 class BlockGraph:
-    """Costs f and rows g of a block as functions of its variables z, inner symbols y, results e of called functions,
+    """Costs f and rows g of a block as functions of its variables z, inner variables, results e of called functions,
     and parameters p: see `chain_rule`."""
 
     def __init__(self, name: str, rows: BlockRows, z: SX, p: SX) -> None:
         self._name, self._rows = name, rows
-        y, self._y_of_z = (_column(pair[k] for pair in rows.inners) for k in (0, 1))
-        self._inputs = [z, y, _column(call.e for call in rows.calls), p]
+        self._levels = _levels(rows.inners)
+        w = ca.vertcat(z, *(y for y, _ in self._levels))
+        self._z, self._inputs = z, [w, _column(call.e for call in rows.calls), p]
         pairs = [pair for squares in rows.squares for pair in squares]
         self._results = [
             ca.densify(_column(value for _, value in rows.costs)),
@@ -42,7 +45,7 @@ class BlockGraph:
         self._plain = self._outer()
 
     def _outer(self, **options: bool) -> ca.Function:
-        """(z, y, e, p) -> terms of f, g, residuals and their factors."""
+        """(w, e, p) -> terms of f, g, residuals and their factors; w: z and the inner variables."""
         try:
             return ca.Function("outer", self._inputs, self._results, options)
         except RuntimeError:
@@ -54,7 +57,7 @@ class BlockGraph:
         """A digest of the graph, and of the modules that make its derivatives."""
         rows = self._rows
         arguments = [x for call in rows.calls for x in call.arguments]
-        wiring = ca.Function("wiring", self._inputs, [self._y_of_z, *arguments])
+        wiring = ca.Function("wiring", self._inputs, [*(values for _, values in self._levels), *arguments])
         makers = source_digest(*DERIVATIVE_MAKERS, *sorted({call.maker for call in rows.calls if call.maker}))
         graphs = self._plain.serialize(), wiring.serialize(), *(_digest_of(call.f) for call in rows.calls)
         return digest(*graphs, repr([bool(squares) for squares in rows.squares]), makers)
@@ -67,13 +70,14 @@ class BlockGraph:
     def _derive(self) -> BlockDerivatives:
         # merging common subexpressions pays before differentiation; on the derivatives it only costs time
         outer = self._outer(cse=True)
-        z, y, e, p = self._inputs
-        terms, g, _, _ = outer(z, y, e, p)
+        z, (w, e, p) = self._z, self._inputs
+        terms, g, _, _ = outer(w, e, p)
         f = ca.sum1(terms) if self._rows.costs else SX(0)
         lam_f, lam_g = SX.sym("lam_f"), SX.sym("lam_g", g.shape[0])
-        gradient, jacobian, hessian = derivatives(f, g, lam_f, lam_g, z, y, self._y_of_z, self._rows.calls)
-        called = ca.Function("called", [z, y, p], [_column(call.value() for call in self._rows.calls)])
-        terms, g, residuals, factors = outer(z, self._y_of_z, called(z, self._y_of_z, p), p)
+        gradient, jacobian, hessian, calls = derivatives(f, g, lam_f, lam_g, z, p, self._levels, self._rows.calls)
+        at = inner_values(z, p, self._levels)
+        called = ca.Function("called", [w, p], [_column(call.value() for call in self._rows.calls)])
+        terms, g, residuals, factors = outer(at, called(at, p), p)
         rest = sum((terms[k] for k, squares in enumerate(self._rows.squares) if not squares), start=SX(0))
         pattern = hessian.sparsity() + gauss_newton_pattern(rest, residuals, z)
         first = [ca.densify(gradient) if self._rows.costs else SX(0, 1), _nonzeros(jacobian)]
@@ -91,7 +95,8 @@ class BlockGraph:
             gauss = SX(ca.project(gauss_newton(rest, residuals, factors, lam_f, z), pattern))
             return ca.Function(f"gauss_{tag}", [z, p, lam_f], [_nonzeros(gauss)])
 
-        return BlockDerivatives(jacobian.sparsity(), pattern, make)
+        sizes = {level: made[level].n_instructions() + n for level, n in zip(("first", "second"), calls, strict=True)}
+        return BlockDerivatives(jacobian.sparsity(), pattern, make, sizes)
 
     def _refuse_strangers(self) -> None:
         """Raises ValueError if a cost or a row contains symbols that are not inputs of the block."""
@@ -114,6 +119,20 @@ def _digest_of(f: ca.Function) -> str:
 
 def _column(parts: Iterable[SX]) -> SX:
     return ca.vertcat(SX(0, 1), *parts)
+
+
+def _levels(inners: Sequence[tuple[SX, SX]]) -> list[Level]:
+    """Inner variables by levels: those of the last one are in no value, those before in values of later levels only."""
+    levels: list[Level] = []
+    while inners:
+        y, values = (_column(pair[k] for pair in inners) for k in (0, 1))
+        used = np.isin(np.arange(y.shape[0]), ca.jacobian_sparsity(values, y).T.row())
+        ends = np.cumsum([0, *(symbol.shape[0] for symbol, _ in inners)])
+        inside = [bool(np.any(used[begin:end])) for begin, end in pairwise(ends.tolist())]
+        last = [pair for pair, is_used in zip(inners, inside, strict=True) if not is_used]
+        levels.insert(0, (_column(y for y, _ in last), _column(value for _, value in last)))
+        inners = [pair for pair, is_used in zip(inners, inside, strict=True) if is_used]
+    return levels
 
 
 def _nonzeros(x: SX) -> SX:

@@ -28,7 +28,8 @@ class BlockRows:
     def inner(self, value: Expr) -> SX:
         """A symbol that stands for this value, an expression of the block's variables, in costs and rows.
 
-        Derivatives are then taken with respect to the symbol first: see `chain_rule`.
+        Derivatives are then taken with respect to the symbol first: see `chain_rule`. The value may contain other such
+        symbols.
         """
         self.inners.append((SX.sym("y", value.shape[0]), value))
         return self.inners[-1][0]

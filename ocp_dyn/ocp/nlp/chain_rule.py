@@ -8,6 +8,9 @@ mu = dL/de,
     d2L/dz2 = D' (d2L/dw2 + d2(mu'F)/dw2 + L_we E + (L_we E)' + E' L_ee E) D + sum_k dL/dy_k d2y_k/dz2.
 
 y is nearly linear in z, so D is cheap and the last term almost empty; L_we and L_ee vanish where e enters linearly.
+Where y depends on z through inner variables of its own, the rule is applied once more.
+
+The derivatives of F stay calls in the result, which copies none of their operations; `codegen.tables` links them.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import casadi as ca
@@ -41,8 +45,8 @@ class Call:
     def value(self) -> SX:
         return SX(self.f(*self.arguments))
 
-    def derivatives(self, arguments: Sequence[Expr], mu: Expr) -> Sequence[Expr]:
-        """de, gradient and Hessian of mu' e at constant mu, by all arguments side by side, at values of these."""
+    def derivatives(self) -> tuple[ca.Function, ca.Function]:
+        """arguments -> de, and (arguments, mu) -> gradient and Hessian of mu' e, by all arguments side by side."""
         F = None
         if self.differentiable is not None:
             with contextlib.suppress(ValueError):
@@ -52,45 +56,73 @@ class Call:
             hessian, gradient = ca.hessian(ca.dot(weights, self.value()), w)
             outputs = [ca.jacobian(self.value(), w), gradient, hessian]
             F = ca.Function("differentiated", [*self.arguments, weights], outputs)
-        results: Sequence[Expr] = F.call([*arguments, mu])
-        return results
+        return _by_order(F)
+
+
+@lru_cache(maxsize=64)
+def _by_order(F: ca.Function) -> tuple[ca.Function, ca.Function]:
+    """F for its first output, without its last input, and for the other outputs."""
+    symbols = F.sx_in()
+    first, *second = F.call(symbols)
+    return ca.Function(f"{F.name()}_1", symbols[:-1], [first]), ca.Function(f"{F.name()}_2", symbols, second)
 
 
 class LagrangianDerivatives(NamedTuple):
-    """Gradient of the cost f, Jacobian of the rows g, and the upper half of the Hessian of lam_f f + lam_g' g."""
+    """Gradient of the cost f, Jacobian of the rows g, and the upper half of the Hessian of lam_f f + lam_g' g.
+
+    called: numbers of instructions of the Functions that first and second derivatives call.
+    """
 
     gradient: Expr
     jacobian: Expr
     hessian: Expr
+    called: tuple[int, int] = (0, 0)
+
+
+Level = tuple[Expr, Expr]
+"""Inner variables, and the expressions of z and of the levels before that they stand for."""
 
 
 def derivatives(
-    f: Expr, g: Expr, lam_f: Expr, lam_g: Expr, z: Expr, y: Expr, y_of_z: Expr, calls: Sequence[Call] = ()
+    f: Expr, g: Expr, lam_f: Expr, lam_g: Expr, z: Expr, p: Expr, levels: Sequence[Level], calls: Sequence[Call] = ()
 ) -> LagrangianDerivatives:
-    """The derivatives with respect to z of f and g, expressions of z, y and the calls; y is replaced by y_of_z."""
+    """The derivatives with respect to z of f and g, expressions of z, the inner variables, the calls and p."""
     L = lam_f * f + ca.dot(lam_g, g)
-    if not y.shape[0] and not calls:
+    if not levels and not calls:
         return LagrangianDerivatives(ca.gradient(f, z), ca.jacobian(g, z), ca.triu(ca.hessian(L, z)[0]))
-    w, e = ca.vertcat(z, y), ca.vertcat(SX(0, 1), *(call.e for call in calls))
-    gradient, jacobian, (hessian, slope) = ca.gradient(f, w), ca.jacobian(g, w), ca.hessian(L, w)
+    w, e = ca.vertcat(z, *(y for y, _ in levels)), ca.vertcat(SX(0, 1), *(call.e for call in calls))
+    hessian, slope = ca.hessian(L, w)
     mu = ca.gradient(L, e)
-    by_e = [ca.gradient(f, e), ca.jacobian(g, e), mu, ca.jacobian(mu, w).T, ca.jacobian(mu, e)]
-    # substituted before the derivatives of the calls, the larger part, are added
-    # dense, as the variables that they replace: a body without mass leaves structural zeros
-    values = [ca.densify(value) for value in ca.substitute([call.value() for call in calls], [y], [y_of_z])]
-    substituted = ca.substitute(
-        [gradient, jacobian, hessian, slope, *by_e], [y, *(call.e for call in calls)], [y_of_z, *values]
-    )
-    gradient, jacobian, hessian, slope, f_e, g_e, mu, L_we, L_ee = substituted
+    found = [ca.gradient(f, w), ca.jacobian(g, w), hessian, slope]
+    found += [ca.gradient(f, e), ca.jacobian(g, e), mu, ca.jacobian(mu, w).T, ca.jacobian(mu, e)]
+    at = inner_values(z, p, levels)
+    called = _Called(calls, w, at)
+    outer = ca.Function("outer", [w, e, p, lam_f, lam_g], found)
+    gradient, jacobian, hessian, slope, f_e, g_e, mu, L_we, L_ee = outer.call([at, called.values, p, lam_f, lam_g])
     if calls:
-        E, pull, curvature = _called(calls, mu, w, y, y_of_z)
+        E, (pull, curvature) = called.first(), called.second(mu)
         cross = L_we @ E
         gradient, jacobian, slope = gradient + E.T @ f_e, jacobian + g_e @ E, slope + pull
         hessian += curvature + cross + cross.T + E.T @ L_ee @ E
-    D = ca.vertcat(ca.DM.eye(z.shape[0]), ca.jacobian(y_of_z, z))
-    weights = SX.sym("weights", y.shape[0])
-    bend = ca.substitute(ca.hessian(ca.dot(weights, y_of_z), z)[0], weights, slope[z.shape[0] :])
-    return LagrangianDerivatives(D.T @ gradient, jacobian @ D, ca.triu(D.T @ (hessian @ D) + bend))
+    for y, y_of_w in reversed(levels):
+        n = w.shape[0] - y.shape[0]
+        w, at, weights = w[:n], at[:n], SX.sym("weights", y.shape[0])
+        bend = ca.hessian(ca.dot(weights, y_of_w), w)[0]
+        inner = ca.Function("inner", [w, p, weights], [ca.jacobian(y_of_w, w), bend])
+        J, bend = inner.call([at, p, slope[n:]])
+        D = ca.vertcat(ca.DM.eye(n), J)
+        gradient, jacobian, slope = D.T @ gradient, jacobian @ D, D.T @ slope
+        hessian = D.T @ (hessian @ D) + bend
+    return LagrangianDerivatives(gradient, jacobian, ca.triu(hessian), called.sizes)
+
+
+def inner_values(z: Expr, p: Expr, levels: Sequence[Level]) -> Expr:
+    """z and the values of all inner variables."""
+    at, w = z, z
+    for y, y_of_w in levels:
+        at = ca.vertcat(at, ca.Function("inner", [w, p], [y_of_w])(at, p))
+        w = ca.vertcat(w, y)
+    return at
 
 
 def gauss_newton(rest: Expr, residuals: Expr, factors: Expr, lam_f: Expr, z: Expr) -> Expr:
@@ -107,15 +139,32 @@ def gauss_newton_pattern(rest: Expr, residuals: Expr, z: Expr) -> ca.Sparsity:
     return half if rest.is_constant() else half + ca.triu(ca.hessian(rest, z)[0]).sparsity()
 
 
-def _called(calls: Sequence[Call], mu: Expr, w: Expr, y: Expr, y_of_z: Expr) -> tuple[Expr, Expr, Expr]:
-    """de/dw of all calls; gradient and Hessian by w of the sum of mu' e at constant mu."""
-    rows, pull, curvature = [], SX(w.shape[0], 1), SX(w.shape[0], w.shape[0])
-    for call, weights in zip(calls, split(mu, *(call.e.shape[0] for call in calls)), strict=True):
-        # selects the entries of w that are the arguments
-        chosen = ca.DM(ca.jacobian(ca.vertcat(*call.arguments), w))
-        arguments = ca.substitute(list(call.arguments), [y], [y_of_z])
-        first, gradient, second = call.derivatives(arguments, weights)
-        rows.append(first @ chosen)
-        pull += chosen.T @ gradient
-        curvature += chosen.T @ second @ chosen
-    return ca.vertcat(*rows), pull, curvature
+class _Called:
+    """All calls of a block at the values `at` of w. They stay calls: nothing is copied."""
+
+    def __init__(self, calls: Sequence[Call], w: Expr, at: Expr) -> None:
+        # each selects the entries of w that are the arguments
+        self._chosen = [ca.DM(ca.jacobian(ca.vertcat(*call.arguments), w)) for call in calls]
+        pairs = zip(self._chosen, calls, strict=True)
+        self._at = [split(one @ at, *(x.shape[0] for x in call.arguments)) for one, call in pairs]
+        self._sizes = [call.e.shape[0] for call in calls]
+        made = [call.derivatives() for call in calls]
+        self._first, self._second = ([pair[k] for pair in made] for k in (0, 1))
+        self.sizes = sum(F.n_instructions() for F in self._first), sum(F.n_instructions() for F in self._second)
+        every = zip(calls, self._at, strict=True)
+        self.values = ca.vertcat(SX(0, 1), *(call.f.call(x, False, True)[0] for call, x in every))
+
+    def first(self) -> Expr:
+        """de/dw."""
+        every = zip(self._first, self._at, self._chosen, strict=True)
+        return ca.vertcat(*(F.call(x, False, True)[0] @ chosen for F, x, chosen in every))
+
+    def second(self, mu: Expr) -> tuple[Expr, Expr]:
+        """Gradient and Hessian by w of the sum of mu' e at constant mu."""
+        pull, curvature = 0, 0
+        every = zip(self._second, self._at, self._chosen, split(mu, *self._sizes), strict=True)
+        for F, x, chosen, weights in every:
+            gradient, hessian = F.call([*x, weights], False, True)
+            pull += chosen.T @ gradient
+            curvature += chosen.T @ hessian @ chosen
+        return pull, curvature

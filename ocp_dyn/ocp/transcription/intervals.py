@@ -175,7 +175,7 @@ class _Interval:
         feet = self.feet(self.phase.held if implicit else (*self.phase.held, *chosen.held))
         here = slice(step * method.stages, (step + 1) * method.stages)
         qdd = self._accelerations[here]
-        states, reached = stage_states(self.model, method, *start, qdd, self.h)
+        states, reached = stage_states(self.model, method, *start, qdd, self.h, self.rows.inner)
         states = [*states[:-1], end] if method.ends_at_stage else states
         full = [chosen.complete(*state, x) for state, x in zip(states, qdd, strict=True)]
         lifted = _lifted(self.rows, method, [_state(stage) for stage in full])

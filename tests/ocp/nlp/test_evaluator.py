@@ -56,15 +56,12 @@ def dynamic(model, differentiable, instances=3):
 
     def body(z, rows):
         qd = rows.inner(z["qd"] + z["T"] / 2 * z["qdd"])
-        q = rows.inner(model.integrate(z["q"], z["T"] / 2 * qd_of(z)))
+        q = rows.inner(model.integrate(z["q"], z["T"] / 2 * qd))
         inverse = od.function(od.inverse_dynamics, model)
         tau = rows.call(inverse, differentiable, q, qd, z["qdd"], maker=dynamics_derivatives.__module__)
         rows.constrain("dynamics", tau - ca.sin(z["qd"]), scale=10.0)
         rows.constrain("bent", tau[0] * z["T"] * qd[-1], -1, np.inf)
         rows.cost("effort", z["T"] * ca.sumsqr(tau[-1]) + ca.sumsqr(q))
-
-    def qd_of(z):
-        return z["qd"] + z["T"] / 2 * z["qdd"]
 
     slots = dict(zip(("q", "qd", "qdd"), nodes[0], strict=True)) | {"T": T}
     block = program.block("step", slots, body)
