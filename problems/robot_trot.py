@@ -3,13 +3,14 @@ half of the gait of least effort.
 
 The half begins as one pair of feet touches down (an impact) and ends as the other pair touches down, in the mirror
 image of the start. Between the stances of the pairs may be a flight (`--flight`) or a time on all four feet
-(`--overlap`).
+(`--overlap`). The trot keeps an operator's margins (`od.walking.Margins`), unless `--margins none`.
 
     python -m ocp_dyn.problems.robot_trot solo12
     python -m ocp_dyn.problems.robot_trot my_robot.urdf --feet FL_FOOT FR_FOOT HL_FOOT HR_FOOT
 
     [--speed V] [--backward] [--slope 0] [--step-length L] [--step-time T] [--load KG] [--lock JOINT ...]
-    [--foot-radius 0] [--flight S | --overlap S] [--intervals 16] [--quick] [--json] [--out DIR]
+    [--foot-radius 0] [--flight S | --overlap S] [--margins NAME=VALUE ...] [--intervals 16]
+    [--quick] [--json] [--out DIR]
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ocp_dyn.cli.examples import (
     bounds_of,
     finish,
     intervals_of,
+    margins_of,
     motion_of,
     parser,
     run_command,
@@ -43,7 +45,7 @@ def problem(speed: float | None = None, model: Any = "solo12", **options: Any) -
 
     model: a robot's name, a model, or the path of its file. Options of the robot are those of `od.walking.quadruped`:
     feet, foot_radius, locked, load. Options of the gait are those of `od.walking.trot`: flight, overlap, step_length,
-    step_time, backward, slope, intervals, guess.
+    step_time, backward, slope, clearance, margins, intervals, guess.
     """
     body = {name: options.pop(name) for name in BODY if name in options}
     return od.walking.trot(od.walking.quadruped(model, **body), speed, **options)
@@ -64,6 +66,7 @@ def _asked(o: argparse.Namespace) -> ocp.Problem:
         o.speed, robot, feet=tuple(o.feet) if o.feet else None, foot_radius=o.foot_radius, locked=o.lock or (),
         load=o.load, flight=o.flight, overlap=o.overlap, step_length=bounds_of(o.step_length, 1),
         step_time=bounds_of(o.step_time, 1), backward=o.backward, slope=o.slope, intervals=intervals_of(o, 16, 8),
+        margins=margins_of(o, od.walking.trot),
     )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ from ocp_dyn.cli.examples import (
     bounds_of,
     finish,
     intervals_of,
+    margins_of,
     motion_of,
     parser,
     run_command,
@@ -74,7 +75,7 @@ def _asked(o: argparse.Namespace) -> ocp.Problem:
         step_length=bounds_of(o.step_length, 1), step_width=bounds_of(o.step_width, 1),
         step_time=bounds_of(o.step_time, 1), steps=o.steps, backward=o.backward, slope=o.slope, impact=o.impact,
         double_support=o.double_support, intervals=intervals_of(o, (6, 20), (2, 8)),
-        margins=None if "none" in (o.margins or ()) else od.walking.Margins(**dict(o.margins or ())),
+        margins=margins_of(o, od.walking.biped_walk),
     )  # fmt: skip
 
 

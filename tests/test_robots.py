@@ -98,7 +98,9 @@ def test_humanoids_walk(name, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [("--speed", "0.8", "--flight", "0.03"), ("--overlap", "0.03")])
+@pytest.mark.parametrize(
+    "options", [("--speed", "0.8", "--flight", "0.03"), ("--overlap", "0.03", "--margins", "none")]
+)
 def test_a_quadruped_trots(options, capsys):
     arguments = ["solo12", "--foot-radius", "0", *options, "--quick", "--quiet", "--json"]
     assert robot_trot.main(arguments) == 0

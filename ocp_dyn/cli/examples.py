@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from textwrap import indent
 from typing import Any, NoReturn, TypeVar
@@ -134,6 +135,13 @@ def intervals_of(options: argparse.Namespace, usual: Any, quick: Any) -> Any:
     for count in given if isinstance(given, list) else [given]:
         within(count, 1, MOST_INTERVALS, f"--intervals: intervals must be at least 1 and at most {MOST_INTERVALS}")
     return tuple(given) if isinstance(given, list) else given
+
+
+def margins_of(options: argparse.Namespace, gait: Callable[..., Problem]) -> Any:
+    """The margins of --margins: those that the gait has by default but for those that are named; None for the word
+    none."""
+    given, usual = options.margins or (), signature(gait).parameters["margins"].default
+    return None if "none" in given else replace(usual, **dict(given))
 
 
 def number_or(word: str) -> Callable[[str], float | None]:

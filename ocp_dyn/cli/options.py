@@ -274,10 +274,6 @@ HUMAN: dict[str, dict[str, Any]] = {
     "--toes": {"action": "store_true", "help": "feet with toes"},
     "--prosthesis": {"nargs": "+", "metavar": "JOINT[=K]", "help": "joints with springs, K [N m/rad], without muscles"},
 }
-ROBOT: dict[str, dict[str, Any]] = {
-    "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
-               "front right, hind left, hind right of a quadruped. Robots by name have theirs"},
-}  # fmt: skip
 MARGINS = ("clearance", "yaw", "joints", "speed", "torque")
 """Fields of `od.walking.Margins`."""
 
@@ -295,18 +291,18 @@ def _margin(text: str) -> str | tuple[str, float]:
         raise argparse.ArgumentTypeError(str(error.args[0])) from None
 
 
+ROBOT: dict[str, dict[str, Any]] = {
+    "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
+               "front right, hind left, hind right of a quadruped. Robots by name have theirs"},
+    "--margins": {"nargs": "+", "metavar": "NAME=VALUE", "type": _margin, "help": "others than an operator's usual "
+                  "margins: clearance (in lengths of the leg), yaw and joints [rad], speed and torque (parts of the "
+                  "limits); or none"},
+}  # fmt: skip
 BIPED: dict[str, dict[str, Any]] = {
     "--sole-height": {"type": float, "metavar": "M", "help": "height of the feet's frames above the ground [m]"},
     "--double-support": {"type": float, "metavar": "S", "help": "time on both feet [s]; free by default"},
     "--sole": {"type": float, "nargs": 2, "metavar": ("LENGTH", "WIDTH"), "help": "half length and half width [m]"},
     "--impact": {"action": "store_true", "help": "the foot may hit the ground"},
-    "--margins": {
-        "nargs": "+",
-        "metavar": "NAME=VALUE",
-        "type": _margin,
-        "help": "others than an operator's usual margins: clearance (in lengths of the leg), yaw and joints "
-        "[rad], speed and torque (parts of the limits); or none",
-    },
     "--lock-light": {"action": "store_true", "help": "lock fingers, eyes and other joints that move little mass"},
     "--ignore-limits": {"action": "store_true", "help": "leave out limits of joints, if they are wrong"},
 }

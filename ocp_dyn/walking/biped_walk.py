@@ -22,7 +22,7 @@ from ..ocp import (
     Solution,
 )
 from .biped import SOLES, Biped
-from .margins import USUAL, Margins
+from .margins import USUAL, Margins, check_margins
 from .robots import LOADS, check_gravity, leg_length, one_number, robot_figures
 from .strides import Strides, check_slope
 
@@ -137,8 +137,7 @@ def _check(robot: Any, double_support: Any, width: float | None, clearance: floa
         raise TypeError(
             f"biped_walk needs an od.walking.Biped, such as od.walking.biped(model, feet), got {repr_in_message(robot)}"
         )
-    if margins is not None and not isinstance(margins, Margins):
-        raise TypeError(f"margins must be od.walking.Margins(), or None for none, got {repr_in_message(margins)}")
+    check_margins(margins)
     check_gravity(robot.model)
     if robot.sole is None and double_support is not None:
         raise ValueError(

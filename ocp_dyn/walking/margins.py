@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from .._base.checks import within
+from .._base.types import repr_in_message
 from ..dynamics.kinematics import pose
 from ..mechanism import Model
 from ..ocp import Instant, Path
@@ -51,10 +53,31 @@ class Margins:
 
     def of(self, robot: Biped) -> Biped:
         """The robot with narrower limits of its joints; without any change if its limits do not count."""
-        return replace(robot, model=_narrowed(robot.model, self)) if robot.limits else robot
+        return replace(robot, model=self.narrowed(robot.model, SOLES)) if robot.limits else robot
 
-    def path(self, robot: Biped) -> tuple[Path, ...]:
-        """The bound of the trunk's turn about the vertical, as a path constraint of every phase.
+    def narrowed(self, model: Model, feet: Sequence[str]) -> Model:
+        """The model with those margins of the positions of the legs that end in these frames, and of the speeds and
+        torques of all joints.
+
+        >>> model = od.models.human(root=od.FloatingBase())
+        >>> narrow = od.walking.Margins(torque=0.5).narrowed(model, ("sole_l", "sole_r"))
+        >>> round(float(narrow.dofs.tau_max[-1] / model.dofs.tau_max[-1]), 3)
+        0.5
+        """
+        dofs = model.dofs
+        lower, upper = np.array(dofs.q_lower), np.array(dofs.q_upper)
+        for at in leg_coordinates(model, feet):
+            wide = upper[at] - lower[at] >= NARROW * self.joints
+            lower[at], upper[at] = lower[at] + self.joints * wide, upper[at] - self.joints * wide
+        return model.with_limits(
+            lower=lower,
+            upper=upper,
+            velocity=(1 - self.speed) * dofs.qd_max,
+            effort=(1 - self.torque) * dofs.effort,
+        )
+
+    def path(self, robot: Any) -> tuple[Path, ...]:
+        """The bound of the turn of the robot's trunk about the vertical, as a path constraint of every phase.
 
         >>> [bound.where for bound in od.walking.Margins().path(od.walking.biped("heel_spring_biped"))]
         ['node']
@@ -74,17 +97,13 @@ USUAL = Margins()
 """Margins of a walk for which none are given."""
 
 
-def _narrowed(model: Model, margins: Margins) -> Model:
-    """The model with those margins of the positions of its legs, and of the speeds and torques of all joints."""
-    dofs = model.dofs
-    lower, upper = np.array(dofs.q_lower), np.array(dofs.q_upper)
-    for body in {body for sole in SOLES for body in model.path(model.frame(sole).body)[1:]}:
-        at = model.q_slice(model.joint_names[body - 1])
-        wide = upper[at] - lower[at] >= NARROW * margins.joints
-        lower[at], upper[at] = lower[at] + margins.joints * wide, upper[at] - margins.joints * wide
-    return model.with_limits(
-        lower=lower,
-        upper=upper,
-        velocity=(1 - margins.speed) * dofs.qd_max,
-        effort=(1 - margins.torque) * dofs.effort,
-    )
+def check_margins(margins: Any) -> None:
+    """TypeError for anything but margins or None."""
+    if margins is not None and not isinstance(margins, Margins):
+        raise TypeError(f"margins must be od.walking.Margins(), or None for none, got {repr_in_message(margins)}")
+
+
+def leg_coordinates(model: Model, feet: Sequence[str]) -> list[slice]:
+    """Slices of q of the joints between the root and these frames."""
+    bodies = {body for foot in feet for body in model.path(model.frame(foot).body)[1:]}
+    return [model.q_slice(model.joint_names[body - 1]) for body in sorted(bodies)]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._base.checks import listed_names, truth, whole
+from .._base.checks import listed_names, truth, whole, within
 from .._base.display import Brief
 from .._base.types import Array, repr_in_message
 from ..constraints import Contact
@@ -35,6 +35,7 @@ from ..ocp import (
     TorqueSquared,
     TrackJoints,
 )
+from .margins import Margins, check_margins, leg_coordinates
 from .robots import (
     LOADS,
     check_gravity,
@@ -59,6 +60,12 @@ SPEED = 0.23
 
 FASTEST = 2.5
 """Largest Froude number v^2 / (g l) of a trot: above it animals gallop (Alexander, Physiol. Rev. 69, 1989)."""
+
+STEP = 0.1
+"""Height of the swinging feet in the middle of their swing without margins, in heights of the standing base."""
+
+TROT = Margins(clearance=0.1)
+"""Margins of a trot for which none are given: its feet, which are points, pass higher over the ground than soles."""
 
 STANCE = (0.35, 1.6)
 """Bounds on the time of a stance, in sqrt(l/g), the time of a pendulum as long as the leg, l."""
@@ -189,6 +196,8 @@ def trot(
     step_time: float | None = None,
     backward: bool = False,
     slope: float = 0.0,
+    clearance: float | None = None,
+    margins: Margins | None = TROT,
     intervals: int = 16,
     guess: Any = None,
 ) -> Problem:
@@ -197,13 +206,16 @@ def trot(
     It begins as front left and hind right touch down (an impact), and ends as the other pair touches down, in the
     mirror image of the start. flight [s]: shortest time in the air; overlap [s]: shortest time on all four feet; 0:
     none. step_length [m], step_time [s]: of this half of the gait, free by default. slope: rise per distance, negative
-    downhill. intervals: in a stance. guess: that of a Problem.
+    downhill. clearance [m] of the swinging feet: by default that of the margins. margins: those of an operator, with a
+    tenth of the leg between feet and ground; None: no limits of joints. intervals: in a stance. guess: that
+    of a Problem.
 
     >>> walk = od.walking.trot(od.walking.quadruped("solo12"), 0.5, flight=0.05)  # doctest: +SKIP
     >>> [phase.name for phase in walk.phases]  # doctest: +SKIP
     ['stance', 'flight']
     """
     _check(robot, flight, overlap)
+    check_margins(margins)
     backward, intervals = truth(backward, "backward"), whole(intervals, "intervals", 1)
     cone = FrictionCone(0.6)  # a friction pyramid admits no pulling force
     check_slope(slope, cone)
@@ -211,17 +223,31 @@ def trot(
     step, speed = Strides(robot.model.name, robot.leg, gravity, SPEED, FASTEST).at(speed, step_length, step_time)
     sign = -1.0 if backward else 1.0
     lengths = tuple(sorted(sign * x for x in step))
+    height = STEP * float(robot.posture[2]) if margins is None else margins.clearance * robot.leg
+    if clearance is not None:
+        within(clearance, 0.0, robot.leg, f"clearance must lie between 0 and {robot.leg:.3g} m, the length of a leg")
+        height = clearance
+    bounds = (cone, *(() if margins is None else margins.path(robot)))
     return Problem(
-        robot.model,
-        _phases(robot, flight, overlap, intervals, cone),
+        robot.model if margins is None else margins.narrowed(_limited_legs(robot.model), PAWS),
+        _phases(robot, flight, overlap, intervals, bounds, height),
         periodic=Periodic(sign * speed, transition=Impact(weight=1e-2), step_length=lengths),
         boundary=[Boundary(_at_origin, "base starts at the origin")],
         posture=robot.posture,
         guess=guess,
-        limits=False,
+        limits=margins is not None,
         loads=LOADS,
         parameters=(Parameter("slope", math.atan(slope)),) if slope else (),
     )
+
+
+def _limited_legs(model: Model) -> Model:
+    """The model without limits of positions but those of the legs: an arm holds its posture by its cost alone, which in
+    the mirror image of the step is the opposite one, perhaps out of its range."""
+    lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+    for at in leg_coordinates(model, PAWS):
+        lower[at], upper[at] = model.dofs.q_lower[at], model.dofs.q_upper[at]
+    return model.with_limits(lower=lower, upper=upper)
 
 
 def _check(robot: Any, flight: float, overlap: float) -> None:
@@ -240,20 +266,21 @@ def _check(robot: Any, flight: float, overlap: float) -> None:
         raise ValueError(f"a trot has a flight or an overlap between its two stances, got {flight} s and {overlap} s")
 
 
-def _phases(robot: Quadruped, flight: float, overlap: float, intervals: int, cone: FrictionCone) -> list[Phase]:
+def _phases(
+    robot: Quadruped, flight: float, overlap: float, intervals: int, bounds: tuple[Any, ...], height: float
+) -> list[Phase]:
     """Stance of a diagonal pair; before it a time on all feet, or after it a flight."""
     feet, effort = robot.footholds(), robot.effort()
     down, lifted = (feet["front_left"], feet["hind_right"]), (feet["front_right"], feet["hind_left"])
-    height = 0.1 * float(robot.posture[2])
     swing = Clearance([(name, (0.0, 0.0, 0.0)) for name in ("front_right", "hind_left")], height)
     stance = (STANCE[0] * robot.time, STANCE[1] * robot.time)
     loops: Any = robot.model.constraints
-    phases = [Phase("stance", intervals, stance, down, (cone, swing), effort, loops)]
+    phases = [Phase("stance", intervals, stance, down, (*bounds, swing), effort, loops)]
     few = max(2, intervals // 4)
     if overlap:
-        phases.insert(0, Phase("overlap", few, (overlap, 5 * overlap), down + lifted, (cone,), effort, loops))
+        phases.insert(0, Phase("overlap", few, (overlap, 5 * overlap), down + lifted, bounds, effort, loops))
     if flight:
-        phases.append(Phase("flight", few, (flight, 3 * flight), (), (), effort, loops))
+        phases.append(Phase("flight", few, (flight, 3 * flight), (), bounds[1:], effort, loops))
     return phases
 
 

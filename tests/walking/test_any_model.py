@@ -7,6 +7,7 @@ import pytest
 from casadi import DM
 
 import ocp_dyn as od
+from ocp_dyn import ocp
 
 FLAT = {"sole": (0.1, 0.05), "sole_height": 0.07}
 FEET = ("left_foot", "right_foot")
@@ -31,8 +32,8 @@ def stepper() -> od.Model:
     return builder.build()
 
 
-def table() -> od.Model:
-    """A quadruped of 8 kg, with two joints in each leg."""
+def table(head: bool = False) -> od.Model:
+    """A quadruped of 8 kg, with three joints in each leg."""
     builder = od.ModelBuilder("table")
     builder.add_body("top", od.FloatingBase(), mass=4, inertia=(0.05, 0.1, 0.1))
     for front, x in (("f", 0.2), ("h", -0.2)):
@@ -48,6 +49,8 @@ def table() -> od.Model:
                 inertia=inertia,
             )  # fmt: skip
             builder.add_frame(f"{leg}_paw", f"{leg}_shank", origin=(0, 0, -0.2))
+    if head:
+        builder.add_body("head", od.Revolute("z"), "top", mass=0.1, inertia=(1e-4,) * 3)
     return builder.build()
 
 
@@ -97,6 +100,28 @@ def test_a_biped_on_points_that_is_built_in_code_walks_in_ten_lines_from_an_empt
     walk = od.walking.biped_walk(robot, intervals=(2, 10)).solve(progress=False)
     assert walk.converged
     assert [phase.name for phase in walk.phases] == ["single_support"]
+
+
+def test_a_trot_keeps_the_stops_of_its_legs_and_lets_its_head_hang_over():
+    """The trunk's head has a range that its mirror image leaves, which is no reason not to trot."""
+    model = table(head=True)
+    names, lower, upper = model.q_names, np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+    lower[7:], upper[7:], lower[-1] = -1.6, 1.6, 0.5
+    robot = od.walking.quadruped(model.with_limits(lower=lower, upper=upper), ("fl_paw", "fr_paw", "hl_paw", "hr_paw"))
+    kept, free = (od.walking.trot(robot, **given) for given in ({}, {"margins": None}))
+    least = dict(zip(names, kept.model.dofs.q_lower, strict=True))
+    assert (least["fl_shank_joint"], least["head_joint"]) == (pytest.approx(-1.5), -np.inf)
+    assert (kept.limits, free.limits) == (True, False)
+    heights = [next(p for p in w.phases[0].path if isinstance(p, ocp.Clearance)).height for w in (kept, free)]
+    np.testing.assert_allclose(heights, [0.1 * robot.leg, 0.1 * robot.posture[2]])
+    assert [len(w.phases[0].path) for w in (kept, free)] == [3, 2]
+    flying = od.walking.trot(robot, flight=0.05, clearance=0.02)
+    assert [len(phase.path) for phase in flying.phases] == [3, 1]
+    assert flying.phases[0].path[-1].height == 0.02
+    with pytest.raises(TypeError, match=r"margins must be od.walking.Margins\(\), or None"):
+        od.walking.trot(robot, margins=True)
+    with pytest.raises(ValueError, match=r"clearance must lie between 0 and 0\.4 m"):
+        od.walking.trot(robot, clearance=0.5)
 
 
 @pytest.mark.slow
