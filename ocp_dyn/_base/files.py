@@ -279,6 +279,8 @@ def alone_in(directory: Path, longest: float = math.inf, ended: Callable[[], boo
 
 def decoded(text: str | bytes, source: str) -> str:
     """The text of a model's file, out of UTF-8 if it is bytes. ModelError if it is too long, or no UTF-8."""
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"{source} must be a str or bytes, got {type(text).__name__}")
     if len(text) > MOST_BYTES:
         raise ModelError(f"{source} has {len(text)} bytes; a model has at most {MOST_BYTES}")
     if isinstance(text, str):

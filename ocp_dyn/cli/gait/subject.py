@@ -57,7 +57,8 @@ def save_subject(model: Any, folder: Path) -> None:
 def lines_of(subject: Any, options: argparse.Namespace) -> list[str]:
     """The part of the report on the scaled model."""
     by = f"{options.static.name if options.static else 'the trial of the setup'}"
-    lines = ["## Subject", "", f"Scaled by {by} to {subject.mass:.1f} kg; the model is in subject.json.", ""]
+    walks = "`ocp-dyn walk subject.json --speed 1.2` predicts a walk of it"
+    lines = ["## Subject", "", f"Scaled by {by} to {subject.mass:.1f} kg; the model is in subject.json: {walks}.", ""]
     lines += ["| body | x | y | z |", "|---|---|---|---|"]
     lines += [f"| {name} | {x:.4f} | {y:.4f} | {z:.4f} |" for name, (x, y, z) in subject.factors.items()]
     if subject.posture is not None:

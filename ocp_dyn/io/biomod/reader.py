@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -111,8 +110,6 @@ def parse_biomod(text: str | bytes, *, source: str = "bioMod text") -> Model:
     >>> od.io.parse_biomod(f"version 4 {hand} marker tip parent hand position 0 0 0.1 endmarker").markers[0].point
     (0.0, 0.0, 0.1)
     """
-    if not isinstance(text, (str, bytes)):
-        raise TypeError(f"bioMod text must be a str or bytes, got {type(text).__name__}")
     reader = _Reader(Words(text, source), Collected(raising=True))
     reader.read()
     return reader.model()
@@ -290,25 +287,12 @@ class _Reader:
 # Entries of segments
 
 
-def _ranges(segment: Segment, words: Words) -> None:
-    """Pairs of numbers up to the next word that is none."""
+def _ahead(words: Words, count: int, what: str) -> list[Array]:
+    """Numbers, so many at a time, up to the next word that is none."""
+    found = []
     while words.more() and _is_number(words.peek()):
-        segment.ranges.append(words.numbers(2, "rangesQ"))
-
-
-def _left_out(segment: Segment, words: Words) -> None:
-    """Numbers that do not change the motion, up to the next word that is none."""
-    while words.more() and _is_number(words.peek()):
-        words.number("a range of speeds or accelerations")
-
-
-def _damping(segment: Segment, words: Words) -> None:
-    while words.more() and _is_number(words.peek()):
-        segment.damping.append(words.number("jointDampings"))
-
-
-def _skip(count: int, segment: Segment, words: Words) -> None:
-    words.leave_out(count)
+        found.append(words.numbers(count, what))
+    return found
 
 
 def _is_number(word: str) -> bool:
@@ -319,7 +303,7 @@ def _set(key: str, read: Callable[[Words], Any]) -> Callable[[Segment, Words], N
     return lambda segment, words: setattr(segment, key, read(words))
 
 
-ENTRIES: dict[str, Callable[[Segment, Words], None]] = {
+ENTRIES: dict[str, Callable[[Segment, Words], object]] = {
     "parent": _set("parent", lambda words: words.word("a parent")),
     "rtinmatrix": _set("as_matrix", lambda words: bool(words.number("RTinMatrix"))),
     "rt": read_placement,
@@ -331,10 +315,10 @@ ENTRIES: dict[str, Callable[[Segment, Words], None]] = {
         ("inertia", "inertiamatrix"), _set("inertia", lambda words: words.numbers(9, "inertia").reshape(3, 3))
     ),
     "inertia_xxyyzz": _set("inertia", lambda words: np.diag(words.numbers(3, "inertia_xxyyzz"))),
-    **dict.fromkeys(("ranges", "rangesq"), _ranges),
-    **dict.fromkeys(("rangesqdot", "rangesqddot"), _left_out),
-    "jointdampings": _damping,
-    **{key: partial(_skip, count) for key, count in DRAWN.items()},
+    **dict.fromkeys(("ranges", "rangesq"), _set("ranges", lambda words: _ahead(words, 2, "rangesQ"))),
+    **dict.fromkeys(("rangesqdot", "rangesqddot"), lambda segment, words: _ahead(words, 1, "a range")),
+    "jointdampings": _set("damping", lambda words: [float(x) for (x,) in _ahead(words, 1, "jointDampings")]),
+    **{key: lambda segment, words, count=count: words.leave_out(count) for key, count in DRAWN.items()},  # type: ignore[misc]
 }
 
 

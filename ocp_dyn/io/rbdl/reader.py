@@ -68,7 +68,6 @@ def parse_rbdl(text: str | bytes, *, source: str = "Lua text") -> Model:
     >>> od.io.parse_rbdl("return {frames = {{name = 'a', parent = 'ROOT', joint = {{0, 0, 1, 0, 0, 0}}}}}").q_names
     ('a_joint',)
     """
-    _check_text(text)
     reading = Reading(text, source)
     reading.read()
     return reading.model()
@@ -109,11 +108,6 @@ def rbdl_constraint_sets(path: str | PathLike[str]) -> dict[str, tuple[Constrain
     reading.read()
     model = reading.model()
     return Sets(str(file), reading.top, reading.points, model.frames).all()
-
-
-def _check_text(text: object) -> None:
-    if not isinstance(text, (str, bytes)):
-        raise TypeError(f"Lua text must be a str or bytes, got {type(text).__name__}")
 
 
 class Reading(Fields):
