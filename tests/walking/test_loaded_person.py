@@ -273,3 +273,27 @@ def test_axes_of_inversion_that_a_file_locks_stay_free(tmp_path):
     assert {*od.load(path).q_names} == {*names} - {"ankle_angle_r"}
     path.write_text(subject())
     assert od.walking.load_subject(path) == od.load(path)
+
+
+@pytest.mark.parametrize(
+    ("turn", "planar", "freed"), [("1 0.2 0", 0, True), ("0 0 0.3", 0, False), ("1 0.2 0", 1, False)]
+)
+def test_axes_of_inversion_that_a_file_welds_are_free(tmp_path, turn, planar, freed):
+    """Not in frames that turn as the ankle does, nor of a body in a plane."""
+    text, path = subject(planar=bool(planar)), tmp_path / "subject.osim"
+    mass = "<mass>0.1</mass><mass_center>0 0 0</mass_center><inertia>0.001 0.001 0.001 0 0 0</inertia>"
+    frames = [
+        f'<PhysicalOffsetFrame name="{name}"><socket_parent>/bodyset/{body}</socket_parent>'
+        f"<translation>0 0 0</translation><orientation>{turn}</orientation></PhysicalOffsetFrame>"
+        for name, body in (("a", "calcn_r"), ("b", "sole"))
+    ]
+    weld = (
+        '<WeldJoint name="subtalar_r"><socket_parent_frame>a</socket_parent_frame><socket_child_frame>b'
+        f"</socket_child_frame><frames>{''.join(frames)}</frames></WeldJoint>"
+    )
+    text = text.replace("<BodySet><objects>", f'<BodySet><objects><Body name="sole">{mass}</Body>')
+    path.write_text(text.replace("<JointSet><objects>", f"<JointSet><objects>{weld}"))
+    plain, found = od.load(path), od.walking.load_subject(path)
+    assert found.mass == pytest.approx(plain.mass)
+    assert [name for name in found.joint_names if name not in plain.joint_names] == ["subtalar_r"] * freed
+    assert freed or found == plain
