@@ -8,6 +8,7 @@ from os import PathLike
 import numpy as np
 
 from ..._base.files import file_to_read
+from ..._base.types import Array
 from ...dynamics.kinematics import point_jacobian_6d
 from ...io.formats import format_of, load
 from ...io.opensim import parse_osim
@@ -46,7 +47,7 @@ def load_subject(path: str | PathLike[str]) -> Model:
     return held if free and {*held.q_names} == {*model.q_names, *added} else model
 
 
-def _turns_sideways(model: Model, joint: str, q: tuple[float, ...]) -> bool:
+def _turns_sideways(model: Model, joint: str, q: Array) -> bool:
     """Whether the axis of a pin is far from that of the joint before it, the ankle."""
     i = model.joint_names.index(joint) + 1
     axes = np.array(point_jacobian_6d(model, model.body_names[i - 1], q).full())[:3]
