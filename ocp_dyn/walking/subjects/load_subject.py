@@ -10,8 +10,8 @@ import numpy as np
 from ..._base.files import file_to_read
 from ..._base.types import Array
 from ...dynamics.kinematics import point_jacobian_6d
+from ...io import parse_osim
 from ...io.formats import format_of, load
-from ...io.opensim import parse_osim
 from ...mechanism import Model
 
 WELD = re.compile(rb'<WeldJoint( name="([^"]*subtalar[^"]*)"[^>/]*>.*?</)WeldJoint>', re.DOTALL | re.IGNORECASE)
