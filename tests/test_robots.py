@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import wraps
 
 import numpy as np
 import pytest
@@ -139,7 +140,8 @@ G1 = (
 def test_a_urdf_and_a_name_give_the_same_walk(name, options, monkeypatch):
     """The table holds the feet of robots by name; a URDF needs their names."""
     made = []
-    monkeypatch.setattr(od.walking, "biped_walk", lambda *a, **b: made.append((a, b)) or _stop())
+    kept = wraps(od.walking.biped_walk)(lambda *a, **b: made.append((a, b)) or _stop())
+    monkeypatch.setattr(od.walking, "biped_walk", kept)
 
     def walk(*arguments):
         with pytest.raises(KeyboardInterrupt):

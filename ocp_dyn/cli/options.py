@@ -329,7 +329,7 @@ def attribute(option: str) -> str:
 def add_walker(arguments: argparse.ArgumentParser, problem: str, **defaults: Any) -> None:
     """Adds the options of the walker of a problem, but the feet of a robot. defaults: by name."""
     for option, settings in WALKERS[problem][1].items():
-        if option not in ROBOT:
+        if option != "--feet":
             name = attribute(option)
             arguments.add_argument(option, **settings, **({"default": defaults[name]} if name in defaults else {}))
 

@@ -68,6 +68,13 @@ JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "plan
 REPAIRS = {"type": "fixed", "xyz": "1 0 0"}
 """Values in place of missing or unknown ones, in a file whose faults are collected."""
 
+DEFAULTS = {
+    "origin": {"xyz": "0 0 0", "rpy": "0 0 0"},
+    "limit": {"lower": "0", "upper": "0", "effort": "inf", "velocity": "inf"},
+    "dynamics": {"damping": "0", "friction": "0"},
+    "mimic": {"multiplier": "1", "offset": "0"},
+}
+"""Attributes that elements leave out, as `load_urdf` documents."""
 LARGEST_NUMBER = 1e50
 """No mass, length, angle or inertia is larger; products of such numbers stay finite."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -193,8 +200,11 @@ class _Reader:
         for key, value in list(element.items()):
             if key not in TEXTS:
                 self._check_numbers(element, key, value)
-        if tag == "limit":
-            _complete_limit(element)
+        for key, value in DEFAULTS.get(tag, {}).items():
+            element.set(key, element.get(key, value))
+        if tag == "limit" and not {"lower", "upper"} & {*attributes}:
+            element.set("lower", "-inf")
+            element.set("upper", "inf")
         if tag == "robot" and not element.get("name"):
             element.set("name", PurePath(self.tree.source).stem)
 
@@ -255,16 +265,3 @@ class _Reader:
         """ "joint 'knee' <limit>": the element being read."""
         inner = "".join(f" <{e.tag}>" for e in self.open[2:])
         return f"{self.open[1].tag} {repr_in_message(self.open[1].get('name', ''))}{inner}"
-
-
-def _complete_limit(limit: Element) -> None:
-    """Adds the attributes that a <limit> leaves out, with the defaults that `load_urdf` documents."""
-    unbounded = "lower" not in limit.attrib and "upper" not in limit.attrib
-    defaults = {
-        "lower": "-inf" if unbounded else "0",
-        "upper": "inf" if unbounded else "0",
-        "effort": "inf",
-        "velocity": "inf",
-    }
-    for key, value in defaults.items():
-        limit.set(key, limit.get(key, value))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,55 +188,32 @@ def _missing_meshes(tree: UrdfTree) -> list[str]:
     return [f"{tree.where('link', lost[0].link)}: {text}; put it there, or name its folder in ROS_PACKAGE_PATH"]
 
 
-LIMITS = (("lower", "upper"), ("velocity",), ("effort",))
-"""Parts of a <limit> that are checked apart from each other."""
+NONE: dict[str, dict[str, float]] = {
+    "limit": {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf},
+    "dynamics": {"damping": 0.0, "friction": 0.0},
+}
+"""Elements of a joint that say nothing."""
 
 
 def _joint_faults(joint: Any, tree: UrdfTree, faults: list[str]) -> None:
-    """Faults of axis, limits and losses of a joint. Each part is tried alone; a faulty one is taken out of the
-    joint."""
+    """Faults of axis, limits and losses of a joint. Each part is tried alone, on the ground; a faulty one is taken out
+    of the joint."""
 
-    def fine(limit: Any = None, dynamics: Any = None) -> bool:
-        """Whether the joint is accepted on the ground, with these parts alone; its fault is noted."""
-        alone = copy.copy(joint)
-        alone.parent, alone.limit, alone.dynamics = WORLD, limit, dynamics
-        return _collect(faults, lambda: _tried(alone, tree.where("joint", joint.name)))
+    def fine(**parts: Any) -> bool:
+        alone = SimpleNamespace(**vars(joint) | {"parent": WORLD, "limit": None, "dynamics": None} | parts)
+        bare = SimpleNamespace(name="trial", inertial=None)
+        return _collect(faults, partial(_added, ModelBuilder("trial"), alone, bare, tree))
 
     if not fine():
         joint.axis = None
-    for keys in LIMITS if joint.limit is not None else ():
-        if not fine(limit=_only(joint.limit, keys)):
-            _set(joint.limit, keys)
-    for key, other in (("damping", "friction"), ("friction", "damping")) if joint.dynamics is not None else ():
-        losses = copy.copy(joint.dynamics)
-        setattr(losses, other, 0.0)
-        if not fine(dynamics=losses):
-            setattr(joint.dynamics, key, 0.0)
-
-
-class _Bare(NamedTuple):
-    """A link without mass, on which a joint is tried."""
-
-    name: str = "trial"
-    inertial: None = None
-
-
-def _tried(joint: Any, where: str) -> None:
-    with at_place(where):
-        add_joint(ModelBuilder("trial"), joint, _Bare())
-
-
-def _only(limit: Any, keys: Iterable[str]) -> Any:
-    """A copy of a <limit> with the given attributes alone."""
-    made = copy.copy(limit)
-    _set(made, [key for part in LIMITS for key in part if key not in keys])
-    return made
-
-
-def _set(limit: Any, keys: Iterable[str]) -> None:
-    """Takes limits away."""
-    for key in keys:
-        setattr(limit, key, -np.inf if key == "lower" else np.inf)
+    for keys in (("lower", "upper"), ("velocity",), ("effort",), ("damping",), ("friction",)):
+        part = next(name for name, known in NONE.items() if keys[0] in known)
+        given = getattr(joint, part)
+        if given is None:
+            continue
+        values = {key: getattr(given, key) for key in keys}
+        if not fine(**{part: SimpleNamespace(**NONE[part] | values)}):
+            vars(given).update({key: NONE[part][key] for key in keys})
 
 
 def _inertial_fault(link: Any, where: str, faults: list[str]) -> None:
@@ -253,8 +230,7 @@ def _mimic_faults(joints: list[Any], model: Model, tree: UrdfTree, faults: list[
     dofs = dict(zip(model.joint_names, (joint.nv for joint in model.joints[1:]), strict=True))
     good: list[Mimic] = []
     for joint in joints:
-        ratio = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
-        mimic = Mimic(joint.name, joint.mimic.joint, ratio, joint.mimic.offset or 0.0)
+        mimic = Mimic(joint.name, joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
         where = f"{tree.source}, line {tree.lines['joint', joint.name]}"
         try:
             checked_mimics([*good, mimic], dofs)

@@ -134,8 +134,7 @@ def parse_urdf(
     for joint in filter(is_mimic, joints) if mimic == "couple" else ():
         m = joint.mimic
         with at_place(f"{source}, line {tree.lines['joint', joint.name]}"):
-            ratio = 1.0 if m.multiplier is None else m.multiplier
-            builder.add_mimic(joint.name, m.joint, ratio, m.offset or 0.0)
+            builder.add_mimic(joint.name, m.joint, m.multiplier, m.offset)
     with at_place(source):
         model = builder.build()
     if inertia == "refuse":
@@ -338,7 +337,7 @@ def _plane_axes(axis: Vector) -> Array:
 def _pose(origin: Any) -> tuple[Vector, Vector]:
     """xyz and rpy of an <origin>, pi/2 of ten or more decimals as pi/2; zero for attributes that are not given."""
     zero = (0.0, 0.0, 0.0)
-    return (zero, zero) if origin is None else (origin.xyz or zero, quarter_turns(origin.rpy or zero))
+    return (zero, zero) if origin is None else (origin.xyz, quarter_turns(origin.rpy))
 
 
 def _axis(axis: Any) -> tuple[float, float, float]:
@@ -404,5 +403,5 @@ def _dof_data(joint: Any) -> dict[str, Any]:
         keys = ("velocity", "effort") if joint.type == "continuous" else ("velocity", "effort", "lower", "upper")
         data |= {key: _bound(getattr(joint.limit, key)) for key in keys}
     if joint.dynamics is not None:
-        data |= {"damping": joint.dynamics.damping or 0.0, "friction": joint.dynamics.friction or 0.0}
+        data |= vars(joint.dynamics)
     return data
