@@ -362,7 +362,7 @@ def test_damaged_shapes_are_refused(tmp_path):
         (URDF.replace('radius="0.5"', 'radius="-1"'), "negative size"),
         (URDF.replace('radius="0.5"', 'radius="wide"'), "radius must be 1 finite number, got 'wide'"),
         ("<!DOCTYPE a><robot/>", "document type"),
-        ("<robot>", "not XML"),
+        ("<robot>", "not well-formed XML"),
     ):
         path.write_text(text)
         with pytest.raises(od.ModelError, match=message):
