@@ -15,7 +15,7 @@ from . import simulation as simulation
 from . import viz as viz
 from . import walking as walking
 from ._base.files import csv_rows as _csv_rows
-from ._base.rooms import name_arguments_of as _name_arguments_of
+from ._base.rooms import suggest_names_in as _suggest_names_in
 from ._base.types import ModelError as ModelError
 from ._base.types import ModelWarning as ModelWarning
 from .constrained_motion import AssemblyError as AssemblyError
@@ -203,7 +203,7 @@ from .spatial_algebra.rotations import rpy_matrix as rpy_matrix
 from .spatial_algebra.spatial import Inertia as Inertia
 from .spatial_algebra.spatial import Transform as Transform
 
-_name_arguments_of(globals())
+_suggest_names_in(globals())
 
 _ELSEWHERE = {row["theirs"]: row["ours"] for row in _csv_rows(_Path(__file__).with_name("names_elsewhere.csv"))}
 """Names of Pinocchio, spatial_v2, RBDL and MuJoCo, and ours, for the message about a name that is not here."""

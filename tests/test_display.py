@@ -92,3 +92,30 @@ def test_long_works_count():
     count.total = 0
     count.tell("writing FD")
     assert said[1:] == ["writing FD"]
+
+
+def test_what_objects_hold_is_shown_in_a_line_however_large(solution):
+    human = od.models.human()
+    costs = [ocp.TorqueRateSquared(scale=np.ones(29)), *[ocp.JointAngleSquared(k, np.arange(29.0)) for k in range(9)]]
+    phase = ocp.Phase("stand", 2, 1.0, objective=costs)
+    problem = ocp.Problem(human, [phase])
+    shown = [human.I, human.X_tree, human.joints, human.frames, phase.objective, problem.phases]
+    for each in (
+        *shown,
+        *shown[0],
+        problem.weights.entries,
+        *costs,
+        human.dofs,
+        problem.coordinates,
+        solution.phases[0].wrenches,
+    ):
+        assert "\n" not in repr(each)
+        assert len(repr(each)) < 400
+    assert repr(human.I).endswith(f"...: {human.nb + 1} in all)")
+    assert repr(costs[0]) == "TorqueRateSquared(scale=29 numbers from 1 to 1)"
+    assert repr(od.Transform(np.eye(3), [0, 0, 1])) == (
+        "Transform(E=DM([[1, 00, 00], [00, 1, 00], [00, 00, 1]]), r=DM([00, 00, 1]))"
+    )
+    assert human.I == tuple(human.I)
+    assert repr(display.Several(["a"])) == "('a',)"
+    assert repr(display.ByName(a=1.5)) == "{'a': 1.5}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 from typing import Any
 
 import casadi as ca
@@ -188,3 +190,48 @@ def test_misspelled_arguments_of_everything_public_are_answered_with_the_nearest
         for name in takes_names(public):
             with pytest.raises(TypeError, match=f"has no argument '{name}y': did you mean .*'{name}'"):
                 public(**{name + "y": None})
+
+
+OF_OBJECTS = {
+    "nv": lambda motion: ROD.nv_,
+    "effort": lambda motion: ROD.dofs.efort,
+    "axis": lambda motion: ROD.joints[1].axs,
+    "weight": lambda motion: COSTS[0].wieght,
+    "solve": lambda motion: problem().solv,
+    "summary": lambda motion: motion.sumary,
+    "qdd": lambda motion: motion.phases[0].qdd_,
+    "scale": lambda motion: motion.record.scael,
+    "samples": lambda motion: problem().rti(motion).sample,
+}
+
+
+@pytest.mark.parametrize("word", OF_OBJECTS)
+def test_a_misspelled_attribute_of_an_object_suggests_the_nearest(solution, word):
+    with pytest.raises(AttributeError, match=f"has no attribute .*did you mean .*'{word}'"):
+        OF_OBJECTS[word](solution)
+
+
+def test_tools_may_ask_objects_for_what_they_do_not_have(solution):
+    for each in (ROD, COSTS[0], solution, problem()):
+        assert not hasattr(each, "shape")
+        assert getattr(each, "_repr_latex_", None) is None
+        assert type(copy.copy(each)) is type(each)
+        assert type(pickle.loads(pickle.dumps(each))) is type(each)
+    with pytest.raises(AttributeError) as found:
+        solution._repr_mimebundel_  # noqa: B018, tools ask for names with _
+    assert "did you mean" not in str(found.value)
+    assert found.value.obj is None  # with it Python would add a second suggestion
+
+
+def test_the_error_in_a_property_is_its_own(solution):
+    class Broken(ocp.Cost):
+        @property
+        def slope(self):
+            return ROD.nothing.like_it
+
+        def integrand(self, instant):
+            return 0.0
+
+    assert Broken.__getattr__ is ocp.TorqueSquared.__getattr__
+    with pytest.raises(AttributeError, match="Model has no attribute 'nothing'"):
+        _ = Broken().slope

@@ -12,11 +12,11 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import singledispatch
 from html import escape
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
@@ -205,33 +205,60 @@ class Listing(dict[str, Any], Tabular):
 
     def _head_and_lines(self) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         names = _ends([*self], MOST_NAMES)
-        return ("name", "value"), [(name, _short(self[name]) if name in self else "") for name in names]
+        return ("name", "value"), [(name, _short(self[name]).strip("'") if name in self else "") for name in names]
 
     __str__ = __repr__ = Tabular.__str__
 
 
 def _short(value: Any) -> str:
-    """A value as a text of one line."""
+    """repr of a value in one line; arrays by their size and range."""
     if isinstance(value, np.ndarray) and value.size > 1:
         return f"{' x '.join(map(str, value.shape))} numbers from {value.min():.4g} to {value.max():.4g}"
-    text = f"{value:.6g}" if isinstance(value, float) else repr_in_message(value)
-    return text.strip("'") if isinstance(value, str) else text
+    return f"{value:.6g}" if isinstance(value, float) else " ".join(repr_in_message(value).split()).replace("( [", "([")
 
 
 class Brief:
-    """A base of dataclasses (repr=False) with a repr of one line: the fields that differ from their defaults, arrays by
-    their size and range."""
+    """A base of dataclasses with a repr of one line: the fields that differ from their defaults, arrays by their size
+    and range. Derived classes keep it, unless they write one of their own."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass replaces what it only inherits
 
     def __repr__(self) -> str:
-        given: Any = fields(cast(Any, self))
-        told = [(one, getattr(self, one.name)) for one in given if one.repr]
+        given = getattr(self, "__dataclass_fields__", {}).values()
         plain = float, int, str, type(None)
         words = [
-            f"{one.name}={repr_in_message(value) if isinstance(value, str) else _short(value)}"
-            for one, value in told
+            f"{one.name}={_short(value)}"
+            for one, value in ((one, getattr(self, one.name)) for one in given if one.repr)
             if not (value is one.default or (isinstance(value, plain) and value == one.default))
         ]
         return f"{type(self).__name__}({', '.join(words)})"
+
+
+E = TypeVar("E")
+
+
+class Several(tuple[E, ...]):
+    """A tuple whose repr is one line, however many entries it has."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"({_counted([_short(value) for value in self])}{',' * (len(self) == 1)})"
+
+
+class ByName(dict[str, E]):
+    """A dict by names whose repr is one line, however many entries it has."""
+
+    def __repr__(self) -> str:
+        return f"{{{_counted([f'{name!r}: {_short(value)}' for name, value in self.items()])}}}"
+
+
+def _counted(texts: list[str], most: int = 200) -> str:
+    """Texts one after the other; of more than `most` letters the first ones, and how many there are."""
+    text = ", ".join(texts)
+    return text if len(text) <= most else f"{text[:most]}...: {len(texts)} in all"
 
 
 LEFT_OUT = "..."
@@ -241,9 +268,6 @@ def _ends(texts: list[str], most: int) -> list[str]:
     """The texts, or the first and last ones of more than `most`."""
     half = most // 2
     return texts if len(texts) <= most else [*texts[: most - half], LEFT_OUT, *texts[-half:]]
-
-
-E = TypeVar("E")
 
 
 @dataclass(frozen=True, eq=False)

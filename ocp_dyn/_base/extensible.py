@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .display import Brief
 from .types import repr_in_message
 
 METHOD, FLAG, TEXT, NUMBER, DATA = "a method", "True or False", "a text", "a number", "a value"
@@ -29,7 +30,7 @@ NEAR = 0.8
 """Similarity of two names, between 0 and 1, from which on one is taken for the other, misspelled."""
 
 
-class Extensible(ABC):  # noqa: B024, derived classes have the abstract methods
+class Extensible(Brief, ABC):
     """A class that users derive from. TypeError for a derived class with a public name that is nearly that of a member
     it does not override, and of its kind, because nobody would read it; and for a member of the wrong kind."""
 

@@ -1,4 +1,5 @@
-"""Public names of the rooms of the library, and names of arguments: a wrong one is answered with the nearest."""
+"""Public names of the rooms of the library, names of arguments and of attributes: a wrong one is answered with the
+nearest."""
 
 from __future__ import annotations
 
@@ -36,12 +37,12 @@ class Retired(NamedTuple):
 
 def only_names(package: dict[str, Any], retired: Mapping[str, Retired] | None = None) -> None:
     """Restricts `dir()` and the star import of a package to the names that it imports; its modules are left out. The
-    AttributeError of a name that it does not have suggests the nearest, and so does the TypeError of an argument, see
-    `name_arguments_of`.
+    AttributeError of a name that it does not have suggests the nearest, and so do the errors of its functions and
+    classes, see `suggest_names_in`.
 
     package: `globals()` of the package, at the end of its `__init__.py`. retired: names of earlier versions.
     """
-    name_arguments_of(package)
+    suggest_names_in(package)
     names = [key for key, value in package.items() if not key.startswith("_") and not isinstance(value, ModuleType)]
     package["__all__"] = sorted(names)
     package["__dir__"] = lambda: [*package["__all__"], *(key for key in package if key.startswith("__"))]
@@ -76,26 +77,54 @@ def named_arguments(called: F) -> F:
     return cast(F, checked)
 
 
-def name_arguments_of(package: dict[str, Any]) -> None:
+class UnknownAttribute(AttributeError):
+    """An attribute that an object does not have. The nearest name is looked for when the message is read: `hasattr`
+    and its like only ask."""
+
+    def __init__(self, owner: object, name: str) -> None:
+        super().__init__(owner, name, name=name)  # with obj=owner Python would suggest a second time
+
+    def __str__(self) -> str:
+        owner, name = self.args
+        hint = suggestion(name, (known for known in dir(owner) if not known.startswith("_")))
+        return f"{type(owner).__name__} has no attribute {name!r}{'' if name.startswith('_') else hint}"
+
+
+def _missing(self: object, name: str) -> Any:
+    if hasattr(type(self), name):  # a property that failed: the error is its own
+        return object.__getattribute__(self, name)
+    raise UnknownAttribute(self, name)
+
+
+def suggest_names_in(package: dict[str, Any]) -> None:
     """`named_arguments` for all public functions and classes of a package, and for the public methods of the classes,
-    unless they hand further arguments on.
+    unless they hand further arguments on; an `UnknownAttribute` for a name that objects of these classes do not have,
+    or objects of other classes that the same modules use.
 
     A function is replaced where it is defined, too, so that it can be pickled; modules that imported it before, as
-    those of its own room, call it directly. The small types of the recursions are left as they are.
+    those of its own room, call it directly. The small types of the recursions take arguments as they are.
     """
-    for name, public in [*package.items()]:
-        if name.startswith("_") or not getattr(public, "__module__", "").startswith(ROOT):
-            continue
-        if isinstance(public, type):
-            if not issubclass(public, (BaseException, tuple)) and ".spatial_algebra." not in public.__module__:
-                for owner in public.__mro__:
-                    if owner.__module__.startswith(ROOT):
-                        _name_arguments_of_methods(owner)
-        elif _takes_names(public):
-            home = vars(sys.modules[public.__module__])
-            package[name] = named = named_arguments(public)
-            if home.get(named.__name__) is public:
+    public = {name: one for name, one in package.items() if name[0] != "_" and _is_ours(one)}
+    bases = {base for one in public.values() for base in getattr(one, "__mro__", (one,)) if _is_ours(base)}
+    homes = [vars(sys.modules[module]) for module in {base.__module__ for base in bases}]
+    for made in {one for home in homes for one in home.values() if isinstance(one, type) and _is_ours(one)}:
+        if not hasattr(made, "__getattr__") and not issubclass(made, BaseException):
+            made.__getattr__ = _missing  # type: ignore[attr-defined]
+    for name, one in public.items():
+        if isinstance(one, type):
+            if not issubclass(one, (BaseException, tuple)) and ".spatial_algebra." not in one.__module__:
+                for owner in filter(_is_ours, one.__mro__):
+                    _name_arguments_of_methods(owner)
+        elif _takes_names(one):
+            home = vars(sys.modules[one.__module__])
+            package[name] = named = named_arguments(one)
+            if home.get(named.__name__) is one:
                 home[named.__name__] = named
+
+
+def _is_ours(defined: Any) -> bool:
+    """Whether a module of this library defines a class or a function."""
+    return getattr(defined, "__module__", "").partition(".")[0] == ROOT
 
 
 def _name_arguments_of_methods(made: type) -> None:

@@ -16,6 +16,7 @@
 | `boundary` | checks of the arguments of every function of a model |
 """
 
+from .._base.rooms import suggest_names_in as _suggest_names_in
 from .annotations import Annotations as Annotations
 from .annotations import ConditionalPathPoint as ConditionalPathPoint
 from .annotations import Marker as Marker
@@ -41,3 +42,5 @@ from .passive import FormulaTorque as FormulaTorque
 from .passive import OneSidedSpring as OneSidedSpring
 from .passive import PathSpring as PathSpring
 from .passive import WeightSupport as WeightSupport
+
+_suggest_names_in(globals())

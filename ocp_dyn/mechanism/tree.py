@@ -19,6 +19,7 @@ import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
+from .._base.display import ByName, Several
 from .._base.types import (
     Array,
     Expr,
@@ -80,8 +81,10 @@ class Tree(EqualByData):
 
     def __post_init__(self) -> None:
         check_consistency(self)
-        object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
-        object.__setattr__(self, "passive", self._checked_passive())
+        object.__setattr__(self, "frames", MappingProxyType(ByName(self.frames)))
+        for name in ("joints", "X_tree", "I"):
+            object.__setattr__(self, name, Several(getattr(self, name)))
+        object.__setattr__(self, "passive", Several(self._checked_passive()))
         object.__setattr__(self, "bushings", checked_bushings(self.bushings, self.frames, WORLD, self._rates))
         if self.annotations:
             self.annotations.check(self.frames, self.q_names, self.nq, f"model {repr_in_message(self.name)}")

@@ -14,6 +14,7 @@ from .._base.types import names_in_message
 from ..constraints import JointCoupling, LockedJoint, Loop
 from ..io import mjcf_text
 from ..io.layouts import Layout
+from ..mechanism.equal_models import content_of
 from ..ocp import CompliantFoothold, Component, LoadedFoothold, Solution, contact_shapes
 
 INSTALL = "replay needs MuJoCo, which is not installed: pip install mujoco, or pip install '.[robots]' in a checkout"
@@ -66,7 +67,7 @@ def load(solution: Solution, friction: float = 0.8, timestep: float = 1e-4) -> S
     check_torques(solution)
     check_ground(solution)
     model, shapes = solution.model, contact_shapes(solution)
-    held = {repr(c): c for phase in solution.phases for c in phase.contacts if isinstance(c, EQUALITIES)}
+    held = {content_of(c) or id(c): c for phase in solution.phases for c in phase.contacts if isinstance(c, EQUALITIES)}
     text = mjcf_text(
         model, shapes, constraints=tuple(held.values()), drop=("passive",), balance=True, friction=friction,
         solref=SOLREF,

@@ -46,7 +46,7 @@ def ours(control: ocp.RealTimeIteration, q: Array, noise: float = NOISE) -> Lap:
     rng = np.random.default_rng(0)
 
     def lap() -> tuple[float, ...]:
-        v = noise * rng.normal(size=control.transcription.problem.model.nv)
+        v = noise * rng.normal(size=control.problem.model.nv)
         control.prepare()
         control.feedback(q0=q, v0=v)
         if not control.solved:

@@ -12,7 +12,7 @@ from casadi import DM
 
 from ..._base.checks import name_among, whole
 from ..._base.convergence import mark_of
-from ..._base.display import Listing
+from ..._base.display import ByName, Listing
 from ..._base.types import LARGEST_MAGNITUDE, Array, numbers, repr_in_message
 from ...constraints import Contact, RollingContact
 from ...mechanism import Model
@@ -125,7 +125,7 @@ class PhaseMotion:
                 foothold, place = self.foothold(contact), DM(self.places[contact.name])
                 per_row = [foothold.wrench(DM(unit), place).full().ravel() for unit in np.eye(m)]  # it is linear
                 found[contact.name] = rows @ np.array(per_row).reshape(m, 6)
-        return found
+        return ByName(found)
 
 
 @dataclass(frozen=True, eq=False)

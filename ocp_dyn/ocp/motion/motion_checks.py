@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.checks import label
+from ..._base.display import Several
 from ..._base.types import repr_in_message, sequence, truth
 from ...constraints import Constraint
 from ...mechanism import Model
@@ -37,7 +38,7 @@ def rows_of(contacts: Any) -> int:
 def check_phase(phase: Any) -> None:
     """Puts arrays and tuples into a `PhaseMotion`; TypeError or ValueError for fields of another kind or shape."""
     here = f"PhaseMotion {repr_in_message(label(phase.name, 'PhaseMotion name'))}"
-    contacts = tuple(sequence(phase.contacts, f"{here}: contacts must be a list of contacts"))
+    contacts = Several(sequence(phase.contacts, f"{here}: contacts must be a list of contacts"))
     if not all(isinstance(contact, (Constraint, WrenchFoothold)) for contact in contacts):
         raise TypeError(
             f"{here}: contacts must be constraints and compliant or loaded footholds, got "

@@ -11,7 +11,6 @@ import numpy as np
 from casadi import DM, SX
 
 from ..._base.checks import as_bounds, not_negative
-from ..._base.display import Brief
 from ..._base.extensible import Extensible
 from ..._base.types import Expr, repr_in_message, sparse
 from ...constraints import Constraint, Contact, RollingContact
@@ -44,7 +43,7 @@ class Held(Extensible):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Foothold(Brief, Held):
+class Foothold(Held):
     """A contact held on a plane, at a place that may be free in bounds.
 
     | field | meaning |

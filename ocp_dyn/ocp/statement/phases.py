@@ -12,6 +12,7 @@ import numpy as np
 from casadi import DM, MX, SX
 
 from ..._base.checks import as_bounds, function, given_name, not_negative, whole
+from ..._base.display import Several
 from ..._base.extensible import Extensible, check_members, derive
 from ..._base.types import repr_in_message
 from ...constraints import Constraint, as_set
@@ -35,7 +36,7 @@ def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
     single = isinstance(members, (str, bytes, type, SX, MX, DM)) or getattr(members, "shape", None) == ()
     if single or not isinstance(members, Iterable):
         members = (value,)
-    members = tuple(members)
+    members = Several(members)
     for member in members:
         if isinstance(member, type) or not isinstance(member, kinds):
             wanted = " or ".join(kind.__name__ for kind in kinds)
@@ -115,9 +116,7 @@ class Phase:
             raise ValueError(
                 f"{here}: of footholds that are derived from each other (of=) a phase can hold only one, got {names}"
             )
-        object.__setattr__(
-            self, "held", (*self.footholds, *(PhaseConstraint(constraint) for constraint in self.constraints))
-        )
+        object.__setattr__(self, "held", Several((*self.footholds, *map(PhaseConstraint, self.constraints))))
 
     def with_terms(self, terms: Sequence[PathConstraint | Cost | RateCost | Peak]) -> Phase:
         """The phase with these costs and path constraints too; those that it has already are not added again."""

@@ -10,6 +10,7 @@ import numpy as np
 from casadi import SX
 
 from ..._base.checks import choice, listed_names, name_among, not_negative, numbers, truth, whole
+from ..._base.display import Several
 from ..._base.extensible import Extensible, check_members
 from ..._base.types import Array, repr_in_message, sequence
 from ...integrators import Scheme, scheme
@@ -131,7 +132,7 @@ class Statement:
         _distinct((phase.name for phase in self.phases), "phases")
         self._set("components", tuple(sequence(self.components, "components must be a list of Components")))
         terms = [part for part in self.components if isinstance(part, TERMS)]
-        self._set("phases", tuple(phase.with_terms(terms) for phase in self.phases))
+        self._set("phases", Several(phase.with_terms(terms) for phase in self.phases))
         for key in ("per_distance", "limits"):
             truth(getattr(self, key), key)
         if not isinstance(self.options, Mapping) or not all(isinstance(key, str) for key in self.options):
@@ -389,9 +390,9 @@ class Statement:
             )
 
     @property
-    def footholds(self) -> list[Foothold | WrenchFoothold]:
+    def footholds(self) -> tuple[Foothold | WrenchFoothold, ...]:
         """The footholds of all phases, each of them once."""
-        return list(dict.fromkeys(f for phase in self.phases for f in phase.footholds))
+        return Several(dict.fromkeys(f for phase in self.phases for f in phase.footholds))
 
     @property
     def actuated(self) -> list[int]:

@@ -110,10 +110,10 @@ class RealTimeIteration:
             )
         refuse_compile(options, "rti")
         _check_options(qp, hessian, options)
-        self.transcription, self._program = prepare(problem, threads)
+        self.problem, (self._transcription, self._program) = problem, prepare(problem, threads)
         self._values = by_name(values, problem)
         with self._program.lock:
-            self._set_up(starting_point(self.transcription, None, start, self._values), qp, hessian, options)
+            self._set_up(starting_point(self._transcription, None, start, self._values), qp, hessian, options)
 
     def _set_up(self, begin: Start, qp: str, hessian: str, options: dict[str, Any]) -> None:
         """Sets the first plan and the quadratic model of the program."""
@@ -128,7 +128,7 @@ class RealTimeIteration:
             self._model = self._stage_model(begin, hessian, **options)
             self.evaluation += f"; the recursion {self._model.recursion.how}"
         else:
-            order = stage_order(self.transcription, self._program) if qp in STAGEWISE_QPS else None
+            order = stage_order(self._transcription, self._program) if qp in STAGEWISE_QPS else None
             self._model = QuadraticModel(self._program, qp, hessian, options, order)
         self.solved, self.seconds, self.samples, self.failures, self._qp = True, (0.0, 0.0), 0, 0, qp
         self._prepared, self._p = False, self._parameters(self._values)
@@ -153,7 +153,7 @@ class RealTimeIteration:
             barrier = (
                 BARRIER_SHARE * max(abs(program.evaluator.objective(start.x, start.p)), LEAST_COST) / max(count, 1)
             )
-        order = stage_order(self.transcription, program)
+        order = stage_order(self._transcription, program)
         return RiccatiModel(program, order, bounds, Barrier(barrier, relaxation))
 
     def __repr__(self) -> str:
@@ -201,7 +201,7 @@ class RealTimeIteration:
             return ""
         with self._program.lock:
             self._p = self._parameters(self._values)
-            found = faults(self.transcription, self._program, self.x)
+            found = faults(self._transcription, self._program, self.x)
         named = "; ".join(str(fault) for fault in found[:ROWS_NAMED]) or "none: the QP solver failed by itself"
         count = f"{self.failures} of {self.samples} samples so far"
         return (
@@ -214,16 +214,16 @@ class RealTimeIteration:
     def _parameters(self, measured: Mapping[str, Any]) -> Array:
         """Values of the parameters: measured values, else declared ones. All are set again, because other solves of the
         problem may have changed them."""
-        program = self.transcription.program
+        program = self._transcription.program
         program.reset()
-        for name, value in by_name(measured, self.transcription.problem).items():
+        for name, value in by_name(measured, self.problem).items():
             program.set_value(name, value)
         return program.values
 
     def torques(self, k: int = 0) -> Array:
         """The plan's torques (nv) on interval k of the first phase."""
-        problem = self.transcription.problem
-        variable = self.transcription.phases[0]["tau"][k]
+        problem = self.problem
+        variable = self._transcription.phases[0]["tau"][k]
         tau = np.zeros(problem.model.nv)
         tau[problem.actuated] = self.x[variable.index] * variable.scale
         return tau
@@ -231,7 +231,7 @@ class RealTimeIteration:
     def shift(self) -> None:
         """Moves the plan forward by one interval: the second node becomes the start. For motions whose phases follow
         one another continuously."""
-        for variables in sequences(self.transcription.phases):
+        for variables in sequences(self._transcription.phases):
             for now, following in itertools.pairwise(variables):
                 if now.size == following.size:
                     self.x[now.index] = self.x[following.index]
@@ -243,7 +243,7 @@ class RealTimeIteration:
         result = SolverResult(self.x.copy(), self.lam_x.copy(), self.lam_g.copy(), status, self.solved, 1)
         with self._program.lock:
             self._parameters(self._values)
-            return collected(self.transcription, self._program, result, {"solver": "rti"})
+            return collected(self._transcription, self._program, result, {"solver": "rti"})
 
     @property
     def unmet(self) -> float:

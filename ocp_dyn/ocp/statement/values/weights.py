@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ...._base.checks import not_negative
-from ...._base.display import Table, Tabular
+from ...._base.display import Several, Table, Tabular
 from ...._base.types import is_one_of, repr_in_message, suggestion
 from ..phases import OBJECTIVES, Impact, Phase
 from .parameters import Parameter, number_of_weight
@@ -155,7 +155,7 @@ def weights_of(statement: Any) -> Weights:
                 f"two weights have the {kind} {repr_in_message(twice[0])}: give every Parameter that is a weight a "
                 "name of its own, other than that of a cost"
             )
-    return Weights(tuple(entries))
+    return Weights(Several(entries))
 
 
 def reweighed(statement: Any, values: Mapping[str, Any]) -> Any:
