@@ -106,6 +106,14 @@ class ConstraintRows(NamedTuple):
         return reduce(ca.fmax, (_ScaledRows.of(self, group, unit).limit for group in self.groups))
 
 
+def surely_independent(model: Model, constraints: Constraints) -> bool:
+    """Whether no rows depend on each other in any posture: at most two groups, of which each is certain. Of more, such
+    as four straight legs, some may."""
+    G = constraint_jacobian(model, constraints, ca.SX.sym("q", model.nq))
+    groups = groups_of(model, as_set(constraints), G)
+    return len(groups) <= 2 and all(group.certain for group in groups)
+
+
 def mean_sizes(sizes: Sequence[Expr], units: Sequence[int]) -> Expr:
     """The root mean square of the sizes of rows of one unit, for every row (m); 1 where all are 0."""
     means: dict[int, Expr] = {}

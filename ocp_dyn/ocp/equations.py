@@ -18,7 +18,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM, SX
+from casadi import DM, MX, SX
 
 from .._base.autodiff import derivatives
 from .._base.types import Expr, ModelError, split
@@ -29,7 +29,7 @@ from ..constrained_motion import (
     impact,
     impact_derivatives,
 )
-from ..constrained_motion.independent_rows import ConstraintRows
+from ..constrained_motion.independent_rows import ConstraintRows, surely_independent
 from ..constrained_motion.solvers import range_space
 from ..constraints import Constraint, Contact, RollingContact
 from ..derivatives.first import forward_dynamics_derivatives
@@ -131,6 +131,22 @@ class Equations:
         free = self.of(reduced(self.model)) if self.model.has_symbols else self
         qdd = free._call(forward_dynamics, loads=self.rotors)(q, qd, force)
         return qdd, _in_order(contacts, type(tau)(0, 1), laws)
+
+    def shared_dynamics(self, contacts: Contacts, among: Contacts, q: MX, qd: MX, tau: MX) -> tuple[Expr, Expr]:
+        """(qdd, lam) as `forward_dynamics`, from terms H, C, G and gamma that one Function finds for all contacts
+        `among`: other sets of these contacts need no other Function, which takes longest. One factor of the whole
+        matrix [H G'; G 0] solves for both; where rows may depend on each other, `forward_dynamics` does."""
+        held, every = constraints_of(contacts), constraints_of(among)
+        if not held or self.model.has_symbols or not surely_independent(self.model, held):
+            return self.forward_dynamics(contacts, q, qd, tau)
+        force, laws = self._pressed(compliant_of(contacts), q, qd, self._driven(q, qd, tau))
+        H, C, G, gamma = self._call(constrained_equations, every, loads=self.rotors)(q, qd)
+        ends = np.cumsum([0, *(len(constraint.rows) for constraint in every)])
+        rows = [row for each in held for row in range(ends[every.index(each)], ends[every.index(each) + 1])]
+        zero = DM(len(rows), len(rows))
+        found = ca.solve(ca.blockcat([[H, G[rows, :].T], [G[rows, :], zero]]), ca.vertcat(force - C, gamma[rows]), "qr")
+        qdd, lam = split(found, self.model.nv, len(rows))
+        return qdd, _in_order(contacts, -lam, laws)
 
     def corrected_dynamics(
         self, contacts: Contacts, q: Expr, qd: Expr, tau: Expr, correction: Expr

@@ -66,8 +66,7 @@ def defects(solution: Motion) -> Defects:
     check_can_follow("defects", solution)
     nodes, opens, nq = [], [], solution.model.nq
     for phase in solution.phases:
-        own = ComponentFlow.of(solution, phase) if solution.components else None
-        flow = Flow(solution.equations, phase.contacts, own)
+        flow = Flow.of(solution, phase)
         opened = flow.state(phase, 0)
         for k in range(len(phase.tau)):
             inputs = flow.inputs(phase, k)
@@ -106,6 +105,15 @@ class Flow:
     equations: Equations
     contacts: Contacts
     own: ComponentFlow | None = None
+    among: Contacts = ()
+    """All contacts of the motion, if its phases share their dynamics."""
+
+    @staticmethod
+    def of(solution: Motion, phase: PhaseMotion) -> Flow:
+        """The flow of a phase of a motion."""
+        own = ComponentFlow.of(solution, phase) if solution.components else None
+        among = tuple(dict.fromkeys(contact for each in solution.phases for contact in each.contacts))
+        return Flow(solution.equations, phase.contacts, own, among)
 
     def state(self, phase: PhaseMotion, k: int) -> Array:
         """The state x at node k of a phase."""
@@ -169,7 +177,7 @@ class Flow:
         if self.own:
             qdd, *rates = self.own.dynamics(q, qd, tau, y, u[:nu], slope[:nu], u[nu], rate, w)
         else:
-            qdd, lam = self.equations.forward_dynamics(self.contacts, q, qd, tau)
+            qdd, lam = self.equations.shared_dynamics(self.contacts, self.among or self.contacts, q, qd, tau)
         return ca.Function("rates", [x, p, s], [h * ca.vertcat(model.q_dot(q, qd), qdd, *rates), lam])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..._base.display import Displayed, aligned, table
 from ..._base.types import Array
 from ..motion.motion import Motion
-from .component_flow import ComponentFlow, check_can_follow
+from .component_flow import check_can_follow
 from .defects import Flow
 from .many_flows import flows
 
@@ -81,8 +81,7 @@ def interval_errors(solution: Motion) -> IntervalErrors:
     parts: list[Any] = []
     worst: list[str] = []
     for p, phase in enumerate(solution.phases):
-        own = ComponentFlow.of(solution, phase) if solution.components else None
-        flow, intervals = Flow(solution.equations, phase.contacts, own), range(len(phase.tau))
+        flow, intervals = Flow.of(solution, phase), range(len(phase.tau))
         x, inputs = (np.array([make(phase, k) for k in intervals]) for make in (flow.state, flow.inputs))
         ends = flows(flow, x, inputs, np.ones(len(x)), TOLERANCE * max(1.0, float(np.abs(x).max())))
         for k, end in enumerate(ends):

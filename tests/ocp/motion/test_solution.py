@@ -178,6 +178,23 @@ def test_derivatives_of_a_flow_are_those_of_differences(
     )  # the differences are no better near half a turn
 
 
+@pytest.mark.parametrize("frames", ["", "stance_foot", "swing_foot", "stance_foot swing_foot", "head head"])
+def test_dynamics_from_shared_terms_are_those_of_every_set_of_contacts(frames: str, rng: np.random.Generator) -> None:
+    model = od.models.five_link_biped(root="planar").with_limits(effort=9.0)
+    every = tuple(od.Contact(frame, axes="xz") for frame in ("stance_foot", "swing_foot", "head"))
+    contacts = tuple(one for frame in frames.split() for one in every if one.body == frame)
+    equations = Equations(model.with_springs({"stance_knee": 5.0}))
+    sizes = model.nq, model.nv, model.nv
+    args = [ca.MX.sym("x", size) for size in sizes]
+    made = [equations.shared_dynamics(contacts, every, *args), equations.forward_dynamics(contacts, *args)]
+    shared, own = (ca.Function("dynamics", args, list(found)) for found in made)
+    independent = bool(frames) and "head" not in frames
+    assert ("EoMc" in str(shared.find_functions())) == independent, shared.find_functions()
+    at = [rng.normal(size=size) for size in sizes]
+    for one, other in zip(shared(*at), own(*at), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+
+
 def _struck(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
     """The impact of the right foot, by hand."""
     qd_plus, _ = od.impact(end.model, (od.Contact("foot_r", axes="xz"),), end.q, end.qd)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...._base.types import Array
-from ...analysis.component_flow import ComponentFlow, unknown_equations
+from ...analysis.component_flow import unknown_equations
 from ...analysis.defects import Flow
 from ...analysis.many_flows import flows
 from ...motion.motion import PhaseMotion
@@ -237,8 +237,7 @@ def _integrate(carry: _Carry, solution: Solution, x: Array) -> None:
                 x[variable.index] = value / variable.scale
 
     for p, (phase, variables) in enumerate(zip(solution.phases, t.phases, strict=True)):
-        own = ComponentFlow.of(solution, phase) if solution.components else None
-        moved = _Moved(phase, Flow(solution.equations, phase.contacts, own), carry.old.grids[p])
+        moved = _Moved(phase, Flow.of(solution, phase), carry.old.grids[p])
         new, steps, collocated = carry.new.grids[p], t.problem.steps, "qdd" in variables.tracks
         chosen, nq = t.problem.coordinates, t.problem.model.nq
 
