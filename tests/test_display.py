@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -117,5 +119,8 @@ def test_what_objects_hold_is_shown_in_a_line_however_large(solution):
         "Transform(E=DM([[1, 00, 00], [00, 1, 00], [00, 00, 1]]), r=DM([00, 00, 1]))"
     )
     assert human.I == tuple(human.I)
+    found = od.inverse_kinematics(od.models.pendulum(), [od.PointTarget("tip", (0.6, 0.0, -0.8))], [0.3])
+    assert "\n" not in repr(found)
+    assert repr(replace(found, q=np.arange(40.0))).startswith("InverseKinematics(q=40 numbers from 0 to 39, ")
     assert repr(display.Several(["a"])) == "('a',)"
     assert repr(display.ByName(a=1.5)) == "{'a': 1.5}"

@@ -12,7 +12,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import singledispatch
 from html import escape
 from importlib import import_module
@@ -226,14 +226,18 @@ class Brief:
         cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass replaces what it only inherits
 
     def __repr__(self) -> str:
-        given = getattr(self, "__dataclass_fields__", {}).values()
-        plain = float, int, str, type(None)
-        words = [
-            f"{one.name}={_short(value)}"
-            for one, value in ((one, getattr(self, one.name)) for one in given if one.repr)
-            if not (value is one.default or (isinstance(value, plain) and value == one.default))
-        ]
-        return f"{type(self).__name__}({', '.join(words)})"
+        return brief(self) if is_dataclass(self) else object.__repr__(self)
+
+
+def brief(shown: Any) -> str:
+    """repr of a dataclass in one line, see `Brief`."""
+    plain = float, int, str, type(None)
+    words = [
+        f"{one.name}={_short(value)}"
+        for one, value in ((one, getattr(shown, one.name)) for one in fields(shown) if one.repr)
+        if not (value is one.default or (isinstance(value, plain) and value == one.default))
+    ]
+    return f"{type(shown).__name__}({', '.join(words)})"
 
 
 E = TypeVar("E")

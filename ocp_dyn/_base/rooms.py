@@ -7,15 +7,20 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from functools import wraps
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, cast
 
+from .display import brief
 from .types import suggestion
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 ROOT = __name__.partition(".")[0]
+
+LINE = 120
+"""Largest length of what the decorator of dataclasses shows."""
 
 
 class Retired(NamedTuple):
@@ -99,7 +104,7 @@ def _missing(self: object, name: str) -> Any:
 def suggest_names_in(package: dict[str, Any]) -> None:
     """`named_arguments` for all public functions and classes of a package, and for the public methods of the classes,
     unless they hand further arguments on; an `UnknownAttribute` for a name that objects of these classes do not have,
-    or objects of other classes that the same modules use.
+    or objects of other classes that the same modules use. The repr of their dataclasses is one line.
 
     A function is replaced where it is defined, too, so that it can be pickled; modules that imported it before, as
     those of its own room, call it directly. The small types of the recursions take arguments as they are.
@@ -110,6 +115,8 @@ def suggest_names_in(package: dict[str, Any]) -> None:
     for made in {one for home in homes for one in home.values() if isinstance(one, type) and _is_ours(one)}:
         if not hasattr(made, "__getattr__") and not issubclass(made, BaseException):
             made.__getattr__ = _missing  # type: ignore[attr-defined]
+        if is_dataclass(made) and hasattr(made.__repr__, "__wrapped__"):  # by the decorator
+            made.__repr__ = _in_a_line(made.__repr__)  # type: ignore[method-assign]
     for name, one in public.items():
         if isinstance(one, type):
             if not issubclass(one, (BaseException, tuple)) and ".spatial_algebra." not in one.__module__:
@@ -120,6 +127,16 @@ def suggest_names_in(package: dict[str, Any]) -> None:
             package[name] = named = named_arguments(one)
             if home.get(named.__name__) is one:
                 home[named.__name__] = named
+
+
+def _in_a_line(whole: Callable[[Any], str]) -> Callable[[Any], str]:
+    """The repr of a dataclass; one of more than a line is that of `Brief`."""
+
+    def shown(self: Any) -> str:
+        text = whole(self)
+        return text if len(text) <= LINE and "\n" not in text else brief(self)
+
+    return shown
 
 
 def _is_ours(defined: Any) -> bool:

@@ -42,10 +42,10 @@ def _of_model(file: Path) -> list[Fault]:
     """Notes on a model that loads: muscles, and efforts that cannot be."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = load(file)
-        free = load_urdf(file, root=TRIAL_ROOT, mimic="free") if file.suffix.lower() == ".urdf" else model
+        urdf = file.suffix.lower() == ".urdf"
+        model = load_urdf(file, root=TRIAL_ROOT, mimic="free") if urdf else load(file)
     told = [str(fault) for fault in muscle_faults(model)] if model.muscles else []
-    return [Fault(None, text, severe=False) for text in (*told, *excessive_efforts(free))]
+    return [Fault(None, text, severe=False) for text in (*told, *excessive_efforts(model))]
 
 
 def _line(name: str, fault: Fault) -> str:

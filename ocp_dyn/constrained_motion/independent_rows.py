@@ -106,11 +106,10 @@ class ConstraintRows(NamedTuple):
         return reduce(ca.fmax, (_ScaledRows.of(self, group, unit).limit for group in self.groups))
 
 
-def surely_independent(model: Model, constraints: Constraints) -> bool:
+def surely_independent(model: Model, constraints: Constraints, q: Expr) -> bool:
     """Whether no rows depend on each other in any posture: at most two groups, of which each is certain. Of more, such
-    as four straight legs, some may."""
-    G = constraint_jacobian(model, constraints, ca.SX.sym("q", model.nq))
-    groups = groups_of(model, as_set(constraints), G)
+    as four straight legs, some may. q: symbols."""
+    groups = groups_of(model, as_set(constraints), constraint_jacobian(model, constraints, q))
     return len(groups) <= 2 and all(group.certain for group in groups)
 
 

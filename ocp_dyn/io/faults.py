@@ -240,7 +240,7 @@ def _mimic_faults(joints: list[Any], model: Model, tree: UrdfTree, faults: list[
         good.append(mimic)
         notes.append(
             f"{where}: joint {repr_in_message(joint.name)} mimics joint {repr_in_message(mimic.other)}: load with "
-            'mimic="couple" to have the coupling as a constraint, or with mimic="free"'
+            'mimic="couple" to have the coupling in od.mimic_constraints(model), or with mimic="free"'
         )
 
 

@@ -122,9 +122,8 @@ def parse_urdf(
         if is_mimic(joint) and mimic == "refuse":
             raise ModelError(
                 f"{tree.where('joint', joint.name)} mimics joint {repr_in_message(joint.mimic.joint)}: a model does "
-                "not couple "
-                'joints; load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this '
-                'joint independent, or give it type="fixed" in the file'
+                'not couple joints; load with mimic="couple" to have the coupling in od.mimic_constraints(model), with '
+                'mimic="free" to make this joint independent, or give it type="fixed" in the file'
             )
         if joint.child == WORLD:
             where = tree.where("link", joint.child)

@@ -137,7 +137,8 @@ class Equations:
         `among`: other sets of these contacts need no other Function, which takes longest. One factor of the whole
         matrix [H G'; G 0] solves for both; where rows may depend on each other, `forward_dynamics` does."""
         held, every = constraints_of(contacts), constraints_of(among)
-        if not held or self.model.has_symbols or not surely_independent(self.model, held):
+        known = SX.sym("q", self.model.nq)
+        if not held or self.model.has_symbols or not surely_independent(self.model, held, known):
             return self.forward_dynamics(contacts, q, qd, tau)
         force, laws = self._pressed(compliant_of(contacts), q, qd, self._driven(q, qd, tau))
         H, C, G, gamma = self._call(constrained_equations, every, loads=self.rotors)(q, qd)

@@ -18,7 +18,6 @@ import numpy as np
 from casadi import DM, MX, SX
 
 from .._base.autodiff import apply_template
-from .._base.display import Brief
 from .._base.types import ROUNDING, Array, Expr, exact, matrix, repr_in_message, sparse, sparse_beside, split
 from .linalg import symmetric
 
@@ -124,7 +123,7 @@ def _convert(made: Any, **shapes: tuple[int, int]) -> None:
 
 
 @dataclass(frozen=True)
-class Transform(Brief):
+class Transform:
     """Plucker transform X(E, r) from frame A to frame B [RBDA, 2.24].
 
     E (3x3) turns A coordinates into B coordinates; r (3) is the origin of B in A coordinates. So the
@@ -192,7 +191,7 @@ class Transform(Brief):
 
 
 @dataclass(frozen=True)
-class Inertia(Brief):
+class Inertia:
     """Rigid-body inertia (m, h, I): mass, first moment h = m c, rotational inertia about the origin.
 
     Ten numbers for the 6x6 matrix [I, h x; (h x)', m 1] [RBDA, 2.63]. Numbers (arrays, lists) become a DM; ValueError

@@ -17,7 +17,6 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._base.display import Brief
 from .._base.types import Array, Expr, ModelError
 from ..dynamics.kinematics import PosesAndAxes, all_poses_and_axes
 from ..dynamics.passive_torques import passive_force
@@ -48,7 +47,7 @@ NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class MirrorMap(Brief):
+class MirrorMap:
     """The mirror map of a model: `mirror.q(q)`, `mirror.qd(qd)` are the reflected position and velocity.
 
     q_matrix (nq x nq), qd_matrix (nv x nv): the maps as matrices. partners: the index of every body's mirror image.

@@ -67,7 +67,7 @@ def animate(
     solution: MotionLike,
     path: str | Path | None = None,
     *,
-    steps: int = 4,
+    steps: int | None = None,
     fps: float = 25.0,
     view: str | None = None,
     speed: float = 1.0,
@@ -83,8 +83,8 @@ def animate(
     [m]. Arrows are ground reaction forces at the center of pressure (one body weight: 0.4 of the model's height). A
     motion that is not periodic is shown from a fixed camera, with a pause on its last frame.
 
-    steps: number of steps of a periodic motion; every second one is mirrored if the solution is mirrored, so an even
-        number makes a smooth loop.
+    steps: number of periods of a periodic motion, by default 4 steps of a walk that repeats mirrored, else 2 periods;
+        every second one is mirrored if the solution is mirrored, so an even number makes a smooth loop.
     fps: frames per second, at most 50. A .gif stores whole hundredths of a second per frame; the motion is sampled at
         these times, so that its speed is right.
     view: "side" (from the right), "front" (from ahead), "side+front"; None: both, unless the motion is planar.
@@ -102,6 +102,7 @@ def animate(
     path = None if path is None else path_of(path)
     check_motion(solution)
     ffmpeg = None if path is None else _writer(path)
+    steps = (4 if solution.mirrored else 2) if steps is None else steps
     _check(steps, fps, view, speed, size)
     if progress is not None:
         function(progress, "animate: progress", ": it takes (frames done, frames in all)")

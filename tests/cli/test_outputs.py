@@ -142,6 +142,11 @@ def test_efforts_that_cannot_be_are_a_remark(tmp_path, capsys):
     assert "an effort of 1000 N m at knee is more than 10 times what lifts the whole model of 2.6 kg" in (
         capsys.readouterr().out
     )
+    follows = text.replace('effort="1000"', 'effort="9"').replace("</joint>", '<mimic joint="other"/></joint>')
+    leg = '<link name="mate"/><joint name="other" type="revolute"><parent link="leg"/><child link="mate"/></joint>'
+    (tmp_path / "pup.urdf").write_text(follows.replace("</robot>", leg + "</robot>"))
+    assert main(["check", str(tmp_path / "pup.urdf")]) == 0
+    assert "note: joint 'knee' mimics joint 'other': load with mimic=" in capsys.readouterr().out
     model = od.parse_urdf(text, root=od.FloatingBase())
     assert any("an effort of 1000 N m" in told for told in ocp.Problem(model, [ocp.Phase("fall", 2, 0.1)]).check())
     assert not excessive_efforts(model.with_limits(effort={"knee": 20.0}))

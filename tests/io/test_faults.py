@@ -119,8 +119,8 @@ def test_faults_of_the_whole_file(tmp_path, body, line, text):
 
 
 COUPLED = (
-    "joint 'k' mimics joint 'j': load with mimic=\"couple\" to have the coupling as a constraint, or with "
-    'mimic="free"'
+    "joint 'k' mimics joint 'j': load with mimic=\"couple\" to have the coupling in od.mimic_constraints(model), or "
+    'with mimic="free"'
 )
 
 

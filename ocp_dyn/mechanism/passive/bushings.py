@@ -11,7 +11,6 @@ import numpy as np
 from casadi import DM
 
 from ..._base.checks import label
-from ..._base.display import Brief
 from ..._base.formulas import formula
 from ..._base.types import ModelError, Vector, finite_vector, repr_in_message, sequence, suggestion
 from ...joints import ScalarFunction
@@ -31,7 +30,7 @@ Placing = Callable[[str, Pose], tuple[str, Pose]]
 """Place in the new model of an end that is at a pose in a frame of the old one."""
 
 
-class BodySpring(Brief, ABC):
+class BodySpring(ABC):
     """A spring between bodies: what every kind tells, so that it follows the edits of its model.
 
     frames: names of frames of the model, or "world"; coordinates: entries of `model.qd_names`.

@@ -12,7 +12,6 @@ from typing import Any
 
 from casadi import DM
 
-from ..._base.display import Brief
 from ..._base.types import Expr, ModelError, names_in_message, repr_in_message, sequence, suggestion
 from ...joints import Joint
 
@@ -23,7 +22,7 @@ NO_NAMES: Mapping[str, tuple[str, ...]] = {}
 """Joints whose entries have names of their own: none."""
 
 
-class PassiveElement(Brief, ABC):
+class PassiveElement(ABC):
     """A passive torque on one dof: what every kind of element tells.
 
     The torque is `torque`, which depends on coordinates alone, and `loss`, which depends on the dof's rate too. `dof`

@@ -23,6 +23,9 @@ SUFFIXES = {"m/s": "m_per_s", "N m": "Nm", "body weights": "body_weights"}
 
 DECIDE = "bounds that decide"
 
+LARGE_DEFECT = 0.05
+"""Defect [rad] from which on the table advises a finer grid."""
+
 
 class Figure(NamedTuple):
     """A named number or text of a summary, with its unit."""
@@ -174,6 +177,8 @@ class Summary(Displayed):
         shown = [figure for figure in (*found, *figures) if figure.value is not None]
         rows = [(figure.name, figure.text) for figure in shown if figure.name != "largest use of strength"]
         rows += [("use of strength", self.strength.line)] if self.strength else []
+        if self.defects is not None and self.defects.angle > LARGE_DEFECT:
+            rows += [("remark", "the defect is large: solve(accuracy=1e-3) refines the grid")]
         return rows + ([(DECIDE, self.bounds.line)] if self.bounds else [])
 
     @property

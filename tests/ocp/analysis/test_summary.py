@@ -52,6 +52,14 @@ def test_figures_are_those_of_the_motion(hop: ocp.Solution) -> None:
     assert hop.summary(defects=False).defects is None
 
 
+def test_a_large_defect_is_told_with_its_remedy(hop: ocp.Solution) -> None:
+    found = hop.summary()
+    assert "refines the grid" not in str(found)
+    large = replace(found, defects=replace(found.defects, angle=0.06))
+    assert "the defect is large: solve(accuracy=1e-3) refines the grid" in str(large)
+    assert large.numbers().keys() == found.numbers().keys()
+
+
 def test_numbers_bear_their_units(hop: ocp.Solution) -> None:
     summary = hop.summary()
     numbers = summary.numbers()

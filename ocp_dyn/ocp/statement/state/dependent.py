@@ -20,7 +20,6 @@ from casadi import DM, SX
 
 from ...._base.autodiff import FunctionDerivatives, derivatives
 from ...._base.checks import all_known, call_user, function, listed_names
-from ...._base.display import Brief
 from ...._base.types import Array, Expr, names_in_message, repr_in_message
 from ....constraints import Constraint, constraint_jacobian
 from ....mechanism import Model
@@ -82,7 +81,7 @@ class DependentJoints:
 
 
 @dataclass(frozen=True, eq=False)
-class Coordinates(Brief):
+class Coordinates:
     """The independent coordinates of a model with dependent joints; without such joints, all coordinates.
 
     q, qd: indices of the independent entries of q and of qd. Methods take and return full columns (nq, nv) and read
