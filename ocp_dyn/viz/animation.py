@@ -102,7 +102,7 @@ def animate(
     path = None if path is None else path_of(path)
     check_motion(solution)
     ffmpeg = None if path is None else _writer(path)
-    steps = (4 if solution.mirrored else 2) if steps is None else steps
+    steps = (4 if solution.mirror() is not None else 2) if steps is None else steps
     _check(steps, fps, view, speed, size)
     if progress is not None:
         function(progress, "animate: progress", ": it takes (frames done, frames in all)")
