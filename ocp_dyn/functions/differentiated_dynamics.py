@@ -61,18 +61,28 @@ def contact_product(model: Model, contact: Contact | RollingContact, product: Pr
 def contact_derivatives(model: Model, contact: Contact | RollingContact, product: Product) -> ca.Function:
     """(q, y, mu) -> (de, gradient and Hessian of mu' e) by (q, y) side by side, made once per model; y = lam of
     e = G' lam, y = qd of e = G qd. ValueError where `frame_power` has none."""
+    return _both_derivatives(model, contact)[product]
+
+
+@kept_per_model
+def _both_derivatives(model: Model, contact: Contact | RollingContact) -> dict[Product, ca.Function]:
+    """The derivatives of both products, which are those of one power."""
     q, lam, qd = _symbols(model, contact)
-    rows, model = contact.motion_rows, split_joints(model)
-    power = frame_power(model, rows.frame, q, qd, rows.R.T @ lam, rows.point, rows.arm)
-    G, velocity_q, T = rows.R @ power.J, rows.R @ power.Jx_q, tangent_map(model, q)
-    if product == "force":
-        y, mu, e_q, e_y, y_q = lam, qd, power.JW_q, G.T, velocity_q
-    else:
-        y, mu, e_q, e_y, y_q = qd, lam, velocity_q, G, power.JW_q
-    mixed = y_q @ T
-    hessian = [[hessian_by_entries(model, q, power.L_q, power.L_qq, T), mixed.T], [mixed, SX(*[y.shape[0]] * 2)]]
-    outputs = [ca.horzcat(e_q @ T, e_y), ca.vertcat(T.T @ power.L_q, e_y.T @ mu), ca.blockcat(hessian)]
-    return ca.Function(f"{product}_differentiated", [q, y, mu], outputs)
+    rows, split = contact.motion_rows, split_joints(model)
+    power = frame_power(split, rows.frame, q, qd, rows.R.T @ lam, rows.point, rows.arm)
+    T = tangent_map(split, q)
+    G, force_q, velocity_q = rows.R @ power.J, power.JW_q @ T, rows.R @ power.Jx_q @ T
+    by_q, q_q = T.T @ power.L_q, hessian_by_entries(split, q, power.L_q, power.L_qq, T)
+
+    def function(product: Product, y: SX, mu: SX, e_q: SX, e_y: SX, y_q: SX) -> ca.Function:
+        hessian = ca.blockcat([[q_q, y_q.T], [y_q, SX(*[y.shape[0]] * 2)]])
+        outputs = [ca.horzcat(e_q, e_y), ca.vertcat(by_q, e_y.T @ mu), hessian]
+        return ca.Function(f"{product}_differentiated", [q, y, mu], outputs)
+
+    return {
+        "force": function("force", lam, qd, force_q, G.T, velocity_q),
+        "velocity": function("velocity", qd, lam, velocity_q, G, force_q),
+    }
 
 
 def _symbols(model: Model, contact: Contact | RollingContact) -> tuple[SX, SX, SX]:

@@ -14,7 +14,7 @@ from ..._base.checks import call_user, expression, rows_and_bounds, scalar
 from ..._base.types import Array, Expr
 from ..nlp.program import BlockRows, Span
 from ..statement.instant import Instant
-from ..statement.objectives import Cost, TrackingCost
+from ..statement.objectives import Cost, LeastSquares, TrackingCost
 from ..statement.path_constraints import PathConstraint
 from ..statement.phases import Impact, JumpCondition, Phase
 from ..statement.tracking import reference_numbers
@@ -113,11 +113,16 @@ def _same(one: tuple[SX, Array, Array], other: tuple[SX, Array, Array]) -> bool:
     return alike and bool(ca.is_equal(one[0], other[0], COMPARED_DEPTH))
 
 
-def integrand(phase: Phase, objective: Cost, instant: Instant) -> SX:
-    """Integrand of an objective, checked because users write objectives."""
+def integrand(phase: Phase, objective: Cost, instant: Instant) -> tuple[SX, Expr | None]:
+    """Integrand of an objective, checked because users write objectives, and its residual, if it has one."""
     here = f"phase {phase.name!r}: {type(objective).__name__} {objective.name!r}"
-    found = objective.with_values(instant.values)
-    return scalar(call_user(here, found.integrand, instant, values=instant.values), f"{here}: cost")
+    found, values = objective.with_values(instant.values), instant.values
+    if type(found).integrand is LeastSquares.integrand:
+        residual = call_user(here, found.residual, instant, values=values)
+        value = call_user(here, ca.sumsqr, residual)
+    else:
+        value, residual = call_user(here, found.integrand, instant, values=values), found.residual(instant)
+    return scalar(value, f"{here}: cost"), residual
 
 
 def add_path(transcription: Transcription, p: int, phase: Phase) -> None:

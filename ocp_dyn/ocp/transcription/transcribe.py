@@ -125,12 +125,11 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> Block:
         constrain_interval(transcription, rows, phase, z, points)
         per = 1 / ca.fabs(distance_of(z)) if problem.per_distance else 1.0
         for objective in costs:
-            mean = sum((p.weight * integrand(phase, objective, p.instant) for p in points), start=SX(0))
+            found = [(p.weight, *integrand(phase, objective, p.instant)) for p in points]
+            mean = sum((weight * value for weight, value, _ in found), start=SX(0))
             factor = weight_of(transcription, objective, z) * z["T"] / z[PER_PHASE] * per
-            residuals = [
-                (factor * p.weight, objective.with_values(p.instant.values).residual(p.instant)) for p in points
-            ]
-            rows.cost(objective.name, factor * mean, [pair for pair in residuals if pair[1] is not None])
+            squares = [(factor * weight, residual) for weight, _, residual in found if residual is not None]
+            rows.cost(objective.name, factor * mean, squares)
 
     block = transcription.program.block(phase.name, slots, body, **sizes(), **terms.sizes)
     for k in range(phase.grid.count):
