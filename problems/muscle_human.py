@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import ocp_dyn as od
@@ -47,8 +48,12 @@ def by_motors(
 
 def body(mass: float, height: float, sex: Any, weaken: Mapping[str, float]) -> od.Model:
     """The person with muscles."""
-    model = od.models.human(mass, height, sex, root=od.FloatingBase(), muscles=True)
-    return od.walking.weakened(model, weaken)
+    return od.walking.weakened(_strong(mass, height, sex), weaken)
+
+
+@cache
+def _strong(mass: float, height: float, sex: Any) -> od.Model:
+    return od.models.human(mass, height, sex, root=od.FloatingBase(), muscles=True)
 
 
 def problem(
@@ -57,9 +62,15 @@ def problem(
 ) -> ocp.Problem:  # fmt: skip
     """One step from the right heel's strike to the left's, or a stride if both sides differ, on rigid feet. Its first
     guess is the walk by motors: `problem(...).solve(guess=by_motors(...).solve())`."""
-    motors, model = by_motors(speed, mass, height, sex, weaken, intervals, feet), body(mass, height, sex, weaken)
+    given = {"speed": speed, "mass": mass, "height": height, "sex": sex, "weaken": weaken}
+    return _by_muscles(by_motors(**given, intervals=intervals, feet=feet), body(mass, height, sex, weaken), weaken)
+
+
+def _by_muscles(motors: ocp.Problem, model: od.Model, weaken: Mapping[str, float]) -> ocp.Problem:
+    """The walk by motors, by muscles."""
+    compliant = any(isinstance(foot, ocp.CompliantFoothold) for foot in motors.footholds)
     images = ocp.muscle_images(model)
-    if feet == "compliant" and any(weaken.get(images[name], 1.0) != factor for name, factor in weaken.items()):
+    if compliant and any(weaken.get(images[name], 1.0) != factor for name, factor in weaken.items()):
         raise ValueError(
             "on compliant feet one step and its mirror image are solved, so both sides must be equally strong, got "
             f"weaken={dict(weaken)}: weaken both sides, such as soleus_r=0.4 soleus_l=0.4, or take rigid feet"
@@ -78,16 +89,23 @@ def _given(o: argparse.Namespace) -> dict[str, Any]:
     return person | {"speed": o.speed, "weaken": factors_of(o.weaken), "intervals": grids.QUICK if o.quick else None}
 
 
+def _asked(o: argparse.Namespace) -> tuple[ocp.Problem, ocp.Problem]:
+    """The walk by motors, and that by muscles."""
+    given = _given(o)
+    motors = by_motors(**given)
+    return motors, _by_muscles(motors, body(o.mass, o.height, o.sex, given["weaken"]), given["weaken"])
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
     arguments.add_argument("--feet", choices=("rigid", "compliant"), default="rigid", help="default rigid")
     arguments.add_argument("--weaken", metavar="MUSCLE=FACTOR", nargs="+", default=[], help="as in soleus_r=0.4")
     add_person(arguments, still=False)
-    options, walk = asked(arguments, argv, lambda o: problem(**_given(o)))
+    options, (motors, walk) = asked(arguments, argv, _asked)
     rigid = options.feet == "rigid"
     first = None if rigid else compliant_walk.first_guess(options.speed, options.mass, options.height, options.sex)
-    guess = by_motors(**_given(options)).solve(guess=first, progress=False)
+    guess = motors.solve(guess=first, progress=False)
     solution = motion_of(options, walk, guess=guess, mu_init=BARRIER)
     return finish(options, solution, lambda: numbers(solution), f"Walking by muscles at {options.speed:g} m/s")
 

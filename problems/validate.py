@@ -7,10 +7,11 @@ adolescents of the same speed relative to the length of their legs (Schwartz et 
 rise of the center of mass and the metabolic cost (`od.walking.metabolism`) with figures of several publications.
 
     python -m ocp_dyn.problems.validate [--speeds 0.7 0.9 1.1 1.3 1.6 2.0] [--slopes -0.08 0 0.08] [--data FILE.csv]
-                    [--mass 73 ...] [--height 1.741 ...] [--sex male ...] [--quick] [--json] [--out DIR]
+                    [--mass 73 ...] [--height 1.741 ...] [--sex male ...] [--muscles] [--quick] [--json] [--out DIR]
 
 DIR gets report.md with all tables and pictures, a picture of every walk with its bands, and every walk as .npz; with
 several bodies each gets a folder, and bodies.md tells which figures of which body lie outside the measured bands.
+--muscles: level walks of the planar body that its muscles move (`muscle_walk`), also beside electromyograms.
 --data FILE.csv: walks as this subject does, by mass, stature, sex, speed and slope of the file, beside its curves. The
 file begins with lines such as `# mass: 68 kg`, `# stature: 1.71 m`, `# sex: female`, `# speed: 1.25 m/s`, `# slope: 0`,
 `# cadence: 112 steps/min`; then follow a line with the names of columns, `percent,knee flexion mean,knee flexion sd,
@@ -32,10 +33,15 @@ from ocp_dyn import ocp
 from ocp_dyn.cli.examples import INTERRUPTED, as_json, asked, attempt, parser, run_command, within
 from ocp_dyn.walking import ValidatedWalk, WalkCase, plot_validation, write_validation
 
-from . import human_walk
+from . import human_walk, muscle_walk
 
 SPEEDS, SLOPES, SLOPE_SPEEDS = (0.7, 0.9, 1.1, 1.3, 1.6, 2.0), (-0.08, 0.0, 0.08), (0.8, 1.3)
 """Speeds on level ground [m/s]; slopes, rise per distance, and speeds on them, those of Koelewijn et al. (2019)."""
+
+
+def by_muscles(speed: float, body: dict[str, Any] | None = None, *, quick: bool = False) -> ocp.Problem:
+    """The walk of the planar body by its muscles."""
+    return muscle_walk.problem(speed, **body or {}, intervals=muscle_walk.QUICK if quick else muscle_walk.INTERVALS)
 
 
 def problem(speed: float, body: dict[str, Any] | None = None, *, quick: bool = False) -> ocp.Problem:
@@ -58,12 +64,15 @@ def _asked(o: argparse.Namespace) -> tuple[list[WalkCase], list[dict[str, Any]],
         wanted = [WalkCase(told["speed"], told.get("slope", 0.0))]
     else:
         speeds = o.speeds or ((told["speed"],) if "speed" in told else (1.3,) if o.quick else SPEEDS)
-        wanted = od.walking.walk_cases(speeds, o.slopes or ((0.0,) if o.quick else SLOPES), o.slope_speeds)
+        slopes = o.slopes or ((0.0,) if o.quick or o.muscles else SLOPES)
+        wanted = od.walking.walk_cases(speeds, slopes, o.slope_speeds)
+    if o.muscles and any(case.slope for case in wanted):
+        raise ValueError(f"--muscles: these walks are level, got slopes {[case.slope for case in wanted]}")
     for case in wanted:
         within(case.slope, -0.3, 0.3, "slopes must lie between -0.3 and 0.3, where people walk on flat feet")
         within(case.speed, 0.5, 2.2, "speeds must lie between 0.5 and 2.2 m/s")
     for body in bodies:
-        problem(wanted[0].speed, body, quick=True)
+        (by_muscles if o.muscles else problem)(wanted[0].speed, body, quick=True)
     return wanted, bodies, subject
 
 
@@ -76,7 +85,8 @@ def walks(
         out.mkdir(parents=True, exist_ok=True)
     if not o.quiet:
         print(f"{len(wanted)} walks of a human, {who}", file=sys.stderr, flush=True)
-    for walk in od.walking.validated_walks(wanted, lambda v: problem(v, body, quick=o.quick), subject):
+    make = by_muscles if o.muscles else problem
+    for walk in od.walking.validated_walks(wanted, lambda v: make(v, body, quick=o.quick), subject):
         found.append(walk)
         if not o.quiet:
             print(f"  {len(found)}/{len(wanted)}  {walk.line}", file=sys.stderr, flush=True)
@@ -100,6 +110,7 @@ def main(argv: list[str] | None = None) -> int:
     add("--mass", type=float, nargs="+", help="body mass [kg], default 73 or the subject's; several: a body each")
     add("--height", type=float, nargs="+", help="stature [m], default 1.741 or the subject's; one, or one a body")
     add("--sex", choices=("male", "female"), nargs="+", help="default male or the subject's; one, or one a body")
+    add("--muscles", action="store_true", help="walks of the planar body by its muscles, on level ground")
     o, (wanted, bodies, subject) = asked(arguments, argv, _asked)
     begin, found = time.perf_counter(), dict[str, list[ValidatedWalk]]()
     for body in bodies:

@@ -19,6 +19,12 @@ from pathlib import Path
 
 from .files import regular_content, remove, temporary_folder
 
+PRUNED_AGAIN = 60.0
+"""Time after which a process that keeps files looks at the whole cache once more [s]: with thousands of files a look
+takes a tenth of a second."""
+
+_PRUNED: dict[Path, float] = {}
+
 UNUSED_DAYS = 90
 """Time after which unused libraries are removed, when another is built [days]."""
 
@@ -209,7 +215,9 @@ def keep(key: str, suffix: str, content: bytes | memoryview) -> None:
                 made = folder / f"made{suffix}"
                 made.write_bytes(content)
                 store(place, key, made)
-            prune(place)
+            if time.monotonic() - _PRUNED.get(place, -math.inf) > PRUNED_AGAIN:
+                prune(place)
+                _PRUNED[place] = time.monotonic()
 
 
 def bound() -> int:

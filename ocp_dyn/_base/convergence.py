@@ -79,7 +79,8 @@ def failure(solution: Any) -> str:
     that are violated most."""
     stats = solution.stats
     why = stats.get("verdict") or "; ".join(stats.get("faults", [])[:CAUSES])
-    return f"not converged: {stats.get('status', 'not solved')}" + (f": {why}" if why else "")
+    held = f"; at their limits: {stats['at_limits']}" if stats.get("at_limits") and not stats.get("verdict") else ""
+    return f"not converged: {stats.get('status', 'not solved')}" + (f": {why}" if why else "") + held
 
 
 def warn(message: str) -> None:

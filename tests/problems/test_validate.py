@@ -59,7 +59,7 @@ def maker(fails=(), never=()):
                 case=(speed, slope), converged=converged, status=status, stats={"iterations": 7, "worst_row": "x"}
             )
 
-        return SimpleNamespace(solve=solve)
+        return SimpleNamespace(solve=solve, parameters=[ocp.Parameter("slope", 0.0)])
 
     return make, calls
 
@@ -73,6 +73,23 @@ def test_cases_begin_in_the_middle_and_slopes_come_last():
     assert od.walking.walk_cases((1.0,), (0.08,), (1.3,)) == [Case(1.3, 0.08)]
     assert (Case(1.3).name, Case(0.8, -0.08).name) == ("walk_1.30", "walk_0.80_slope_-8")
     assert (Case(1.3).title, Case(0.8, 0.08).title) == ("1.30 m/s", "0.80 m/s, slope +8 %")
+
+
+@pytest.mark.slow
+def test_walks_by_muscles_stand_beside_electromyograms(tmp_path, capsys):
+    assert validate.main(["--muscles", "--quick", "--quiet", "--no-pictures", "--json", "--speeds", "1.3", "--out",
+                          str(tmp_path)]) == 0  # fmt: skip
+    walk = json.loads(capsys.readouterr().out.splitlines()[-1])["walk_1.30"]
+    soleus = walk["activity"]["soleus"]
+    assert soleus["measured_percent"] == [[30, 60]]
+    assert soleus["agreement"] > 0.6
+    assert len(walk["activity"]) >= 8
+    report = (tmp_path / "report.md").read_text()
+    (line,) = (line for line in report.splitlines() if line.startswith("| soleus |"))
+    assert f"| 30 to 60 | {soleus['active_percent'][0][0]} to" in line
+    with pytest.raises(SystemExit):
+        validate.main(["--muscles", "--slopes", "0.08"])
+    assert "these walks are level" in capsys.readouterr().err
 
 
 def test_bands_are_those_of_the_speed_on_level_ground():
@@ -203,7 +220,7 @@ def test_the_status_tells_whether_all_walks_were_found(monkeypatch, capsys):
 @pytest.mark.slow
 def test_an_interrupted_run_reports_what_was_found(monkeypatch, tmp_path):
     stopped = Solved(case=(1.1, 0.0), converged=False, status="Interrupted", stats={"iterations": 1})
-    make = SimpleNamespace(solve=lambda **_: stopped)
+    make = SimpleNamespace(solve=lambda **_: stopped, parameters=())
     monkeypatch.setattr(validate, "problem", lambda speed, body, quick=False: make)
     assert validate.main(["--speeds", "1.1", "1.3", "--slopes", "0", "--out", str(tmp_path), "--quiet"]) == 130
     assert "Interrupted" in (tmp_path / "report.md").read_text()
@@ -213,7 +230,7 @@ def test_an_interrupted_run_reports_what_was_found(monkeypatch, tmp_path):
 def test_a_walk_is_held_beside_measurements(motions, monkeypatch, tmp_path, capsys):
     slope = validate.problem(1.3, quick=True).parameters[-1]
     assert (slope.name, slope.value) == ("slope", 0.0)
-    found = SimpleNamespace(solve=lambda **_: motions["human walk"])
+    found = SimpleNamespace(solve=lambda **_: motions["human walk"], parameters=())
     monkeypatch.setattr(validate, "problem", lambda speed, body, quick: found)
     code = validate.main(["--quick", "--speeds", "1.3", "--slopes", "0", "--out", str(tmp_path), "--json", "--quiet"])
     assert code == 0

@@ -51,6 +51,10 @@ def test_muscles_that_work_as_measured_agree(mirrored, side):
     on = sum(end - begin for begin, end in GROUPS["soleus"].active)
     assert abs(late["soleus"].agreement - 0.8) < 0.03  # ten percent at either end of one burst
     assert abs(late["soleus"].active.sum() - on) <= 2
+    assert late["soleus"].bursts == ((40, 70),)
+    begin, end = late["medial hamstrings"].bursts[0]  # over the end of the stride
+    assert (begin, end) == (100, 122) or (begin, end) == (0, 22)
+    assert late["soleus"].numbers()["measured_percent"] == [(30, 60)]
 
 
 def test_motions_without_such_muscles_are_refused():

@@ -170,6 +170,9 @@ def test_a_body_without_legs_has_no_guess() -> None:
         (["--speed", "9"], "speed must lie between 0.3 and 2.5 m/s"),
         (["--model", "body.osim", "--mass", "80"], "--mass: the body is that of body.osim"),
         (["--model", "nowhere.osim"], "nowhere.osim"),
+        (["--track", "angles.sto"], "give --model FILE.osim"),
+        (["--loads", "loads.xml"], "--loads: forces are followed beside coordinates: give --track COORDINATES"),
+        (["--range", "elbows", "0", "90"], "elbows"),
     ],
 )
 @pytest.mark.slow
@@ -178,6 +181,13 @@ def test_mistakes_on_the_command_line(options, message, capsys):
         muscle_walk.main(options)
     assert end.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_ranges_are_in_degrees_or_meters():
+    model = muscle_walk.limited(legs(), [("knee_l", "-60", "3"), (legs().q_names[0], 0, 2)])
+    k = model.q_names.index("knee_l")
+    np.testing.assert_allclose([model.dofs.q_lower[k], model.dofs.q_upper[k]], np.radians([-60.0, 3.0]))
+    assert (model.dofs.q_lower[0], model.dofs.q_upper[0]) == (0.0, 2.0)
 
 
 @pytest.mark.slow

@@ -11,11 +11,14 @@ import numpy as np
 from ..._base.checks import choice, name_among, not_negative, truth
 from ..._base.display import Entries, Listing
 from ..._base.rounding import largest, ordinal
-from ..._base.types import Array, Indices, repr_in_message
+from ..._base.types import Array, Indices, names_in_message, repr_in_message
 from ..motion.motion import Motion
 from ..motion.program_table import ProgramTable
 
 ACTIVE_KINDS = ("bound", "row")
+
+NEAR, SHOWN = 1e-2, 6
+"""Distance from a limit at which a channel counts as being there, a share of its range; most of them that are named."""
 
 
 class Active(NamedTuple):
@@ -43,6 +46,20 @@ class Active(NamedTuple):
     bound: float
     side: str
     multiplier: float
+
+
+def channels_at_limits(motion: Motion) -> str:
+    """Entries of channels that reach their limits, of both the larger one in size: "excitation of triceps (1)"; ""
+    if none does. A run that did not converge may need muscles that are stronger, or less of them."""
+    found = []
+    for channel in motion.channels:
+        values = np.concatenate([phase.channels[channel.name] for phase in motion.phases])
+        low, high = (np.array(limit) for limit in channel.bounds)
+        limit = np.where(np.abs(low) > np.abs(high), low, high)
+        with np.errstate(invalid="ignore"):
+            reached = np.isfinite(limit) & np.any(np.abs(values - limit) <= NEAR * (high - low), axis=0)
+        found += [f"{channel.name} of {channel.labels[k]} ({limit[k]:g})" for k in np.flatnonzero(reached)]
+    return names_in_message(found, SHOWN) if found else ""
 
 
 @dataclass(frozen=True, eq=False)

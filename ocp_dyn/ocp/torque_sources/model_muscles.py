@@ -24,7 +24,7 @@ import numpy as np
 from casadi import DM
 
 from ..._base.checks import bounds, choice, given_name, is_pair, listed_names, name_among, number, positive
-from ..._base.types import Expr, ModelError, repr_in_message
+from ..._base.types import Expr, ModelError, names_in_message, repr_in_message
 from ...functions.function import function as function_of
 from ...mechanism import Model
 from ...mechanism.equal_models import kept_per_model
@@ -163,6 +163,17 @@ class Muscles(Component):
         if self.tendon == "length":
             zero = ca.DM.zeros(muscles.size)
             muscles.curves.tendon_force(zero + 1)  # NotImplementedError for curves without a tendon
+
+    def findings(self, model: Model) -> list[str]:
+        """The `muscle_faults` of these muscles: the first one of every kind, and the names of all that have it."""
+        names, kinds = self.hill(model).names, dict[str, list[PathFault]]()
+        for fault in muscle_faults(model):
+            if fault.muscle in names:
+                kinds.setdefault(fault.remedy, []).append(fault)
+        others = [list(dict.fromkeys(fault.muscle for fault in kind if fault.muscle != kind[0].muscle))
+                  for kind in kinds.values()]  # fmt: skip
+        more = [f" (the same of {names_in_message(found)})" if found else "" for found in others]
+        return [f"{kind[0]}{rest}" for kind, rest in zip(kinds.values(), more, strict=True)]
 
     def hill(self, model: Model) -> HillMuscles:
         """The numbers of the muscles."""

@@ -21,6 +21,7 @@ from ..._base.display import Progress
 from ..._base.rounding import largest
 from ..._base.types import repr_in_message
 from ...native.libraries import TABLES
+from ..analysis.active_set import channels_at_limits
 from ..analysis.summary import DECIDE, bounds_of
 from ..guess.from_solution import carry_over
 from ..guess.standing_guess import initial_guess
@@ -233,6 +234,7 @@ def collected(
         "repetitions": [] if done else findings_or_error(lambda: repetitions(transcription, program, result.x)),
     }
     solution = collect(transcription, program, result.x, stats)
+    solution.stats["at_limits"] = "" if done else channels_at_limits(solution)
     central = {} if result.central is None else result.central._asdict()
     return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g}, central=central)
 
@@ -245,6 +247,7 @@ def _report(solution: Solution, say: Callable[[str], None]) -> None:
     if not solution.converged:
         lines += [f"  {solution.stats['verdict']}"] if solution.stats["verdict"] else []
         lines += [f"  {fault}" for fault in (*solution.stats["faults"][:FAULTS_SHOWN], *solution.stats["repetitions"])]
+        lines += [f"  at their limits: {solution.stats['at_limits']}"] if solution.stats["at_limits"] else []
     else:
         decide = bounds_of(solution).line
         lines += [f"{DECIDE}: {decide}"] if decide else []

@@ -120,6 +120,11 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
         *_root_motors(transcription),
         *excessive_efforts(transcription.problem.model),
         *gaps_of_files(transcription.problem),
+        *(
+            text
+            for part in transcription.problem.parts.components
+            for text in part.findings(transcription.problem.model)
+        ),
         *misplaced_footholds(transcription),
         *_starts_out_of_bounds(transcription),
         *unread(transcription, program),

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.types import ModelError
 from ...muscles import Bhargava2004
 from ...ocp import MuscleMetabolicRate, Muscles, Solution
-from .muscle_timing import muscle_timing
+from .muscle_timing import timing_if_known
 
 STRONG = 3
 """Number of the most active muscles that a report names."""
@@ -32,15 +31,14 @@ def muscle_figures(solution: Solution) -> dict[str, Any]:
         raise ValueError("muscle_figures needs a solution of a problem with the component ocp.Muscles")
     names, largest = part.hill(solution.model).names, np.asarray(solution["activation"]).max(axis=0)
     full = [name for name, a in zip(names, largest, strict=True) if a > FULL * part.range[1]]
-    try:
-        timing = muscle_timing(solution)
-    except ModelError:  # other names of muscles
-        timing = {}
     return {
         "body": solution.model.name,
         "cadence_steps_per_min": 60 * (1 if solution.mirrored else 2) / solution.duration,
         "most_active_muscles": ", ".join(f"{names[k]} {largest[k]:.2f}" for k in np.argsort(-largest)[:STRONG]),
         "muscles_at_their_limit": ", ".join(full) or "none",
         **solution.metabolic_rate(MuscleMetabolicRate(part, Bhargava2004())).numbers(),
-        **{f"agreement_with_emg_{name.replace(' ', '_')}": one.agreement for name, one in timing.items()},
+        **{
+            f"agreement_with_emg_{name.replace(' ', '_')}": one.agreement
+            for name, one in timing_if_known(solution).items()
+        },
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..._base.checks import choice
 from ..._base.types import Array, ModelError, repr_in_message
 from ...gait.data import PERCENT
-from ...ocp import Solution, muscle_images
+from ...ocp import Muscles, Solution, muscle_images
 
 THRESHOLD = 0.2
 """Share of the range of an activation over the stride above which a muscle counts as active."""
@@ -64,6 +64,34 @@ class MuscleTiming(NamedTuple):
     peak: float
     measured: MuscleGroup
 
+    @property
+    def bursts(self) -> tuple[tuple[int, int], ...]:
+        """Percents of the stride between which the muscle is active, as those of `MuscleGroup`: a burst over the end
+        of the stride has an end above 100.
+
+        >>> on = np.isin(np.arange(101), [0, 1, 2, 40, 41, 99, 100])
+        >>> od.walking.MuscleTiming(1.0 * on, on, 1.0, 0.0, od.walking.ELECTROMYOGRAMS["soleus"]).bursts
+        ((40, 41), (99, 102))
+        """
+        on = self.active[:-1]
+        begins, ends = (np.flatnonzero(on & ~np.roll(on, shift)) for shift in (1, -1))
+        if not begins.size:
+            return ((0, on.size),) if on.all() else ()
+        after = [int(ends[ends >= begin][0] if np.any(ends >= begin) else ends[0] + on.size) for begin in begins]
+        return tuple(zip(map(int, begins), after, strict=True))
+
+    def numbers(self) -> dict[str, Any]:
+        """Agreement, bursts and measured bursts as JSON holds them.
+
+        >>> on = np.arange(101) < 10
+        >>> od.walking.MuscleTiming(1.0 * on, on, 1.0, 0.0, od.walking.ELECTROMYOGRAMS["soleus"]).numbers()
+        {'agreement': 1.0, 'active_percent': [(0, 9)], 'measured_percent': [(30, 60)]}
+        """
+        return {
+            "agreement": self.agreement, "active_percent": list(self.bursts),
+            "measured_percent": list(self.measured.active),
+        }  # fmt: skip
+
 
 def muscle_timing(motion: Solution, side: str = "right") -> dict[str, MuscleTiming]:
     """When the muscles of a leg are active over its stride, beside electromyograms of a healthy adult.
@@ -93,6 +121,16 @@ def muscle_timing(motion: Solution, side: str = "right") -> dict[str, MuscleTimi
             f"soleus_{letter}: it needs the names of od.models.human(muscles=True) or of od.models.planar_human"
         )
     return found
+
+
+def timing_if_known(motion: Solution) -> dict[str, MuscleTiming]:
+    """The `muscle_timing` of the right leg; nothing for a motion without such muscles."""
+    if not any(isinstance(part, Muscles) for part in motion.components):
+        return {}
+    try:
+        return muscle_timing(motion)
+    except ModelError:
+        return {}
 
 
 def _curves(motion: Solution, letter: str) -> dict[str, Array]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from ..._base.convergence import NotConvergedWarning
 from ...gait.compare import ExpectedFigures
 from ...ocp import Gait, GaitComparison, GaitReference, Problem, Solution, gait_reference
+from ..by_muscles.muscle_timing import MuscleTiming, timing_if_known
 from ..report_figures import metabolism
 
 NATURAL = 0.2
@@ -56,6 +57,7 @@ class WalkCase:
 class ValidatedWalk:
     """A solved case beside its measurements; gait and comparisons are None and () if the solver did not converge.
 
+    activity: when muscles are active, beside electromyograms, for walks by muscles; see `muscle_timing`.
     start: the case from whose solution the solver started, None for the library's own guess. seconds: time to build the
     program and to solve it.
     """
@@ -66,6 +68,7 @@ class ValidatedWalk:
     start: WalkCase | None
     gait: Gait | None
     comparisons: tuple[GaitComparison, ...]
+    activity: Mapping[str, MuscleTiming] = field(default_factory=dict)
 
     @property
     def iterations(self) -> int:
@@ -156,7 +159,7 @@ def validated_walks(
 ) -> Iterator[ValidatedWalk]:
     """An iterator that solves the cases one after the other and holds each beside measurements.
 
-    `make(speed)` makes the problem of a case, with a parameter `slope` [rad]. A walk that is not found starts once more
+    `make(speed)` makes the problem of a case, with a parameter `slope` [rad] where it is not level. A walk that is not found starts once more
     from the nearest one. subject: a measured gait of yours, beside the published ones. solve: options of
     `Problem.solve`. It ends when Ctrl-C stops a solver.
     """
@@ -164,7 +167,8 @@ def validated_walks(
     for case in wanted:
         begin = time.perf_counter()
         statement = make(case.speed)
-        values = {"slope": float(np.arctan(case.slope))}
+        inclined = any(parameter.name == "slope" for parameter in statement.parameters)
+        values = {"slope": float(np.arctan(case.slope))} if inclined or case.slope else {}
         solution, start = _solved(statement, values=values, **solve), None
         near = sorted((w for w in found if w.solution.converged), key=lambda w: case.distance(w.case))
         if not solution.converged and solution.status != "Interrupted" and near:
@@ -194,7 +198,7 @@ def _beside(
     rates = {"metabolic_rate_W_per_kg": gross, "metabolic_cost_J_per_kg_m": gross / case.speed}
     gait = replace(gait, figures={**gait.figures, **rates})
     comparisons = tuple(gait.compare(reference) for reference in fitting_references(gait, subject))
-    return ValidatedWalk(case, solution, seconds, start, gait, comparisons)
+    return ValidatedWalk(case, solution, seconds, start, gait, comparisons, timing_if_known(solution))
 
 
 def preferred_speed(found: Sequence[ValidatedWalk]) -> float | None:
@@ -230,5 +234,7 @@ def validation_numbers(found: Sequence[ValidatedWalk]) -> dict[str, Any]:
                 | ({"sd": e.sd} if np.isfinite(e.sd) else {})
                 for e in walk.gait.expected()
             ]
+            if walk.activity:
+                entry["activity"] = {muscle: timing.numbers() for muscle, timing in walk.activity.items()}
         result[walk.case.name] = entry
     return result

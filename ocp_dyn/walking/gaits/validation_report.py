@@ -38,6 +38,12 @@ BESIDE = """## Figures
 Of each walk the figure, the measured mean ± standard deviation at the same speed and slope, and the deviation of the
 walk from this mean."""
 
+ACTIVITY = """## Activity of muscles
+
+Percents of the stride of the right leg, from its heel strike on, in which each muscle is active, above a fifth of its
+range, and the share of the stride in which it is active if and only if the electromyogram of one adult is (Rajagopal et
+al. 2016). One muscle of the model may stand for several."""
+
 OBJECTIONS = """## What a gait laboratory may object to
 
 Of each level walk the value, and what people are measured in: of a curve the root mean square of its difference from
@@ -133,6 +139,8 @@ def write_validation(
         parts += [CURVES, *_curve_tables(found)]
     if any(walk.gait is not None for walk in found):
         parts += [BESIDE, "![figures against speed](speeds.png)", *_figure_tables(found)]
+    if active := [walk for walk in found if walk.activity]:
+        parts += [ACTIVITY, _activity_table(active)]
     for walk in found:
         parts.append(f"## {walk.case.title}")
         if walk.gait is not None:
@@ -206,6 +214,20 @@ def _figure_tables(found: Sequence[ValidatedWalk]) -> list[str]:
             title = "Level ground" if not slope else f"Slope {100 * slope:+.3g} %"
             tables.append(f"### {title}\n\n" + _table(("figure (source)", *(w.case.title for w in here)), rows))
     return tables
+
+
+def _activity_table(found: Sequence[ValidatedWalk]) -> str:
+    """Muscles in lines, walks in columns: bursts, and agreement with the electromyogram."""
+    rows = []
+    for muscle, timing in found[0].activity.items():
+        cells = [walk.activity[muscle] for walk in found]
+        told = (f"{_bursts(one.bursts)}; {one.agreement:.0%}" for one in cells)
+        rows.append((muscle, _bursts(timing.measured.active), *told))
+    return _table(("muscle", "measured", *(walk.case.title for walk in found)), rows)
+
+
+def _bursts(bursts: Sequence[tuple[float, float]]) -> str:
+    return ", ".join(f"{begin:g} to {end:g}" for begin, end in bursts) or "none"
 
 
 def _beside(e: Any) -> str:

@@ -141,6 +141,10 @@ class Component(Extensible):
     def check(self, model: Model) -> None:
         """Raises KeyError for names, ValueError for sizes that do not fit the model."""
 
+    def findings(self, model: Model) -> Sequence[str]:
+        """Sentences for `problem.check()` on what may make a solve difficult, each with a remedy."""
+        return ()
+
 
 class ComponentEquations(NamedTuple):
     """The equations of all components of a problem. explicit: the states whose derivatives are given."""
