@@ -219,8 +219,9 @@ def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[s
     Examines the problem at its first guess, without solving it: a root with motors in a model with footholds, values
     out of their bounds, rows and costs without finite values or derivatives, violated rows without a free variable,
     contacts that constrain one another, more equalities than free variables, springs and losses of joints too fast for
-    an explicit scheme, findings of components such as muscles with slack tendons, dependent equalities. The last are found by linearizing at the first guess: with straight legs,
-    equalities may depend on others at this guess only; with a bent `Problem(posture=...)` such findings disappear.
+    an explicit scheme, findings of components such as muscles with slack tendons, dependent equalities. The last are
+    found by linearizing at the first guess: with straight legs, equalities may depend on others at this guess only;
+    with a bent `Problem(posture=...)` such findings disappear.
 
     >>> ocp.check(turn(ocp.TorqueSquared()))
     []

@@ -159,9 +159,9 @@ def validated_walks(
 ) -> Iterator[ValidatedWalk]:
     """An iterator that solves the cases one after the other and holds each beside measurements.
 
-    `make(speed)` makes the problem of a case, with a parameter `slope` [rad] where it is not level. A walk that is not found starts once more
-    from the nearest one. subject: a measured gait of yours, beside the published ones. solve: options of
-    `Problem.solve`. It ends when Ctrl-C stops a solver.
+    `make(speed)` makes the problem of a case, with a parameter `slope` [rad] where it is not level. A walk that is not
+    found starts once more from the nearest one. subject: a measured gait of yours, beside the published ones. solve:
+    options of `Problem.solve`. It ends when Ctrl-C stops a solver.
     """
     found: list[ValidatedWalk] = []
     for case in wanted:
