@@ -11,7 +11,6 @@ rise of the center of mass and the metabolic cost (`od.walking.metabolism`) with
 
 DIR gets report.md with all tables and pictures, a picture of every walk with its bands, and every walk as .npz; with
 several bodies each gets a folder, and bodies.md tells which figures of which body lie outside the measured bands.
---muscles: level walks of the planar body that its muscles move (`muscle_walk`), also beside electromyograms.
 --data FILE.csv: walks as this subject does, by mass, stature, sex, speed and slope of the file, beside its curves. The
 file begins with lines such as `# mass: 68 kg`, `# stature: 1.71 m`, `# sex: female`, `# speed: 1.25 m/s`, `# slope: 0`,
 `# cadence: 112 steps/min`; then follow a line with the names of columns, `percent,knee flexion mean,knee flexion sd,
@@ -39,13 +38,10 @@ SPEEDS, SLOPES, SLOPE_SPEEDS = (0.7, 0.9, 1.1, 1.3, 1.6, 2.0), (-0.08, 0.0, 0.08
 """Speeds on level ground [m/s]; slopes, rise per distance, and speeds on them, those of Koelewijn et al. (2019)."""
 
 
-def by_muscles(speed: float, body: dict[str, Any] | None = None, *, quick: bool = False) -> ocp.Problem:
-    """The walk of the planar body by its muscles."""
-    return muscle_walk.problem(speed, **body or {}, intervals=muscle_walk.QUICK if quick else muscle_walk.INTERVALS)
-
-
-def problem(speed: float, body: dict[str, Any] | None = None, *, quick: bool = False) -> ocp.Problem:
-    """The human walk with a parameter `slope` [rad]. body: mass, height and sex of the person."""
+def problem(speed: float, body: Any = None, *, quick: bool = False, muscles: bool = False) -> ocp.Problem:
+    """The human walk with a parameter `slope` [rad], or level, by muscles. body: mass, height and sex."""
+    if muscles:
+        return muscle_walk.problem(speed, **body or {}, intervals=muscle_walk.QUICK if quick else muscle_walk.INTERVALS)
     walk = human_walk.problem(speed, **body or {}, intervals=human_walk.QUICK if quick else human_walk.INTERVALS)
     return replace(walk, parameters=(*walk.parameters, ocp.Parameter("slope", 0.0)))
 
@@ -56,37 +52,32 @@ def _asked(o: argparse.Namespace) -> tuple[list[WalkCase], list[dict[str, Any]],
     if subject is not None and o.speeds is None and "speed" not in told:
         raise ValueError(f"{o.data}: the speed of the subject is missing: add a line '# speed: 1.25 m/s', or --speeds")
     bodies = od.walking.bodies_of(
-        mass=o.mass or [told.get("mass", 73.0)],
-        height=o.height or [told.get("stature", 1.741)],
+        mass=o.mass or [told.get("mass", 73.0)], height=o.height or [told.get("stature", 1.741)],
         sex=o.sex or [(subject and subject.sex) or "male"],
-    )
+    )  # fmt: skip
+    steep, slopes = (0, (0.0,)) if o.muscles else (0.3, (0.0,) if o.quick else SLOPES)
     if subject is not None and o.speeds is None and o.slopes is None:
         wanted = [WalkCase(told["speed"], told.get("slope", 0.0))]
     else:
         speeds = o.speeds or ((told["speed"],) if "speed" in told else (1.3,) if o.quick else SPEEDS)
-        slopes = o.slopes or ((0.0,) if o.quick or o.muscles else SLOPES)
-        wanted = od.walking.walk_cases(speeds, slopes, o.slope_speeds)
-    if o.muscles and any(case.slope for case in wanted):
-        raise ValueError(f"--muscles: these walks are level, got slopes {[case.slope for case in wanted]}")
+        wanted = od.walking.walk_cases(speeds, o.slopes or slopes, o.slope_speeds)
     for case in wanted:
-        within(case.slope, -0.3, 0.3, "slopes must lie between -0.3 and 0.3, where people walk on flat feet")
+        within(case.slope, -steep, steep, f"slopes must lie between {-steep} and {steep}, for walks of this kind")
         within(case.speed, 0.5, 2.2, "speeds must lie between 0.5 and 2.2 m/s")
     for body in bodies:
-        (by_muscles if o.muscles else problem)(wanted[0].speed, body, quick=True)
+        problem(wanted[0].speed, body, quick=True, muscles=o.muscles)
     return wanted, bodies, subject
 
 
-def walks(
-    o: argparse.Namespace, wanted: list[WalkCase], body: dict[str, Any], subject: ocp.GaitReference | None, out: Any
-) -> list[ValidatedWalk]:
+def walks(o: argparse.Namespace, wanted: list[WalkCase], body: Any, subject: Any, out: Any) -> list[ValidatedWalk]:
     """The walks of one body, with their report and pictures in the folder `out`, None for none."""
     found, who = [], "{sex}, {mass:g} kg, {height:g} m".format(**body)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     if not o.quiet:
         print(f"{len(wanted)} walks of a human, {who}", file=sys.stderr, flush=True)
-    make = by_muscles if o.muscles else problem
-    for walk in od.walking.validated_walks(wanted, lambda v: make(v, body, quick=o.quick), subject):
+    make = partial(problem, body=body, quick=o.quick, muscles=o.muscles)
+    for walk in od.walking.validated_walks(wanted, make, subject):
         found.append(walk)
         if not o.quiet:
             print(f"  {len(found)}/{len(wanted)}  {walk.line}", file=sys.stderr, flush=True)
@@ -112,7 +103,7 @@ def main(argv: list[str] | None = None) -> int:
     add("--sex", choices=("male", "female"), nargs="+", help="default male or the subject's; one, or one a body")
     add("--muscles", action="store_true", help="walks of the planar body by its muscles, on level ground")
     o, (wanted, bodies, subject) = asked(arguments, argv, _asked)
-    begin, found = time.perf_counter(), dict[str, list[ValidatedWalk]]()
+    begin, found = time.perf_counter(), dict[str, Any]()
     for body in bodies:
         name = "{sex}_{mass:g}_{height:g}".format(**body)
         found[name] = walks(o, wanted, body, subject, o.out if o.out is None or len(bodies) == 1 else o.out / name)
@@ -122,9 +113,9 @@ def main(argv: list[str] | None = None) -> int:
     if o.json:
         each = {who: od.walking.validation_numbers(of) for who, of in found.items()}
         print(as_json((each if len(each) > 1 else each.popitem()[1]) | {"seconds": time.perf_counter() - begin}))
-    if last[-1].solution.status == "Interrupted":
-        return INTERRUPTED
-    return 0 if all(walk.solution.converged for walk in last) else 1
+    return (
+        INTERRUPTED if last[-1].solution.status == "Interrupted" else int(not all(w.solution.converged for w in last))
+    )
 
 
 if __name__ == "__main__":

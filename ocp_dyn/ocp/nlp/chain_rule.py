@@ -96,7 +96,7 @@ def derivatives(
     found = [ca.gradient(f, w), ca.jacobian(g, w), hessian, slope]
     found += [ca.gradient(f, e), ca.jacobian(g, e), mu, ca.jacobian(mu, w).T, ca.jacobian(mu, e)]
     at = inner_values(z, p, levels)
-    called = _Called(calls, w, at)
+    called = _Called(calls, w, at, p)
     outer = ca.Function("outer", [w, e, p, lam_f, lam_g], found)
     gradient, jacobian, hessian, slope, f_e, g_e, mu, L_we, L_ee = outer.call([at, called.values, p, lam_f, lam_g])
     if calls:
@@ -142,11 +142,10 @@ def gauss_newton_pattern(rest: Expr, residuals: Expr, z: Expr) -> ca.Sparsity:
 class _Called:
     """All calls of a block at the values `at` of w. They stay calls: nothing is copied."""
 
-    def __init__(self, calls: Sequence[Call], w: Expr, at: Expr) -> None:
-        # each selects the entries of w that are the arguments
+    def __init__(self, calls: Sequence[Call], w: Expr, at: Expr, p: Expr) -> None:
+        # each selects the entries of w that are arguments; others are parameters
         self._chosen = [ca.DM(ca.jacobian(ca.vertcat(*call.arguments), w)) for call in calls]
-        pairs = zip(self._chosen, calls, strict=True)
-        self._at = [split(one @ at, *(x.shape[0] for x in call.arguments)) for one, call in pairs]
+        self._at = [ca.Function("arguments", [w, p], list(call.arguments)).call([at, p]) for call in calls]
         self._sizes = [call.e.shape[0] for call in calls]
         made = [call.derivatives() for call in calls]
         self._first, self._second = ([pair[k] for pair in made] for k in (0, 1))
