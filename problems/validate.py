@@ -74,13 +74,11 @@ def walks(o: argparse.Namespace, wanted: list[WalkCase], body: Any, subject: Any
     found, who = [], "{sex}, {mass:g} kg, {height:g} m".format(**body)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    if not o.quiet:
-        print(f"{len(wanted)} walks of a human, {who}", file=sys.stderr, flush=True)
     make = partial(problem, body=body, quick=o.quick, muscles=o.muscles)
     for walk in od.walking.validated_walks(wanted, make, subject):
         found.append(walk)
         if not o.quiet:
-            print(f"  {len(found)}/{len(wanted)}  {walk.line}", file=sys.stderr, flush=True)
+            print(f"  {len(found)}/{len(wanted)}  {who}  {walk.line}", file=sys.stderr, flush=True)
         if out is not None:
             walk.solution.save(out / f"{walk.case.name}.npz")
             attempt(f"{walk.case.name}.png", partial(walk.plot, out / f"{walk.case.name}.png", subject))
