@@ -78,7 +78,7 @@ def walks(o: argparse.Namespace, wanted: list[WalkCase], body: Any, subject: Any
     for walk in od.walking.validated_walks(wanted, make, subject):
         found.append(walk)
         if not o.quiet:
-            print(f"  {len(found)}/{len(wanted)}  {who}  {walk.line}", file=sys.stderr, flush=True)
+            print(f"  {who}: {len(found)}/{len(wanted)}  {walk.line}", file=sys.stderr, flush=True)
         if out is not None:
             walk.solution.save(out / f"{walk.case.name}.npz")
             attempt(f"{walk.case.name}.png", partial(walk.plot, out / f"{walk.case.name}.png", subject))
