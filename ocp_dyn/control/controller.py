@@ -22,6 +22,9 @@ from .world import PERIOD, TIMESTEP, World
 HURRY = np.array([1.5, 1.0, 1.0])
 """Largest rates of commanded velocities: forward, sideways [m/s^2], turn [rad/s^2]."""
 
+ROCKING, LEAST_SOLE, RESTED = 3.0, 0.1, 0.05
+"""Rate of tilt at which a sole that stands is taken to rock about an edge that nobody knows of [rad/s]; the share of it
+on which it then stands, and the time in which it stands on all of it again [s]."""
 
 SLOW = 0.02
 """Largest commanded velocity at which a body may stop [m/s, rad/s]."""
@@ -98,6 +101,7 @@ class Controller:
     def reset(self) -> None:
         """Forgets what was: the next call is the first."""
         self.swings: list[Swing | None] = [None] * len(self.body.feet)
+        self.share = np.ones(len(self.body.feet))
         self.velocity, self.trim, self.expected = np.zeros(3), np.zeros(2), np.zeros(2)
         self.found: Found | None = None
         self.heading: float | None = None
@@ -144,6 +148,7 @@ class Controller:
         speed = seen.H[:3] @ qd / self.body.mass
         state = State(t + PERIOD, q, qd, seen, touching, seen.com, speed, heading)
         self._follow(command, state)
+        self._rock(state)
         wanted = self.plan(state, command)
         self.found = self.program(q, qd, seen, wanted)
         self.t = t
@@ -167,6 +172,14 @@ class Controller:
         self.expected += PERIOD / (LAG * self.stride) * (self.velocity[:2] - self.expected)
         off = self.expected - turned(state.heading)[:2, :2].T @ state.velocity[:2]
         self.trim = np.clip(self.trim + PERIOD * TRIM * off, -MOST_TRIM, MOST_TRIM)
+
+    def _rock(self, state: State) -> None:
+        """The share of its sole on which every foot stands: one that rocks carries little moment, else the ankle would
+        turn it over."""
+        rates = np.linalg.norm((state.seen.G[:, :2] @ state.qd), axis=1)
+        share = np.clip(1.0 - rates / ROCKING, LEAST_SOLE, 1.0)
+        self.share += np.where(share < self.share, 1.0, PERIOD / RESTED) * (share - self.share)
+        self.share[[s is not None for s in self.swings]] = 1.0
 
     @property
     def aimed(self) -> Array:
@@ -201,10 +214,8 @@ class Controller:
         """Wanted acceleration (6) of foot k on its way to a foothold."""
         swing = self.swings[k]
         assert swing is not None
-        R, foot = state.seen.R[k], self.body.feet[k]
-        lowest = float(state.seen.p[k, 2] + (foot.corners @ R[2]).min())
-        ahead = turned(heading)[:2, 0]
-        place, velocity, acceleration = swing.advance(PERIOD, target, duration, lowest - swing.lift, ahead)
+        R = state.seen.R[k]
+        place, velocity, acceleration = swing.advance(PERIOD, target, duration)
         rows = state.seen.G[k] @ state.qd
         stiffness, damping = self.gains.swing
         linear = acceleration + stiffness * (place - state.seen.p[k]) + damping * (velocity - rows[3:])

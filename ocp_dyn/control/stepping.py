@@ -25,10 +25,6 @@ BOTH = 0.25
 CLEARANCE = 0.1
 """Height of the swinging foot, as a share of the height of the center of mass."""
 
-RISE, CALM = 0.02, 1.3
-"""Height to which a foot goes straight up [m], past the edge of what may lie before it, and the time of a step, in
-sqrt(l/g), below which there is no time for that."""
-
 REACH = 0.75
 """Farthest foothold from the standing foot, forward, in heights of the center of mass."""
 
@@ -115,7 +111,7 @@ class StepController(Controller):
             self._stand(state, command)
         else:
             self._step(state, command)
-        standing, feet = np.ones(2, bool), np.zeros((2, 6))
+        standing, feet = np.zeros(2), np.zeros((2, 6))
         for k in range(2):
             standing[k], feet[k] = self._foot(state, k)
         self.stepping = self.elapsed is not None
@@ -231,20 +227,19 @@ class StepController(Controller):
 
     # --- tasks
 
-    def _foot(self, state: State, k: int) -> tuple[bool, Array]:
+    def _foot(self, state: State, k: int) -> tuple[float, Array]:
         if self.elapsed is None or k == self.stance or self.elapsed < self._lift():
-            return True, self._standing(state, k)
-        swing = self.swings[k] = self.swings[k] or Swing(state.seen.p[k], CLEARANCE * self.body.height)
-        swing.rise = RISE * (self.T > CALM * self.time)
+            return self.share[k], self._standing(state, k)
+        self.swings[k] = self.swings[k] or Swing(state.seen.p[k], CLEARANCE * self.body.height)
         assert self.heading is not None
-        return False, self._swinging(state, k, self.target, self.T - self._lift() - SOON + self.lead, self.heading)
+        return 0.0, self._swinging(state, k, self.target, self.T - self._lift() - SOON + self.lead, self.heading)
 
     def _within(self, state: State, pressure: Array) -> Array:
         """The center of pressure within the soles that stand."""
         assert self.elapsed is not None
         foot, R = self.body.feet[self.stance], state.seen.R[self.stance][:2, :2]
         p = state.seen.p[self.stance, :2]
-        half = INSIDE * np.array([foot.half_length, foot.half_width])
+        half = INSIDE * self.share[self.stance] * np.array([foot.half_length, foot.half_width])
         if self.elapsed < self._lift():  # also toward the other foot
             other = R.T @ (state.seen.p[1 - self.stance, :2] - p)
             low, high = np.minimum(-half, other - half), np.maximum(half, other + half)

@@ -16,9 +16,6 @@ STAIR, EDGE = 0.03, 0.25
 """Height [m] from which a foot first goes up, and last down, beside the edge of what it steps on, and the share of the
 swing for that."""
 
-HELD = 0.4
-"""Share of the swing after which a foot goes forward even if it has not risen."""
-
 DESCENT = 0.25
 """Speed with which a foot searches for ground that is later than planned [m/s]."""
 
@@ -31,13 +28,11 @@ class Swing:
     rest after the time that remains; upward it is 16 s^2 (1 - s)^2 times the clearance, added to a smooth step from one
     height to the other, by half of whose height the clearance grows. After the planned touchdown it goes on downward.
 
-    place, velocity (3): the reference. clearance [m]. rise: height to which the foot itself rises before it goes
-    forward [m]: its reference is ahead of it, and a toe that hooks an edge turns the foot over.
+    place, velocity (3): the reference. clearance [m].
     """
 
     place: Array
     clearance: float
-    rise: float = 0.0
     velocity: Array = field(default_factory=lambda: np.zeros(3))
     lift: float = 0.0
     elapsed: float = 0.0
@@ -45,11 +40,8 @@ class Swing:
     def __post_init__(self) -> None:
         self.place, self.lift = self.place.copy(), float(self.place[2])
 
-    def advance(
-        self, h: float, target: Array, duration: float, above: float, ahead: Array
-    ) -> tuple[Array, Array, Array]:
-        """Place, velocity, acceleration (3) a time h [s] later; target (3): foothold; duration [s]: of the swing; above
-        [m]: height of the lowest point of the foot above where it left the ground; ahead (2): direction of the toe."""
+    def advance(self, h: float, target: Array, duration: float) -> tuple[Array, Array, Array]:
+        """Place, velocity, acceleration (3) a time h [s] later; target (3): foothold; duration [s]: of the swing."""
         self.elapsed += h
         change, remaining = target[2] - self.lift, duration - self.elapsed
         acceleration = np.zeros(3)
@@ -58,8 +50,6 @@ class Swing:
             pull = 6 * (target[:2] - self.place[:2]) / T**2 - 4 * self.velocity[:2] / T
             if self.elapsed < EDGE * duration and change > STAIR:
                 pull[:] = 0.0
-            elif self.elapsed < HELD * duration and above < self.rise:
-                pull -= ahead * (ahead @ pull)
             acceleration[:2] = pull * min(1.0, HARDEST / max(float(np.linalg.norm(pull)), HARDEST))
             self.place[:2] += h * self.velocity[:2] + h**2 / 2 * acceleration[:2]
             self.velocity[:2] += h * acceleration[:2]

@@ -58,7 +58,7 @@ class TrotController(Controller):
         if self.place is None:
             self.place = state.com[:2].copy()
         self._tick(command)
-        standing, feet = np.zeros(4, bool), np.zeros((4, 6))
+        standing, feet = np.zeros(4), np.zeros((4, 6))
         for k in range(4):
             standing[k], feet[k] = self._foot(state, k)
         return Wanted(self._linear(state, standing), self._angular(state), feet, self._joints(state), standing)

@@ -37,8 +37,9 @@ DAMPED = 0.1
 class TaskWeights:
     """Weights of the tasks: squares of accelerations [1/(rad/s^2)^2, 1/(m/s^2)^2], and of forces over the weight.
 
-    contact: no acceleration of feet that stand; swing: of feet that do not; linear, vertical, tilt, turn: of the body;
-    posture: of the joints; force: of each force over the weight.
+    contact: no acceleration of feet that stand; swing: of feet that do not, pitch: that of their soles, so that the heel
+    lifts before the ankle ends at its limit and the knee of the other leg pays for it; linear, vertical: of the center of
+    mass, which goes first; tilt, turn: of the body; posture: of the joints; force: of each force over the weight.
 
     >>> od.control.TaskWeights().contact
     100.0
@@ -46,8 +47,9 @@ class TaskWeights:
 
     contact: float = 100.0
     swing: float = 2.0
-    linear: float = 10.0
-    vertical: float = 10.0
+    pitch: float = 0.2
+    linear: float = 50.0
+    vertical: float = 50.0
     tilt: float = 2.0
     turn: float = 1.0
     posture: float = 0.02
@@ -56,10 +58,10 @@ class TaskWeights:
 
 class Wanted(NamedTuple):
     """Accelerations that the tasks want: center of mass (3) [m/s^2], base (3) [rad/s^2, its own axes], rows of every
-    foot (feet, 6), joints (n - 6). standing: of every foot.
+    foot (feet, 6), joints (n - 6). standing: share of its sole on which every foot stands, 0 for those in the air.
 
     >>> still = np.zeros(3), np.zeros(3), np.zeros((2, 6)), np.zeros(23)
-    >>> od.control.Wanted(*still, standing=np.ones(2, bool)).standing.all()
+    >>> od.control.Wanted(*still, standing=np.ones(2)).standing.all()
     np.True_
     """
 
@@ -105,7 +107,7 @@ class WholeBody:
 
     >>> human = od.control.body("human")
     >>> still = np.zeros(human.model.nv)
-    >>> wanted = od.control.Wanted(np.zeros(3), np.zeros(3), np.zeros((2, 6)), np.zeros(23), np.ones(2, bool))
+    >>> wanted = od.control.Wanted(np.zeros(3), np.zeros(3), np.zeros((2, 6)), np.zeros(23), np.ones(2))
     >>> found = od.control.WholeBody(human)(human.posture, still, human.see(human.posture, still), wanted)
     >>> round(found.forces[:, :, 2].sum() / human.model.weight, 2)
     np.float64(1.0)
@@ -120,7 +122,7 @@ class WholeBody:
     def __call__(self, q: Array, qd: Array, seen: Seen, wanted: Wanted) -> Found:
         body, n = self.body, self.body.model.nv
         feet = [k for k in range(len(body.feet)) if wanted.standing[k]]
-        J = np.vstack([np.zeros((0, n)), *(_corner_rows(body, seen, k) for k in feet)])
+        J = np.vstack([np.zeros((0, n)), *(_corner_rows(body, seen, k, wanted.standing[k]) for k in feet)])
         scale, size = body.model.weight, J.shape[0]
         motion = np.hstack([seen.H, -scale * J.T])  # tau = motion z + rest
         rest = seen.bias - seen.passive
@@ -159,13 +161,19 @@ class WholeBody:
         linear, drift = seen.H[:3] / body.mass, (seen.bias[:3] + gravity) / body.mass
         tasks = [(linear, wanted.linear - drift, np.array([w.linear, w.linear, w.vertical]))]
         for k, foot in enumerate(body.feet):
-            weight = w.contact if wanted.standing[k] else w.swing
+            share = wanted.standing[k]
             part, G, gamma = _held(foot, seen.R[k]), seen.G[k].copy(), seen.gamma[k].copy()
-            if wanted.standing[k] and not foot.flat:  # a ball that rolls without slip
+            weight = np.full(len(part), w.contact if share else w.swing)
+            tilts = slice(0, max(len(part) - 4, 0))  # about the axes along and across the sole
+            if share:
+                weight[tilts] *= share**2
+            elif foot.flat:
+                weight[tilts.stop - 1] = w.pitch
+            if share and not foot.flat:  # a ball that rolls without slip
                 arm = _cross(np.array([0.0, 0.0, -foot.radius]))
                 G[3:] -= arm @ G[:3]
                 gamma[3:] -= arm @ gamma[:3]
-            tasks.append((part @ G, part @ (wanted.feet[k] + gamma), np.full(len(part), weight)))
+            tasks.append((part @ G, part @ (wanted.feet[k] + gamma), weight))
         A, b, weights = (np.concatenate(parts) for parts in zip(*tasks, strict=True))
         P, g = np.zeros((total, total)), np.zeros(total)
         P[:n, :n], g[:n] = (A.T * weights) @ A, -A.T @ (weights * b)
@@ -217,21 +225,22 @@ class _Quadratic:
         return self.z.copy()
 
 
-def _corner_rows(body: Body, seen: Seen, k: int) -> Array:
-    """Jacobians (3 corners, n) of the points of foot k at which the ground acts: the lowest point of a ball."""
+def _corner_rows(body: Body, seen: Seen, k: int, share: float) -> Array:
+    """Jacobians (3 corners, n) of the points of foot k at which the ground acts, corners of a share of the sole: the
+    lowest point of a ball."""
     foot = body.feet[k]
     angular, linear = seen.G[k, :3], seen.G[k, 3:]
     up = np.array([0.0, 0.0, foot.radius])  # the lowest points of a ball or a capsule lie below its axis
-    arms = (foot.corners + (foot.flat * up)) @ seen.R[k].T - up
+    arms = (share * foot.corners + (foot.flat * up)) @ seen.R[k].T - up
     return np.vstack([linear - _cross(arm) @ angular for arm in arms])
 
 
 def _held(foot: Foot, R: Array) -> Array:
-    """Rows of [angular; linear] that the ground holds: all of a sole; not the tilt about a line, nor about a point."""
-    if foot.half_width:
-        return np.eye(6)
+    """Rows of [angular; linear] that the ground holds: all of a sole, about its own axes; not the tilt about a line, nor
+    about a point."""
     linear = np.hstack([np.zeros((3, 3)), np.eye(3)])
-    return np.vstack([np.hstack([R.T[1:], np.zeros((2, 3))]), linear]) if foot.flat else linear
+    first = 0 if foot.half_width else 1 if foot.flat else 3
+    return np.vstack([np.hstack([R.T[first:], np.zeros((3 - first, 3))]), linear])
 
 
 def _cross(r: Array) -> Array:
