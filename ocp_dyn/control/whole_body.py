@@ -37,9 +37,9 @@ DAMPED = 0.1
 class TaskWeights:
     """Weights of the tasks: squares of accelerations [1/(rad/s^2)^2, 1/(m/s^2)^2], and of forces over the weight.
 
-    contact: no acceleration of feet that stand; swing: of feet that do not, pitch: that of their soles, so that the heel
-    lifts before the ankle ends at its limit and the knee of the other leg pays for it; linear, vertical: of the center of
-    mass, which goes first; tilt, turn: of the body; posture: of the joints; force: of each force over the weight.
+    contact: no acceleration of feet that stand; swing: of feet that do not, pitch: that of their soles, so that the
+    heel lifts before the ankle ends at its limit and the knee of the other leg pays for it; linear, vertical: of the
+    center of mass, which goes first; tilt, turn: of the body; posture: of the joints; force: of each force over the weight.
 
     >>> od.control.TaskWeights().contact
     100.0
@@ -236,8 +236,8 @@ def _corner_rows(body: Body, seen: Seen, k: int, share: float) -> Array:
 
 
 def _held(foot: Foot, R: Array) -> Array:
-    """Rows of [angular; linear] that the ground holds: all of a sole, about its own axes; not the tilt about a line, nor
-    about a point."""
+    """Rows of [angular; linear] that the ground holds: all of a sole, about its own axes; not the tilt about a line,
+    nor about a point."""
     linear = np.hstack([np.zeros((3, 3)), np.eye(3)])
     first = 0 if foot.half_width else 1 if foot.flat else 3
     return np.vstack([np.hstack([R.T[first:], np.zeros((3 - first, 3))]), linear])
