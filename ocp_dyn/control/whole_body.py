@@ -39,7 +39,8 @@ class TaskWeights:
 
     contact: no acceleration of feet that stand; swing: of feet that do not, pitch: that of their soles, so that the
     heel lifts before the ankle ends at its limit and the knee of the other leg pays for it; linear, vertical: of the
-    center of mass, which goes first; tilt, turn: of the body; posture: of the joints; force: of each force over the weight.
+    center of mass, which goes first; tilt, turn: of the body; posture: of the joints; force: of each force over the
+    weight.
 
     >>> od.control.TaskWeights().contact
     100.0
