@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,9 @@ ENOUGH = 2e-3
 CHILD = 1.27
 """Length of an adult's leg over that of the children of Schwartz et al., with which moments per mass grow. Assumed, for
 no length is told: 0.92 m and, at the mean age of 10.5 years, about 0.72 m."""
+
+ROUGH = 1e-3
+"""Residual of derivatives of a walk up to which a step of the search uses them; above it, walks are solved again."""
 
 TOLERANCE = 1e-8
 """Tolerance of the solves: at the solver's own, the derivatives of fast walks are not determined."""
@@ -117,7 +120,11 @@ class Walk:
         keys = [self.factors[name][0] for name in names]
         slopes, values = ocp.sensitivities(self.problem, solution, *keys), self.values(weights)
         r = self.residual(solution)
-        near = (slopes.predict(**{key: values[key] * np.exp(h)}) for key in keys)
+        if slopes.residual <= ROUGH:
+            rough = replace(slopes, residual=0.0)
+            near = [rough.predict(**{key: values[key] * np.exp(h)}) for key in keys]
+        else:
+            near = [self.solve(weights | {name: weights[name] * np.exp(h)}, solution) for name in names]
         return np.array([(self.residual(one) - r) / h for one in near]).T
 
 
