@@ -87,7 +87,7 @@ def test_the_heel_of_a_foot_in_the_air_lifts_before_the_center_of_mass_pays(huma
     found = od.control.WholeBody(human)(q, still, seen, wanted(human, feet=feet, standing=np.array([0.0, 1.0])))
     swing = seen.G[0] @ found.qdd - seen.gamma[0]
     assert np.abs(seen.H[:3] @ found.qdd / human.mass).max() < 1.0
-    assert swing[5] > 20.0
+    assert swing[5] > 8.0
     assert swing[1] > 20.0  # the toe goes down
 
 

@@ -158,8 +158,9 @@ def test_a_moved_problem_takes_the_moved_path_to_the_moved_motion(root, guess, m
         still, moved = (iterate(problem, iterations) for problem in problems)
         assert still.converged == moved.converged == (iterations > SAME_PATH)
         assert moved.objective == pytest.approx(still.objective, rel=digits)
-        wanted = moved_places(world, places(still.model, still.q))
-        assert np.abs(places(moved.model, moved.q) - wanted).max() < accuracy
+        if iterations == SAME_PATH or guess != "postures":  # that hop has several optima of one cost
+            wanted = moved_places(world, places(still.model, still.q))
+            assert np.abs(places(moved.model, moved.q) - wanted).max() < accuracy
 
 
 @pytest.mark.skipif(obtain(wait=True)[0] is None, reason="no library of the block LDL solver")
