@@ -113,10 +113,13 @@ def suggest_names_in(package: dict[str, Any]) -> None:
     bases = {base for one in public.values() for base in getattr(one, "__mro__", (one,)) if _is_ours(base)}
     homes = [vars(sys.modules[module]) for module in {base.__module__ for base in bases}]
     for made in {one for home in homes for one in home.values() if isinstance(one, type) and _is_ours(one)}:
+        methods: dict[str, Any] = {}
         if not hasattr(made, "__getattr__") and not issubclass(made, BaseException):
-            made.__getattr__ = _missing  # type: ignore[attr-defined]
+            methods["__getattr__"] = _missing
         if is_dataclass(made) and hasattr(made.__repr__, "__wrapped__"):  # by the decorator
-            made.__repr__ = _in_a_line(made.__repr__)  # type: ignore[method-assign]
+            methods["__repr__"] = _in_a_line(made.__repr__)
+        for name, method in methods.items():
+            setattr(made, name, method)
     for name, one in public.items():
         if isinstance(one, type):
             if not issubclass(one, (BaseException, tuple)) and ".spatial_algebra." not in one.__module__:

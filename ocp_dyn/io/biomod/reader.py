@@ -303,6 +303,10 @@ def _set(key: str, read: Callable[[Words], Any]) -> Callable[[Segment, Words], N
     return lambda segment, words: setattr(segment, key, read(words))
 
 
+def _left_out(count: int) -> Callable[[Segment, Words], None]:
+    return lambda segment, words: words.leave_out(count)
+
+
 ENTRIES: dict[str, Callable[[Segment, Words], object]] = {
     "parent": _set("parent", lambda words: words.word("a parent")),
     "rtinmatrix": _set("as_matrix", lambda words: bool(words.number("RTinMatrix"))),
@@ -318,7 +322,7 @@ ENTRIES: dict[str, Callable[[Segment, Words], object]] = {
     **dict.fromkeys(("ranges", "rangesq"), _set("ranges", lambda words: _ahead(words, 2, "rangesQ"))),
     **dict.fromkeys(("rangesqdot", "rangesqddot"), lambda segment, words: _ahead(words, 1, "a range")),
     "jointdampings": _set("damping", lambda words: [float(x) for (x,) in _ahead(words, 1, "jointDampings")]),
-    **{key: lambda segment, words, count=count: words.leave_out(count) for key, count in DRAWN.items()},  # type: ignore[misc]
+    **{key: _left_out(count) for key, count in DRAWN.items()},
 }
 
 

@@ -442,12 +442,15 @@ def _local_forces(model: Model, part: Muscles) -> tuple[LocalForce, ...]:
 
     if not (paths := path_functions(model, names, ca.SX.sym("q", model.nq))):
         return ()
-    pulls = [
-        muscle_pull(path, partial(tension, k), (STATES[part.tendon], k), (factors[name],) if name in factors else ())
+    values = {name: (factors[name],) if name in factors else () for name in names}
+    pulls = {
+        name: muscle_pull(path, partial(tension, k), (STATES[part.tendon], k), values[name])
         for k, (name, path) in enumerate(zip(names, paths, strict=True))
-    ]
-    images = {name: image for name, image in muscle_images(model).items() if {name, image} <= set(names)}
-    return with_images(pulls, {names.index(name): names.index(image) for name, image in images.items()})
+        if path.dofs  # a muscle that crosses locked joints alone moves nothing
+    }
+    place = {name: k for k, name in enumerate(pulls)}
+    images = {place[a]: place[b] for a, b in muscle_images(model).items() if {a, b} <= place.keys()}
+    return with_images(list(pulls.values()), images)
 
 
 @kept_per_model

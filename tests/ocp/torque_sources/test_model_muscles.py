@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import casadi as ca
@@ -233,6 +234,24 @@ def test_powers_of_channels():
 def test_what_does_not_fit_is_told_by_name(make, kind, message):
     with pytest.raises(kind, match=message):
         make()
+
+
+def test_a_muscle_that_crosses_no_joint_moves_nothing():
+    """As those at a joint that is locked."""
+    biceps = ELBOW.muscles[0]
+    end = biceps.path[-1]
+    path = (end, replace(end, name="near", point=(0.012, 0.0, -0.2)))
+    idle = replace(biceps, name="idle", path=path)
+    model = ELBOW.with_muscles([idle])
+    pulls = [ocp.Muscles().local_forces(body) for body in (ELBOW, model)]
+    assert [pull.dofs for pull in pulls[1]] == [(0,), (0,)]
+    assert [pull.channels[0][1] for pull in pulls[1]] == [0, 1]
+    for own, other in zip(*pulls, strict=True):
+        assert np.array(own.f(0.7, 0.3, 0.4)) == pytest.approx(np.array(other.f(0.7, 0.3, 0.4)))
+    instant = ocp.Instant(model, DM([0.8]), DM([0.0]), channels={"activation": DM([0.1, 0.3, 0.9])})
+    without = ocp.Instant(ELBOW, DM([0.8]), DM([0.0]), channels={"activation": DM([0.1, 0.3])})
+    forces = [float(DM(ocp.Muscles().force(one))) for one in (instant, without)]
+    assert forces[0] == pytest.approx(forces[1])
 
 
 def test_rows_of_limits_vanish_at_extreme_excitations():
