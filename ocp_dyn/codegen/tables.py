@@ -2,8 +2,8 @@
 
 A tape is made in about a microsecond per instruction, a hundred times faster than machine code, and it is evaluated as
 fast as machine code of functions with more than some ten thousand operations: their code does not stay in the
-processor's caches between two calls, and tables are read ahead. Both are done by the native library TABLES: tape.c
-makes, run.c evaluates.
+processor's caches between two calls, and tables are read ahead. All is done by the native library TABLES:
+instructions.c reads the instructions, tape.c makes a tape, run.c evaluates it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
@@ -69,7 +70,7 @@ def tape_of(library: ctypes.CDLL, f: ca.Function) -> Tape:
 
     Raises ValueError for operations that tapes do not have: the inverse error function, printing.
     """
-    code, constants = read(f)
+    code, constants = read(library, f)
     values = np.array([0.0, 1.0, *constants])
     code = np.ascontiguousarray(np.where((code[:, :1] == CONSTANT) & (np.arange(4) == 2), code + 2, code), np.int32)
     sizes = [sum(f.nnz_in(i) for i in range(f.n_in())), sum(f.nnz_out(j) for j in range(f.n_out()))]
@@ -86,14 +87,14 @@ def tape_of(library: ctypes.CDLL, f: ca.Function) -> Tape:
         library.tape_free(address)
 
 
-def read(f: ca.Function) -> tuple[Code, Array]:
+def read(library: ctypes.CDLL, f: ca.Function) -> tuple[Code, Array]:
     """Instructions of an SX Function, and the constants that CONSTANT instructions refer to by number.
 
     The instructions of Functions that it calls are put in place of the calls.
     """
     if not f.is_a("SXFunction"):
         raise ValueError(f"tapes need an SX Function, got {f}")
-    raw = _serialized(f)
+    raw = _at_once(library, f)
     raw = _told(f) if raw is None else raw
     numbers = _numbers()
     calls = np.flatnonzero(raw[:, 0] == ca.OP_CALL)
@@ -109,10 +110,10 @@ def read(f: ca.Function) -> tuple[Code, Array]:
     begin = [np.cumsum([0, *sizes]) for sizes in (map(f.nnz_in, range(f.n_in())), map(f.nnz_out, range(f.n_out())))]
     code[given, 2] = begin[0][raw[given, 2]] + raw[given, 3]
     code[result, 1] = begin[1][raw[result, 1]] + raw[result, 3]
-    return _linked(f, code, constants, calls) if calls.size else (code, constants)
+    return _linked(library, f, code, constants, calls) if calls.size else (code, constants)
 
 
-def _linked(f: ca.Function, code: Code, constants: Array, calls: Indices) -> tuple[Code, Array]:
+def _linked(library: ctypes.CDLL, f: ca.Function, code: Code, constants: Array, calls: Indices) -> tuple[Code, Array]:
     """The instructions with those of called Functions in place of the calls.
 
     These get work variables of their own, after those of f: their arguments, their results, and what they work with.
@@ -121,7 +122,7 @@ def _linked(f: ca.Function, code: Code, constants: Array, calls: Indices) -> tup
     written = [int(code[code[:, 0] != OUTPUT, 1].max()), *(k for call in calls for k in f.instruction_output(call))]
     first = 1 + max(written)
     for k in calls.tolist():
-        called, more = _kept_code(nodes[k].which_function())
+        called, more = _kept_code(library, nodes[k].which_function())
         arguments, results = np.array(f.instruction_input(k)), np.array(f.instruction_output(k))
         work = first + arguments.size + results.size
         body = called.copy()
@@ -140,9 +141,9 @@ def _linked(f: ca.Function, code: Code, constants: Array, calls: Indices) -> tup
 
 
 @lru_cache(maxsize=16)
-def _kept_code(f: ca.Function) -> tuple[Code, Array]:
+def _kept_code(library: ctypes.CDLL, f: ca.Function) -> tuple[Code, Array]:
     """`read`, kept because a Function is called many times."""
-    return read(f)
+    return read(library, f)
 
 
 def _moves(to: Indices, of: Indices) -> Code:
@@ -173,29 +174,39 @@ def _one(f: ca.Function, k: int) -> tuple[int, ...]:
     return operation, *(results[:1] or [0]), *(operands[:1] or [0]), *(operands[-1:] or [0])
 
 
-def _serialized(f: ca.Function) -> Code | None:
-    """The same rows out of CasADi's text of the Function, ten times faster; None if they are not found there.
+METHODS = {
+    "instruction_id": "14instruction_idEx",
+    "instruction_input": "17instruction_inputEx",
+    "instruction_output": "18instruction_outputEx",
+    "instruction_constant": "20instruction_constantEx",
+}
+"""Methods of CasADi's Functions that take the number of an instruction, and the ends of their names in its library."""
 
-    The text has two letters per byte, and instructions as 16 bytes each, one after the other. That is no promise of
-    CasADi, so CHECKED of them are compared.
-    """
-    count = f.n_instructions()
-    if not count:
-        return np.zeros((0, 4), np.int32)
-    text = f.serialize()
-    first = np.array([_one(f, k) for k in range(min(8, count))], np.int32).tobytes()
-    begin = text.find("".join(chr(97 + (byte & 15)) + chr(97 + (byte >> 4)) for byte in first))
-    part = text[begin : begin + 32 * count].encode("ascii") if begin >= 0 else b""
-    if len(part) != 32 * count:
+
+def _at_once(library: ctypes.CDLL, f: ca.Function) -> Code | None:
+    """The same rows by the same methods of CasADi, called by the native library, forty times faster; None if they are
+    not found in CasADi's library, or CHECKED rows differ from those told one by one."""
+    methods = _methods()
+    if methods is None:
         return None
-    letters = np.frombuffer(part, np.uint8) - 97
-    rows = (letters[::2] | (letters[1::2] << 4)).view(np.int32).reshape(-1, 4)
-    for k in sorted({k * (count - 1) // (CHECKED - 1) for k in range(CHECKED)}):
-        told = _one(f, k)
-        unary = told[0] not in (ca.OP_CONST, ca.OP_OUTPUT, ca.OP_INPUT) and len(f.instruction_input(k)) == 1
-        if rows[k].tolist()[: 3 if unary else 4] != list(told)[: 3 if unary else 4]:
-            return None
-    return np.asarray(rows)
+    count = f.n_instructions()
+    rows = np.zeros((count, 4), np.int32)
+    library.tape_instructions(int(f.this), methods, count, ca.OP_CONST, ca.OP_OUTPUT, rows.ctypes.data)
+    checked = sorted({k * (count - 1) // (CHECKED - 1) for k in range(CHECKED)}) if count else []
+    return rows if all(tuple(rows[k].tolist()) == _one(f, k) for k in checked) else None
+
+
+@cache
+def _methods() -> ctypes.Array[ctypes.c_void_p] | None:
+    """Addresses of METHODS, for systems on which C can call methods of C++; else None."""
+    if sys.platform != "linux":
+        return None
+    try:
+        found = ctypes.CDLL(ca._casadi.__file__)  # and the libraries that it loads
+        addresses = [ctypes.cast(found[f"_ZNK6casadi8Function{end}"], ctypes.c_void_p) for end in METHODS.values()]
+    except (OSError, AttributeError):
+        return None
+    return (ctypes.c_void_p * len(addresses))(*addresses)
 
 
 class _Job(ctypes.Structure):

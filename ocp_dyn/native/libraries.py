@@ -57,6 +57,7 @@ TABLES = NativeLibrary(
     "tables",
     {
         "tape_make": (_address, (_whole, _address, *(3 * (_number,)), _address, *(3 * (_number,)))),
+        "tape_instructions": (None, (_address, _address, _whole, _number, _number, _address)),
         "tape_free": (None, (_address,)),
         "tape_run": (None, (_whole, *(3 * (_address,)))),
         "tape_place": (None, (_whole, *(3 * (_address,)), _whole, _address)),

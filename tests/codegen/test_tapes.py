@@ -196,33 +196,37 @@ def test_a_long_function_of_many_windows(rng, monkeypatch):
     agree(FD, [q, rng.normal(size=(3, model.nv)), rng.normal(size=(3, model.nv))], 1e-9)
 
 
-@pytest.mark.slow
-def test_instructions_out_of_the_text_are_those_told_one_by_one(monkeypatch):
-    f = od.function(od.inverse_dynamics, od.models.human())
-    rows, told = tapes._serialized(f), tapes._told(f)
-    unary = np.array([len(f.instruction_input(k)) == 1 for k in range(f.n_instructions())])
-    unary &= ~np.isin(told[:, 0], [ca.OP_CONST, ca.OP_OUTPUT])
-    assert rows.shape == told.shape
-    assert np.array_equal(rows[:, :3], told[:, :3])
-    assert np.array_equal(rows[~unary, 3], told[~unary, 3])
+def some_instructions():
+    """Two outputs with several entries, a constant, operations with one operand and with two."""
+    x, y = SX.sym("x", 3), SX.sym("y", 2)
+    return ca.Function("f", [x, y], [ca.sin(x) * 2.5 + x, ca.atan2(y, x[1]) - 1e-300])
 
 
-@pytest.mark.parametrize("damage", [lambda text: text[:-40], lambda text: text.replace("ncaaaaaa", "nbaaaaaa")])
-def test_another_text_is_noticed(damage, monkeypatch, rng):
-    x = SX.sym("x", 3)
-    f = ca.Function("f", [x], [ca.sin(x) * 2.5 + x])
+@pytest.mark.skipif(sys.platform != "linux", reason="CasADi's methods are called in C on Linux only")
+def test_instructions_read_at_once_are_those_told_one_by_one():
+    for f in (some_instructions(), ca.Function("empty", [], [])):
+        assert np.array_equal(tapes._at_once(library(), f), tapes._told(f))
+    tapes._methods.cache_clear()
+    assert tapes._methods() is not None
 
-    class Text:
-        """The function, with another text."""
 
-        def __getattr__(self, name):
-            return getattr(f, name)
-
-        def serialize(self):
-            return damage(f.serialize())[: None if "nb" in damage("ncaaaaaa") else 200]
-
-    assert tapes._serialized(Text()) is None
-    assert np.array_equal(tapes.read(Text())[0][:, :2], tapes.read(f)[0][:, :2])
+@pytest.mark.parametrize(
+    "ends",
+    [{"instruction_id": "2idEx"}, {"instruction_input": tapes.METHODS["instruction_output"]}],
+    ids=["a method is missing", "another method"],
+)
+def test_instructions_are_told_one_by_one_where_they_are_not_read_at_once(ends, monkeypatch):
+    f = some_instructions()
+    code, constants = tapes.read(library(), f)
+    with monkeypatch.context() as patch:
+        patch.setattr(tapes, "METHODS", tapes.METHODS | ends)
+        tapes._methods.cache_clear()
+        assert tapes._at_once(library(), f) is None
+        slow = tapes.read(library(), f)
+    tapes._methods.cache_clear()
+    assert np.array_equal(code, slow[0])
+    assert np.array_equal(constants, slow[1])
+    assert sorted(set(constants.tolist())) == [1e-300, 2.5]
 
 
 @pytest.mark.slow
