@@ -120,7 +120,7 @@ def named_references() -> list[str]:
 
 def gait_reference(reference: Any) -> GaitReference:
     """A gait to hold others against: measured, by its name or from the path of a table (.csv); of a `GaitReference`, a
-    `Gait` or a solved walk, whose right leg it is.
+    `Gait`, a solved walk or `NetMoments` of a recorded one, whose right leg it is.
 
     Names: "winter", adults at their natural cadence (Winter 1991); "rajagopal", one adult with the curves of all three
     planes (Rajagopal et al. 2016), without a deviation; "schwartz_very_slow", "schwartz_slow",
@@ -135,13 +135,13 @@ def gait_reference(reference: Any) -> GaitReference:
     """
     if isinstance(reference, GaitReference):
         return reference
-    if hasattr(reference, "phases") and hasattr(reference, "gait"):
+    if hasattr(reference, "gait"):
         reference = reference.gait()
     if hasattr(reference, "curves") and hasattr(reference, "events"):
         return reference_of(reference)
     if isinstance(reference, str) and not reference.lower().endswith(".csv") and not Path(reference).is_file():
         return _read(FOLDER / f"{name_among(reference, named_references(), 'reference', 'measured gait')}.csv")
-    return _read(file_to_read(reference, "reference"))
+    return _read(file_to_read(reference, "a gait that is not solved or recorded"))
 
 
 def reference_of(gait: GaitData) -> GaitReference:

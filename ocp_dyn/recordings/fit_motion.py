@@ -62,8 +62,8 @@ def fit_motion(
     name; default: `model.markers`. Markers that only the recording or only the model has are left out. orientations: of
     sensors, by names of frames: a sensor measures how its frame lies in the world [rad]. coordinates: numbers by names
     of `model.q_names` [rad, m]; angles of the unit "deg" are converted. weights: by names of markers, frames and
-    coordinates; default 1 for each; if weights of markers are given, markers without one do not count. Missing samples
-    do not count in their frames.
+    coordinates; default 1 for each; if weights of markers are given, markers without one do not count; a weight of what
+    the recording lacks does nothing. Missing samples do not count in their frames.
 
     constraints: others that hold at every frame, beside `model.constraints` and joints that mimic others. fixed: names
     of dofs that stay at `start`. start: q (nq) of the first guess; default: that of the model's file, or neutral; its

@@ -23,7 +23,7 @@ from .recording import Recording
 
 
 class Weights:
-    """Weights by name, which must all be of something."""
+    """Weights by name; files of weights name markers that a recording lacks, but every name must be known somewhere."""
 
     def __init__(self, given: Any) -> None:
         if given is not None and not isinstance(given, Mapping):
@@ -122,6 +122,7 @@ def measured(
             f"fit_motion: none of the recorded markers {names_in_message(markers.names, 6)} is on the model; it has no "
             f"{hint}{'' if places else ': give places={name: (frame, point)}'}"
         )
+    known.known += [*places, *model.q_names, *(() if markers is None else markers.names)]
     w = known.of(both)
     chosen = [name for name, weight in zip(both, w, strict=True) if weight > 0]
     y = markers.select(chosen).values if markers is not None else np.zeros((N, 0, 3))

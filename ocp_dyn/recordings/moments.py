@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,23 +57,36 @@ class NetMoments:
         model = self.motion.model
         return self.moments.select([model.qd_names[k] for k in model.dofs_of(1)])
 
+    @property
+    def carried(self) -> Array:
+        """Whether the vertical forces are at least half of the weight (N): in other frames of a walk a foot stands where
+        nothing measures it, and the residuals are mainly the force that is missing. All without forces."""
+        if self.forces is None:
+            return np.ones(self.motion.times.size, dtype=bool)
+        model = self.motion.model
+        g = np.array(model.gravity, dtype=float).ravel()
+        return np.asarray(-(self.forces.values[..., 3:] @ g).sum(axis=1) >= 0.5 * float(model.mass) * float(g @ g))
+
     def __repr__(self) -> str:
-        force = np.sqrt(np.nanmean(self.tau[:, list(self.motion.model.dofs_of(1))] ** 2, axis=0))
+        on = self.carried if self.carried.any() else np.ones(self.motion.times.size, dtype=bool)
+        force = np.sqrt(np.nanmean(self.residuals.values[on] ** 2, axis=0))
+        where = "" if on.all() else f" in the {on.sum()} with the weight on the plates"
         return (
             f"NetMoments({self.motion.times.size} frames, {self.motion.model.nv} dofs, root mean squares of the first "
-            f"joint {', '.join(f'{x:.3g}' for x in force)})"
+            f"joint{where} {', '.join(f'{x:.3g}' for x in force)})"
         )
 
-    def gait(self, side: str = "right", *, events: Events | None = None, foot: str = "") -> Gait:
+    def gait(self, side: str = "right", *, events: Events | None = None, foot: str = "", title: str = "") -> Gait:
         """Angles, moments and powers of hip, knee and ankle, angles of pelvis and trunk, the center of mass and the
         ground force over the first whole stride of a side, by body mass and weight; see `Gait` for signs. Its
         `plot(reference="winter")` shows them in measured bands.
 
         foot: its frame among the forces; default: that whose body is on that side. events: default: those of the
-        forces. ValueError without a whole stride, or hips, knees and ankles.
+        forces. title: of the recording in pictures; default: the name of the model. ValueError without a whole stride, or hips, knees and ankles.
         """
         side = checks.choice(side, ("left", "right"), "gait: side")
-        return measured_gait(self.motion, self.tau, self.forces, side, events, foot)
+        found = measured_gait(self.motion, self.tau, self.forces, side, events, foot)
+        return replace(found, title=title) if title else found
 
 
 def net_moments(

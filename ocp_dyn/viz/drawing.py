@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -73,8 +74,20 @@ def save(made: Figure, path: str | Path | None, dpi: float = 150.0, math: bool =
     if path is not None:
         from matplotlib import rc_context
 
-        with picture_file(Path(path)) as partial, rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
+        with picture_file(Path(path)) as partial, rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}), _quiet_fonts():
             made.savefig(partial, format=kind, dpi=dpi, facecolor="white")
+
+
+@contextmanager
+def _quiet_fonts() -> Iterator[None]:
+    """Without the remarks of fontTools on dates inside of fonts, which no reader of a figure can mend."""
+    logger = logging.getLogger("fontTools")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def across(made: Figure, mark: str) -> None:

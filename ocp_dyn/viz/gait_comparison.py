@@ -56,8 +56,8 @@ def plot_gaits(
 ) -> Figure:
     """Figure of the curves of several walks over the stride of one leg, a color for each, written to `path` if given.
 
-    gaits: walks by the names of the legend: solved motions, gaits (`solution.gait("left")`), measured gaits by name,
-    path or `GaitReference`; a band of two standard deviations to both sides is drawn where it is known. side: the leg
+    gaits: walks by the names of the legend: solved motions, `NetMoments` of recorded ones, gaits
+    (`solution.gait("left")`), measured gaits by name, path or `GaitReference`; a band of two standard deviations to both sides is drawn where it is known. side: the leg
     of motions. reference: measured gaits behind all, as in `Gait.plot`. quantities: rows of panels, some of "angles",
     "moments", "powers", "forces", "pelvis" and "foot". width, style: see `plot_motion`. A dotted line marks the time at
     which the foot leaves the ground. Panels hold the curves that at least one walk has.
@@ -122,9 +122,9 @@ def _walks(gaits: Any, side: str) -> list[_Walk]:
 
 
 def _walk(name: str, one: Any, side: str) -> _Walk:
-    if hasattr(one, "phases"):
+    if hasattr(one, "gait") or hasattr(one, "phases"):
         try:
-            one = curves.gait(one, side)
+            one = one.gait(side) if hasattr(one, "gait") else curves.gait(one, side)
         except ValueError as error:
             raise ValueError(f"plot: {name!r} is no walk: {error}") from None
     if hasattr(one, "events"):

@@ -122,7 +122,7 @@ def caption(reference: GaitReference) -> str:
     what = "mean and 2 standard deviations" if _has_band(reference) else reference.kind or "measured"
     people = f" of {reference.subjects}" if reference.subjects else ""
     source = f"; {reference.source}" if reference.source and reference.source != reference.name else ""
-    return f"{reference.name}: {what}{people}{source}"
+    return f"{reference.name}{'' if reference.name.endswith(what) else ': ' + what}{people}{source}"
 
 
 def _hip(name: str, references: Sequence[GaitReference]) -> str:

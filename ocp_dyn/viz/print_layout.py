@@ -22,7 +22,7 @@ SMALL = 0.85
 PAPER_WIDTH = 7.0
 """Width of a figure of a paper [inches] if none is given: that of a page with two columns."""
 
-MARGIN, LABELS = 0.43, 0.66
+MARGIN, LABELS = 0.43, 0.72
 """Margin left of all panels, and width of the ordinate's labels of one [inches]."""
 
 NARROWEST = 1.75
@@ -173,6 +173,10 @@ UNITS = {
     "W/kg": r"$\mathrm{W/kg}$",
     "m/s": r"$\mathrm{m/s}$",
     "%": r"$\%$",
+    "m": r"$\mathrm{m}$",
+    "N": r"$\mathrm{N}$",
+    "W": r"$\mathrm{W}$",
+    "J": r"$\mathrm{J}$",
 }
 """Units in LaTeX."""
 

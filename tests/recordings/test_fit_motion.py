@@ -169,7 +169,9 @@ def test_noise_leaves_the_least_squares() -> None:
     exact = markers_of(model, t, q, places)
     noisy = Recording(exact.names, t, exact.values + rng.normal(size=exact.values.shape) * 0.01, "m")
     weights = {name: rng.uniform(0.5, 3) for name in list(places)[:-1]}
-    motion = fit_motion(model, noisy, places=places, weights=weights)
+    beside = {"of the model alone": 1.0, "elbow": 2.0}  # as files of weights have them
+    more = places | {"of the model alone": ("trunk", (0, 0, 0))}
+    motion = fit_motion(model, noisy, places=more, weights=weights | beside)
     assert motion.markers == tuple(weights)
     coupling = od.mimic_constraints(model)
     G = np.array(od.constraint_jacobian(model, coupling, q[0]).full())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn import ocp
 from ocp_dyn.recordings import Events, FittedMotion, Recording, net_moments
 from tests.recordings.test_fit_motion import body, motion_of
 
@@ -99,7 +100,17 @@ def test_a_standing_human_carries_its_weight() -> None:
     root = np.abs(found.tau[:, :6])
     assert root.max() < 1e-6 * weight
     assert "root mean squares of the first joint" in repr(found)
-    gait = found.gait("right", events=Events({"foot_r": [0.3, 1.3]}, {"foot_r": [1.0]}))
+    assert found.carried.all()
+    lacking = net_moments(
+        motion, Recording(forces.names, t, forces.values * np.where(on, 1.0, 0.49)[..., None], "N m, N")
+    )
+    np.testing.assert_array_equal(lacking.carried, on.ravel())
+    assert f"in the {on.sum()} with the weight on the plates" in repr(lacking)
+    gait = found.gait("right", events=Events({"foot_r": [0.3, 1.3]}, {"foot_r": [1.0]}), title="trial 1")
+    assert gait.title == "trial 1"
+    figure = od.viz.plot({"trial 1": found, "trial 2": found}, quantities=["angles"])
+    assert [axes.lines[0].get_label() for axes in figure.axes] == ["trial 1"] * 3
+    assert ocp.gait_reference(found).curves["knee flexion"].mean[50] == pytest.approx(np.degrees(0.2))
     np.testing.assert_allclose(gait["knee flexion"], np.degrees(0.2), atol=1e-6)
     assert np.median(gait["vertical force"]) == pytest.approx(1.0, abs=0.01)
     for name, angle in (("hip adduction", 0.1), ("hip internal rotation", -0.05), ("trunk lean", 0.08)):

@@ -203,6 +203,7 @@ def test_widths_and_styles_that_are_wrong():
 def test_labels_in_latex():
     assert latex("N m (+ extension)") == r"[$\mathrm{N\,m}$] (+ extension)"
     assert latex("N m/kg (+ extension)") == r"[$\mathrm{N\,m/kg}$] (+ extension)"
+    assert latex("m (+ along x)") == r"[$\mathrm{m}$] (+ along x)"
     assert latex("degrees/s") == r"[$^\circ\!/\mathrm{s}$]"
     assert latex("gait cycle [%]") == r"gait cycle [$\%$]"
     assert latex("cm from the heel") == "cm from the heel"

@@ -8,7 +8,8 @@ from typing import Any
 
 from ... import _names as od
 from ..._base.files import no_file, whole_file
-from ..inputs import UsageError
+from ..._base.types import names_in_message
+from ..inputs import UsageError, note
 from ..streams import as_json, claim
 from .report import drawn, numbers_of, text_of
 from .subject import lines_of, save_subject, scaled
@@ -36,10 +37,12 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.file} has no markers, which the recorded ones could be compared with")
     markers = od.recordings.read(options.markers, up=options.up)
     weights = od.recordings.read_weights(options.weights) if options.weights else None
-    if weights is not None:
-        known = {*markers.names, *model.q_names}
-        weights = {name: w for name, w in weights.items() if name in known and name in _of_model(model)}
+    known = {*markers.names, *model.q_names, *(marker.name for marker in model.markers)}
+    if weights is not None and (strange := [name for name in weights if name not in known]):
+        note(f"{options.weights}: left out: {names_in_message(strange)}, which neither the model nor {options.markers} has")
+        weights = {name: w for name, w in weights.items() if name in known}
     forces = _of_plates(options, model, markers) if options.forces is None else _forces(options, model)
+    note(f"fits {markers.times.size} frames of {len(markers.names)} markers ...")
     raw = od.recordings.fit_motion(model, markers, weights=weights)
     motion = raw.filtered(options.cutoff)
     found = od.recordings.net_moments(motion, forces)
@@ -63,10 +66,6 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _of_model(model: Any) -> set[str]:
-    return {*model.q_names, *(marker.name for marker in model.markers)}
-
-
 def _forces(options: argparse.Namespace, model: Any) -> Any:
     """Wrenches on frames of the model."""
     if options.forces.suffix.lower() == ".xml":
@@ -83,19 +82,21 @@ def _of_plates(options: argparse.Namespace, model: Any, markers: Any) -> Any:
     if plates is None:
         raise UsageError(f"{options.markers} has no force plates: give FORCES, a {', '.join(TABLES)} file")
     frames = list(_feet(options.feet).values()) if options.feet else ["calcn_r", "calcn_l"]
-    feet = {frame: _markers_on(model, frame, markers.names) for frame in frames if frame in model.frame_names}
-    feet = {frame: names for frame, names in feet.items() if names}
+    recorded = {frame: [name for name in _markers_on(model, frame) if name in markers.names] for frame in frames}
+    feet = {frame: names for frame, names in recorded.items() if names}
     if not feet:
+        placed = names_in_message([name for frame in frames for name in _markers_on(model, frame)], 6)
         raise UsageError(
-            f"no marker of {options.markers} lies on {' or '.join(frames)}: name the feet, --feet r=FRAME,l=FRAME; its "
-            f"markers are {', '.join(markers.names[:8])}, ..."
+            f"no marker of {options.markers} is one of those on {' or '.join(frames)}, {placed}; its markers are "
+            f"{names_in_message(markers.names, 8)}: give both the same names, or name the feet, --feet r=FRAME,l=FRAME"
         )
     return od.recordings.on_feet(plates, markers, feet)
 
 
-def _markers_on(model: Any, frame: str, names: Any) -> list[str]:
-    body = model.frame(frame).body
-    return [m.name for m in model.markers if m.name in names and model.frame(m.body).body == body]
+def _markers_on(model: Any, frame: str) -> list[str]:
+    """Names of the model's markers on the body of a frame; none if the model has no such frame."""
+    body = model.frame(frame).body if frame in model.frame_names else None
+    return [m.name for m in model.markers if model.frame(m.body).body == body]
 
 
 def _feet(text: str) -> dict[str, str]:

@@ -54,8 +54,8 @@ class Summary(Displayed):
     status: the solver's, in a word; converged: whether it reached its tolerance. objective, and `cost` by term;
     duration of the motion, and of the `phases` by name [s]; step_length, sideways and rise of the step [m], turn [deg],
     speed [m/s], horizontally; cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque
-    [N m], the largest mean over an interval; peak_vertical_force [N], the largest on one foot, and
-    peak_vertical_force_in_body_weights, the same as a multiple of the model's weight. defects: see `Defects`.
+    [N m], the largest mean over an interval, None if sliding joints do all work; peak_vertical_force [N], the largest
+    on one foot, and peak_vertical_force_in_body_weights, as a multiple of the model's weight. defects: see `Defects`.
     iterations of the solver, on the last grid; ladder: all grids, if there were several, see `ocp.solve`.
     infeasibility: the largest violation of a row, in its scale. build_seconds, solve_seconds: time taken to make the
     program and to solve it. worst_fault: the constraint that is violated most, "" if none is.
@@ -198,6 +198,8 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
     positive, negative = solution.mechanical_work()
     moves = bool(solution.distance and solution.duration)
     force = _largest([wrench[:, 5] for phase in solution.phases for wrench in phase.wrenches.values()])
+    slides = model.lengths[1]
+    torque, pull = (_largest([np.abs(phase.tau[:, k]) for phase in solution.phases]) for k in (~slides, slides))
     return Summary(
         status=str(stats.get("status", "not solved")),
         converged=bool(stats.get("converged")),
@@ -209,7 +211,7 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         cost_of_transport=solution.cost_of_transport() if moves and model.weight else None,
         positive_work=positive,
         negative_work=negative,
-        peak_torque=_largest([np.abs(phase.tau[:, ~model.lengths[1]]) for phase in solution.phases]),
+        peak_torque=None if pull and not torque else torque,
         peak_vertical_force=force,
         peak_vertical_force_in_body_weights=force / model.weight if force is not None and model.weight else None,
         defects=defects(solution) if with_defects and _finite(solution) and not unknown_equations(solution) else None,

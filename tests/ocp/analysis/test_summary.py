@@ -29,6 +29,17 @@ def swung() -> ocp.Solution:
     return ocp.Problem(builder.build(), [phase], boundary=(rests,)).solve(progress=False)
 
 
+def test_a_body_that_slides_has_no_peak_torque() -> None:
+    builder = od.ModelBuilder("cart")
+    builder.add_body("cart", od.Prismatic("x"), mass=1, inertia=(1, 1, 1))
+    builder.add_body("pole", od.Revolute("y"), "cart", mass=1, inertia=(1, 1, 1), effort=0.0)
+    phase = ocp.Phase("move", 3, 0.5, objective=(ocp.TorqueSquared(),))
+    ends = [ocp.Rest([0.0, 0.0]), ocp.At([0.1, 0.0], "end")]
+    found = ocp.Problem(builder.build(), [phase], boundary=ends).solve(progress=False).summary(defects=False)
+    assert found.converged
+    assert found.peak_torque is None
+
+
 @pytest.mark.slow
 def test_figures_are_those_of_the_motion(hop: ocp.Solution) -> None:
     found, defects, (stance, flight) = hop.summary(), hop.defects(), hop.phases
