@@ -191,7 +191,7 @@ def _at_once(library: ctypes.CDLL, f: ca.Function) -> Code | None:
         return None
     count = f.n_instructions()
     rows = np.zeros((count, 4), np.int32)
-    library.tape_instructions(int(f.this), methods, count, ca.OP_CONST, ca.OP_OUTPUT, rows.ctypes.data)
+    library.tape_instructions(int(vars(f)["this"]), methods, count, ca.OP_CONST, ca.OP_OUTPUT, rows.ctypes.data)
     checked = sorted({k * (count - 1) // (CHECKED - 1) for k in range(CHECKED)}) if count else []
     return rows if all(tuple(rows[k].tolist()) == _one(f, k) for k in checked) else None
 
@@ -202,9 +202,9 @@ def _methods() -> ctypes.Array[ctypes.c_void_p] | None:
     if sys.platform != "linux":
         return None
     try:
-        found = ctypes.CDLL(ca._casadi.__file__)  # and the libraries that it loads
+        found = ctypes.CDLL(sys.modules["casadi._casadi"].__file__)  # and the libraries that it loads
         addresses = [ctypes.cast(found[f"_ZNK6casadi8Function{end}"], ctypes.c_void_p) for end in METHODS.values()]
-    except (OSError, AttributeError):
+    except (OSError, AttributeError, KeyError):
         return None
     return (ctypes.c_void_p * len(addresses))(*addresses)
 
