@@ -85,6 +85,9 @@ def test_flows_halve_intervals_that_are_too_long_and_end_at_fractions(coarse):
     half = p.copy()
     half[:2], half[-1] = p[:2] + p[2:4] * p[-1] * (0.4 - 1) / 2, 0.4 * p[-1]
     assert np.abs(part - flow(x, half)).max() < 1e-8
+    (easy,), (hard,) = (flows(flow, x[None], inputs[None], np.ones(1), 1e-9, stiff=False) for inputs in (p, long))
+    assert np.abs(easy - flow(x, p)).max() < 1e-8
+    assert np.all(np.isnan(hard))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ FEW_ITERATIONS = 36
 VERY_FINE = 150
 """Number of intervals from which on a start is the central iterate first. To 248 intervals from 124 a walk by gauss:2
 takes 24 to 28 iterations from there, and more than 30 from close to the solution; by gauss:1 27 and 24. A run of 60
-intervals and a robot of 104 take 23 and 28 from close to the solution, and more than 30 from the central iterate."""
+intervals takes 23 from close to the solution, and more than 30 from the central iterate."""
 
 
 def on_grids(problem: Statement, grids: tuple[Intervals, ...], integrator: str | Scheme) -> Statement:

@@ -1,7 +1,9 @@
 """An iterate of a program on another grid: the point, and the multipliers of its bounds and rows.
 
 The motion between the old nodes is integrated from them, so that the point violates the new program no more than the
-old grid errs. Accelerations and forces at the new stages are those of forward dynamics there.
+old grid errs. Accelerations and forces at the new stages are those of forward dynamics there. Where the equations are
+stiff, as with friction close to rest, integration costs more than the iterations that it saves: the motion is
+interpolated there.
 
 A row of an interval or a stage is the value of a condition that holds in continuous time. Its multiplier is the
 integral of the continuous multiplier over the interval, so that it is proportional to the length of the interval; so
@@ -296,7 +298,7 @@ class _Moved:
         found = [self.grid.find(float(s)) for s in times]
         k, u = np.array([k for k, _ in found]), np.array([u for _, u in found])
         tolerance = TOLERANCE * max(1.0, float(np.abs(states).max()))
-        return flows(self.flow, states[k], inputs[k], u, tolerance), inputs[k], u
+        return flows(self.flow, states[k], inputs[k], u, tolerance, stiff=False), inputs[k], u
 
 
 def _blocks(program: Assembled) -> Iterator[tuple[tuple[str, int], tuple[Block, int]]]:
