@@ -263,12 +263,11 @@ SEALED = {
         lower("io"),
     ),
     "muscles": Sealed(
-        {f"muscles{door}" for door in ("", ".hill_muscles", ".path_algorithms", ".path_geometry")},
+        {f"muscles{door}" for door in ("", ".hill_muscles", ".least_effort", ".path_algorithms", ".path_geometry")},
         lower("muscles"),
     ),
     "recordings": Sealed(
-        {f"recordings{door}" for door in ("", ".fit_motion", ".forces", ".signals")}
-        | {"recordings.static.gains", "recordings.static.least_effort"},
+        {f"recordings{door}" for door in ("", ".fit_motion", ".forces", ".signals")},
         lower("recordings") - {"models"},
     ),
     "formulations": Sealed({"formulations"}, lower("formulations")),

@@ -171,9 +171,9 @@ from .torque_sources.joint_loads import JointLoad as JointLoad
 from .torque_sources.joint_loads import JointLoadLimit as JointLoadLimit
 from .torque_sources.joint_loads import JointLoadSquared as JointLoadSquared
 from .torque_sources.metabolic import MetabolicRate as MetabolicRate
-from .torque_sources.model_muscles import MuscleMetabolicRate as MuscleMetabolicRate
 from .torque_sources.model_muscles import Muscles as Muscles
-from .torque_sources.model_muscles import TrackActivations as TrackActivations
+from .torque_sources.muscle_costs import MuscleMetabolicRate as MuscleMetabolicRate
+from .torque_sources.muscle_costs import TrackActivations as TrackActivations
 from .torque_sources.tendons import Tendon as Tendon
 from .torque_sources.tendons import muscle_speed as muscle_speed
 from .torque_sources.tissue import PassiveTorqueSquared as PassiveTorqueSquared

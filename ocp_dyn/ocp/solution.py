@@ -30,7 +30,7 @@ from .motion.strength_use import StrengthUse, strength_use
 from .torque_sources.effort import JointWork, RestingRate
 from .torque_sources.joint_loads import JointLoad
 from .torque_sources.metabolic import MetabolicRate
-from .torque_sources.model_muscles import MuscleMetabolicRate
+from .torque_sources.muscle_costs import MuscleMetabolicRate
 
 POSES = 7
 """Number of poses in the picture of a motion."""

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn.muscles.least_effort import least_effort
 from ocp_dyn.recordings import FittedMotion, NetMoments, net_moments, read, static_optimization, write
-from ocp_dyn.recordings.static.least_effort import least_effort
 from tests.recordings.test_moments import fitted
 
 RNG = np.random.default_rng(8)

@@ -19,7 +19,7 @@ from ..statement.instant import Instant
 from ..statement.objectives import base_size
 from ..torque_sources.effort import JointWork, RestingRate
 from ..torque_sources.metabolic import MetabolicRate
-from ..torque_sources.model_muscles import MuscleMetabolicRate
+from ..torque_sources.muscle_costs import MuscleMetabolicRate
 
 SAMPLES = 8
 """Number of instants in every interval, in the middles of parts of equal length, at which the rate is evaluated."""

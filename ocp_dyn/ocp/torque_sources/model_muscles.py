@@ -14,7 +14,7 @@ Joints that muscles alone move are `unactuated`; others keep their torques besid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -29,9 +29,7 @@ from ...functions.function import function as function_of
 from ...mechanism import Model
 from ...mechanism.equal_models import kept_per_model
 from ...muscles import (
-    Bhargava2004,
     HillMuscles,
-    MuscleEnergetics,
     MuscleForces,
     PathFault,
     activation_rate,
@@ -47,25 +45,13 @@ from ...muscles import (
 )
 from ...muscles.hill_muscles import FAMILIES
 from ...muscles.path_algorithms import path_functions
-from ...recordings.static.gains import muscle_gains
-from ...recordings.static.least_effort import least_effort
 from ...symmetry.muscles import muscle_images
 from ..statement.instant import Instant
-from ..statement.objectives import Cost, TrackingCost, own_name
 from ..statement.path_constraints import Bounded
 from ..statement.state.channels import Channel
 from ..statement.state.components import Component, LocalForce
-from ..statement.values.parameters import Parameter
+from .muscle_guess import guessed_activations, muscle_places, neutral_activation
 from .muscle_pulls import muscle_pull, with_images
-
-NEUTRAL = 0.1
-"""Activation of first guesses."""
-
-RESERVE = 1.0
-"""Torque that costs as much in first guesses as a muscle that is fully active [N m]."""
-
-ROUNDED = Bhargava2004(steepness=10.0)
-"""Energetics of costs, if no other are given."""
 
 FORCES, FIBERS = (0.0, 5.0), (0.2, 1.8)
 """Bounds of tendon forces over the maximum isometric force, and of fiber lengths over the optimal one."""
@@ -130,16 +116,7 @@ class Muscles(Component):
         bounds(low, high, "Muscles range")
         if not 0 < low < high <= 1:
             raise ValueError(f"Muscles range must be (lower, upper) with 0 < lower < upper <= 1, got {self.range}")
-        given = self.strengths.items() if isinstance(self.strengths, Mapping) else self.strengths
-        pairs = tuple(given) if isinstance(given, Iterable) else (given,)
-        if not all(is_pair(pair) for pair in pairs):
-            raise TypeError(
-                f"Muscles strengths must be a dict {{muscle: parameter}}, got {repr_in_message(self.strengths)}"
-            )
-        for name, parameter in pairs:
-            given_name(name, "Muscles strengths: the muscle")
-            given_name(parameter, f"Muscles strengths of {repr_in_message(name)}: the parameter")
-        object.__setattr__(self, "strengths", tuple(tuple(pair) for pair in pairs))
+        object.__setattr__(self, "strengths", _pairs(self.strengths))
         if self.tendon == "force" and self.curves != "de_groote_fregly":
             raise ValueError(
                 'Muscles: tendon="force" needs the curves "de_groote_fregly", as the tendons of others go slack, got '
@@ -181,16 +158,15 @@ class Muscles(Component):
 
     def channels(self, model: Model) -> list[Channel]:
         names = self.hill(model).names
-        low, high = self.range
         common: dict[str, Any] = {"labels": names, "mirror": _images(model, names)}
-        active: dict[str, Any] = {**common, "bounds": self.range, "neutral": min(max(NEUTRAL, low), high)}
+        active: dict[str, Any] = {**common, "bounds": self.range, "neutral": neutral_activation(self.range)}
         if self.activation == "limits":
             found = [Channel("activation", "control", rate=np.inf, **active)]
         else:
             rate = np.inf if self.excitations == "linear" else None
             found = [Channel("activation", **active), Channel("excitation", "control", rate=rate, **active)]
         if self.tendon == "force":
-            found.append(Channel("tendon_force", bounds=FORCES, neutral=NEUTRAL, **common))
+            found.append(Channel("tendon_force", bounds=FORCES, neutral=neutral_activation(FORCES), **common))
         if self.tendon == "length":
             found.append(Channel("fiber_length", bounds=FIBERS, neutral=1.0, **common))
         return found
@@ -198,12 +174,12 @@ class Muscles(Component):
     def derivatives(self, instant: Instant) -> dict[str, Expr]:
         if self.activation == "limits":
             return {}
-        muscles, e, a = self._hill_at(instant), instant["excitation"], instant["activation"]
+        muscles, e, a = self.hill_at(instant), instant["excitation"], instant["activation"]
         return {"activation": activation_rate(muscles, e, a, steepness=self.steepness)}
 
     def rows(self, instant: Instant) -> Bounded:
         rows, lower, upper = [ca.SX(0, 1)], [np.zeros(0)], [np.zeros(0)]
-        muscles = self._hill_at(instant)
+        muscles = self.hill_at(instant)
         if self.activation == "limits":
             slow = muscles.deactivation_time
             low, high = activation_rate_limits(muscles, instant["activation"])
@@ -229,10 +205,10 @@ class Muscles(Component):
         model = instant.model
         if self.local_forces(model):
             return super().force(instant)
-        muscles = self._hill_at(instant)
+        muscles = self.hill_at(instant)
         tensions = ca.SX(len(model.muscles), 1)
-        tensions[_places(model, muscles.names)] = self._tension(
-            muscles, *self._paths(instant, muscles), instant[STATES[self.tendon]]
+        tensions[muscle_places(model, muscles.names)] = self._tension(
+            muscles, *_paths(instant, muscles), instant[STATES[self.tendon]]
         )
         return function_of(muscle_torques, model)(ca.SX(instant.q), tensions)
 
@@ -251,7 +227,7 @@ class Muscles(Component):
     def _moved(self, model: Model) -> list[str]:
         moved = {dof for part in self.local_forces(model) for dof in part.dofs}
         if not moved:
-            at, arms = _places(model, self.hill(model).names), function_of(moment_arms, model).sparsity_out(0)
+            at, arms = muscle_places(model, self.hill(model).names), function_of(moment_arms, model).sparsity_out(0)
             moved = {dof for muscle, dof in zip(*arms.get_triplet(), strict=True) if muscle in at}
         return [name for name in model.joint_names if moved & set(range(*model.qd_slice(name).indices(model.nv)))]
 
@@ -261,30 +237,16 @@ class Muscles(Component):
         muscles = self.hill(instant.model)
         a = instant.channels.get("activation")
         if a is None:
-            a = DM(self._shared_out(instant))
+            a = DM(guessed_activations(instant, muscles, self.range))
         found: dict[str, Any] = {"activation": a, "excitation": a}
         if self.activation == "limits":
             del found["excitation"]
         if self.tendon == "rigid":
             return found
-        forces = rigid_tendon(muscles, *self._paths(instant, muscles), a)
+        forces = rigid_tendon(muscles, *_paths(instant, muscles), a)
         if self.tendon == "force":
             return found | {"tendon_force": _within(forces.tendon_force / muscles.max_isometric_force, (0.01, 1.0))}
         return found | {"fiber_length": _within(forces.fiber_length / muscles.optimal_fiber_length, FIBERS)}
-
-    def _shared_out(self, instant: Instant) -> Any:
-        """Activations (n) that make the torques of an instant with rigid tendons, or neutral ones."""
-        low, high = self.range
-        muscles = self.hill(instant.model)
-        if instant.tau is None:
-            return np.full(muscles.size, min(max(NEUTRAL, low), high))
-        q, qd = (np.array(DM(x).full()).T for x in (instant.q, instant.qd))
-        gains = muscle_gains(instant.model, muscles.names, q, qd, self.curves, True, "smooth")
-        arms = np.swapaxes(gains.arms, 1, 2) / RESERVE
-        b = np.array(DM(instant.tau).full()).T / RESERVE - np.einsum("kdm,km->kd", arms, gains.passive)
-        moved = np.flatnonzero(np.any(arms, axis=(0, 2)))
-        M = (arms * gains.active[:, None])[:, moved]
-        return least_effort(M, b[:, moved], low, high, 2.0, 1.0).x[0]
 
     def balance(self, instant: Instant) -> Expr:
         """Rows (n) that vanish where compliant tendons balance fibers that stand still: for a start in equilibrium,
@@ -292,8 +254,8 @@ class Muscles(Component):
         """
         if self.tendon == "rigid":
             return ca.SX(0, 1)
-        muscles, a = self._hill_at(instant), instant["activation"]
-        length, speed = self._paths(instant, muscles)
+        muscles, a = self.hill_at(instant), instant["activation"]
+        length, speed = _paths(instant, muscles)
         if self.tendon == "length":
             return fiber_state(muscles, length, speed, a, instant["fiber_length"], 0 * a).residual
         z = instant["tendon_force"]
@@ -302,9 +264,9 @@ class Muscles(Component):
 
     def contraction(self, instant: Instant) -> MuscleForces:
         """Lengths, speeds and forces of the muscles at an instant; fiber speeds of compliant tendons are explicit."""
-        return self._contraction(instant, self._hill_at(instant), implicit=False)
+        return self._contraction(instant, self.hill_at(instant), implicit=False)
 
-    def _hill_at(self, instant: Instant) -> HillMuscles:
+    def hill_at(self, instant: Instant) -> HillMuscles:
         """The numbers of the muscles, with the parameters of the problem."""
         muscles = self.hill(instant.model)
         if not self.strengths:
@@ -319,15 +281,9 @@ class Muscles(Component):
             factors[muscles.names.index(name)] = instant.values[parameter]
         return replace(muscles, max_isometric_force=muscles.max_isometric_force * factors)
 
-    def _paths(self, instant: Instant, muscles: HillMuscles) -> tuple[Expr, Expr]:
-        """Lengths [m] and speeds [m/s] of the paths."""
-        model, at = instant.model, _places(instant.model, muscles.names)
-        q, qd = ca.SX(instant.q), ca.SX(instant.qd)
-        return function_of(muscle_lengths, model)(q)[at], function_of(muscle_speeds, model)(q, qd)[at]
-
     def _contraction(self, instant: Instant, muscles: HillMuscles, implicit: bool) -> MuscleForces:
         """The muscles at an instant."""
-        length, speed = self._paths(instant, muscles)
+        length, speed = _paths(instant, muscles)
         a = instant["activation"]
         if self.tendon == "rigid":
             return rigid_tendon(muscles, length, speed, a)
@@ -336,88 +292,16 @@ class Muscles(Component):
         return state(muscles, length, speed, a, instant[name], rate)
 
 
-@dataclass(frozen=True)
-class MuscleMetabolicRate(Cost):
-    """Metabolic energy of the muscles [J], the integral of their rates; `RestingRate` adds the basal rate.
-
-    muscles: the component of the problem. energetics: a model of `od.muscles`, rounded by default. Activations stand
-    for the excitations where there are none. `weight=1/m` with `per_distance=True` makes it a cost per mass and
-    distance [J/(kg m)].
-
-    >>> still = ocp.Instant(elbow, ca.DM([0.5]), ca.DM([0.0]), channels={"activation": ca.DM([0.2, 0.2])})
-    >>> cost = ocp.MuscleMetabolicRate(ocp.Muscles(activation="limits"), od.muscles.Umberger2010())
-    >>> round(float(cost.integrand(still)), 1)
-    45.7
-    """
-
-    muscles: Muscles
-    energetics: MuscleEnergetics = ROUNDED
-    weight: float | Parameter = 1.0
-    name: str = own_name()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for value, kind in ((self.muscles, Muscles), (self.energetics, MuscleEnergetics)):
-            if not isinstance(value, kind):
-                raise TypeError(f"MuscleMetabolicRate needs a {kind.__name__}, got {repr_in_message(value)}")
-
-    @property
-    def needs_component(self) -> Muscles:
-        return self.muscles
-
-    def integrand(self, instant: Instant) -> Expr:
-        return ca.sum1(self.rates(instant))
-
-    def rates(self, instant: Instant) -> Expr:
-        """Metabolic rates of the muscles (n) [W]."""
-        part = self.muscles
-        excitation = instant["activation" if part.activation == "limits" else "excitation"]
-        muscles = part._hill_at(instant)
-        return self.energetics.rates(muscles, excitation, instant["activation"], part.contraction(instant))
-
-
-@dataclass(frozen=True, eq=False)
-class TrackActivations(TrackingCost):
-    """sum of (a - a_ref)^2 over chosen muscles: activations near measured ones, such as envelopes of EMG.
-
-    muscles: the component of the problem. names: of the k muscles that are measured; reference: s -> their activations
-    (k), such as `ocp.recording(times, values)` of envelopes over their largest value.
-
-    >>> part = ocp.Muscles()
-    >>> emg = ocp.TrackActivations(part, ["biceps"], ocp.recording([0, 1], [[0.1], [0.3]]))
-    >>> now = ocp.Instant(elbow, ca.DM([0.5]), ca.DM([0.0]), channels={"activation": ca.DM([0.4, 0.2])})
-    >>> now.references[emg] = ca.DM(emg.reference(0.5))
-    >>> round(float(emg.integrand(now)), 12)
-    0.04
-    """
-
-    muscles: Muscles
-    names: Sequence[str]
-    reference: Callable[[float], Any]
-    weight: float = 1.0
-    name: str = own_name()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.muscles, Muscles):
-            raise TypeError(f"TrackActivations needs a Muscles, got {repr_in_message(self.muscles)}")
-        object.__setattr__(self, "names", listed_names(self.names, "TrackActivations names"))
-
-    @property
-    def needs_component(self) -> Muscles:
-        return self.muscles
-
-    def check(self, model: Model, feet: Sequence[str]) -> None:
-        for name in self.names:
-            name_among(name, self.muscles.hill(model).names, "TrackActivations", "muscle")
-        super().check(model, feet)
-
-    def reference_size(self, model: Model) -> int:
-        return len(self.names)
-
-    def residual(self, instant: Instant) -> Expr:
-        known = self.muscles.hill(instant.model).names
-        return instant["activation"][[known.index(name) for name in self.names]] - instant.references[self]
+def _pairs(strengths: Any) -> tuple[tuple[str, str], ...]:
+    """Muscles and parameters of the problem that are factors of their forces."""
+    given = strengths.items() if isinstance(strengths, Mapping) else strengths
+    pairs = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(is_pair(pair) for pair in pairs):
+        raise TypeError(f"Muscles strengths must be a dict {{muscle: parameter}}, got {repr_in_message(strengths)}")
+    for name, parameter in pairs:
+        given_name(name, "Muscles strengths: the muscle")
+        given_name(parameter, f"Muscles strengths of {repr_in_message(name)}: the parameter")
+    return tuple((name, parameter) for name, parameter in pairs)
 
 
 @kept_per_model
@@ -458,10 +342,11 @@ def _severe_faults(model: Model) -> tuple[PathFault, ...]:
     return tuple(fault for fault in muscle_faults(model, fits=False) if fault.severe)
 
 
-def _places(model: Model, names: Sequence[str]) -> list[int]:
-    """Places of muscles among those of the model."""
-    known = [muscle.name for muscle in model.muscles]
-    return [known.index(name) for name in names]
+def _paths(instant: Instant, muscles: HillMuscles) -> tuple[Expr, Expr]:
+    """Lengths [m] and speeds [m/s] of the paths."""
+    model, at = instant.model, muscle_places(instant.model, muscles.names)
+    q, qd = ca.SX(instant.q), ca.SX(instant.qd)
+    return function_of(muscle_lengths, model)(q)[at], function_of(muscle_speeds, model)(q, qd)[at]
 
 
 def _within(value: Expr, limits: tuple[float, float]) -> Expr:

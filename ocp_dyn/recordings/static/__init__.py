@@ -4,7 +4,6 @@
 |---|---|
 | `optimization` | `static_optimization`, its arguments and the rows of its frames |
 | `gains` | forces of muscles as linear functions of activation, net moments of independent coordinates |
-| `least_effort` | the interior-point method for all frames at once |
-| `tied_frames` | the same for frames that activation dynamics tie together |
+| `tied_frames` | the interior-point method of `muscles.least_effort` for frames that activation dynamics tie together |
 | `estimate`, `picture` | `MuscleEstimate`, and its figure |
 """

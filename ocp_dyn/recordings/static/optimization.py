@@ -13,10 +13,10 @@ from ..._base.types import Array, ModelError, repr_in_message
 from ...mechanism import Model
 from ...muscles import HillMuscles
 from ...muscles.hill_muscles import FAMILIES
+from ...muscles.least_effort import LeastEffort, least_effort
 from ..moments import NetMoments
 from .estimate import MuscleEstimate
 from .gains import Gains, independent_motion, muscle_gains
-from .least_effort import LeastEffort, least_effort
 from .tied_frames import Decay, tied_frames
 
 NOTHING = 1e-9

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._base.types import Array
-from .least_effort import CLOSED, MOST_STEPS, SHORT_OF, STIFF, effort
+from ...muscles.least_effort import CLOSED, MOST_STEPS, SHORT_OF, STIFF, effort
 
 
 class Decay(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._base.types import Array
+from .._base.types import Array
 
 MOST_STEPS = 300
 """Steps after which a frame is given up; ten to thirty are usual."""
