@@ -16,6 +16,7 @@ from .biped_walk import biped_figures as biped_figures
 from .biped_walk import biped_walk as biped_walk
 from .by_muscles.activation_curves import activation_curves as activation_curves
 from .by_muscles.activation_curves import plot_activations as plot_activations
+from .by_muscles.falisse_effort import falisse_effort as falisse_effort
 from .by_muscles.measured_guess import measured_guess as measured_guess
 from .by_muscles.muscle_driven import muscle_driven as muscle_driven
 from .by_muscles.muscle_driven import muscle_effort as muscle_effort

@@ -10,7 +10,17 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import label, name_among, not_negative, numbers, point, positive, truth
+from ..._base.checks import (
+    all_positive,
+    divide_by_scale,
+    label,
+    name_among,
+    not_negative,
+    numbers,
+    point,
+    positive,
+    truth,
+)
 from ..._base.types import Expr, Vector, repr_in_message, suggestion
 from ...dynamics.kinematics import point_acceleration_6d
 from ...dynamics.momentum import centroidal_momentum
@@ -113,7 +123,10 @@ class TorqueRateSquared(RateSquared):
 
 @dataclass(frozen=True)
 class AccelerationSquared(LeastSquares):
-    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: including the dofs of a floating or planar root.
+    """sum of (qdd / scale)^2 [rad^2/s^4, m^2/s^4 for scale 1]; base=True: including the dofs of a floating or planar
+    root.
+
+    scale: a number, or one per entry of qd; inf leaves a dof out.
 
     >>> round(turn(ocp.AccelerationSquared()).solve(progress=False).objective, 2)  # a wheel of 1 kg m^2: as of torques
     12.03
@@ -121,14 +134,22 @@ class AccelerationSquared(LeastSquares):
 
     weight: float | Parameter = 1.0
     base: bool = False
+    scale: Any = 1.0
     name: str = own_name()
+    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         truth(self.base, "AccelerationSquared base")
 
+    def _check_scale(self) -> None:
+        all_positive(self.scale, "AccelerationSquared scale", infinite=True)
+
     def residual(self, instant: Instant) -> Expr:
-        return instant.qdd[0 if self.base else base_size(instant.model) :]
+        begin = 0 if self.base else base_size(instant.model)
+        scale = per_dof(self.scale, instant.model.nv, "AccelerationSquared scale")
+        counted = [k for k in range(begin, scale.size) if np.isfinite(scale[k])]
+        return divide_by_scale(instant.qdd[counted], scale[counted], "AccelerationSquared scale")
 
 
 @dataclass(frozen=True)

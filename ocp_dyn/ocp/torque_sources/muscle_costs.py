@@ -25,9 +25,10 @@ ROUNDED = Bhargava2004(steepness=10.0)
 class MuscleMetabolicRate(Cost):
     """Metabolic energy of the muscles [J], the integral of their rates; `RestingRate` adds the basal rate.
 
-    muscles: the component of the problem. energetics: a model of `od.muscles`, rounded by default. Activations stand
-    for the excitations where there are none. `weight=1/m` with `per_distance=True` makes it a cost per mass and
-    distance [J/(kg m)].
+    power: of every rate before they are added, 1 or 2; squares spare the muscles that consume most, and are no energy
+    but W^2 s. muscles: the component of the problem. energetics: a model of `od.muscles`, rounded by default.
+    Activations stand for the excitations where there are none. `weight=1/m` with `per_distance=True` makes it a cost
+    per mass and distance [J/(kg m)].
 
     >>> still = ocp.Instant(elbow, ca.DM([0.5]), ca.DM([0.0]), channels={"activation": ca.DM([0.2, 0.2])})
     >>> cost = ocp.MuscleMetabolicRate(ocp.Muscles(activation="limits"), od.muscles.Umberger2010())
@@ -38,6 +39,7 @@ class MuscleMetabolicRate(Cost):
     muscles: Muscles
     energetics: MuscleEnergetics = ROUNDED
     weight: float | Parameter = 1.0
+    power: int = 1
     name: str = own_name()
 
     def __post_init__(self) -> None:
@@ -45,13 +47,18 @@ class MuscleMetabolicRate(Cost):
         for value, kind in ((self.muscles, Muscles), (self.energetics, MuscleEnergetics)):
             if not isinstance(value, kind):
                 raise TypeError(f"MuscleMetabolicRate needs a {kind.__name__}, got {repr_in_message(value)}")
+        if self.power not in (1, 2):
+            raise ValueError(f"MuscleMetabolicRate power must be 1 or 2, got {repr_in_message(self.power)}")
 
     @property
     def needs_component(self) -> Muscles:
         return self.muscles
 
     def integrand(self, instant: Instant) -> Expr:
-        return ca.sum1(self.rates(instant))
+        return ca.sum1(self.rates(instant) ** self.power)
+
+    def residual(self, instant: Instant) -> Expr | None:
+        return self.rates(instant) if self.power == 2 else None
 
     def rates(self, instant: Instant) -> Expr:
         """Metabolic rates of the muscles (n) [W]."""

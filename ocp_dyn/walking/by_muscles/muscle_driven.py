@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..._base.checks import truth
 from ..._base.types import repr_in_message
 from ...mechanism import Model
 from ...ocp import ChannelPower, ChannelRateSquared, Cost, Muscles, Problem, RateCost
@@ -39,14 +40,16 @@ def muscle_driven(
     model: Model | None = None,
     muscles: Muscles = LINEAR,
     costs: Sequence[Cost | RateCost] | None = None,
+    replace_costs: bool = False,
 ) -> Problem:
     """A motion of a body with muscles that its muscles make, from the statement of the same motion by motors.
 
     Phases, feet, period and first guess stay. The costs stay too: terms of torques count the motors that remain, those
     of the arms for instance, and the reserves. model: the same body with muscles, where that of the problem has none;
-    its frames and joints have the same names. costs: added in every phase, by default `muscle_effort(muscles)`.
-    muscles: by default with rigid tendons, and activations whose rates have linear limits: a walk takes a third of the
-    iterations that it takes with excitations.
+    its frames and joints have the same names. costs: added in every phase, by default `muscle_effort(muscles)`;
+    with replace_costs=True they are the only ones, as with `falisse_effort`. muscles: by default with rigid tendons,
+    and activations whose rates have linear limits: a walk takes a third of the iterations that it takes with
+    excitations.
 
     The solution by motors is a good first guess, as its torques are shared out to the muscles:
     `muscle_driven(walk).solve(guess=walk.solve())`. TypeError for what is no problem, ModelError for a model without
@@ -62,6 +65,7 @@ def muscle_driven(
     if not isinstance(muscles, Muscles):
         raise TypeError(f"muscle_driven: muscles must be an ocp.Muscles, got {repr_in_message(muscles)}")
     added = muscle_effort(muscles) if costs is None else tuple(costs)
-    phases = [replace(phase, objective=(*phase.objective, *added)) for phase in problem.phases]
+    kept = not truth(replace_costs, "muscle_driven: replace_costs")
+    phases = [replace(phase, objective=(*(phase.objective if kept else ()), *added)) for phase in problem.phases]
     body, options = problem.model if model is None else model, {"mu_init": BARRIER} | problem.options
     return replace(problem, model=body, phases=phases, muscles=muscles, options=options)
