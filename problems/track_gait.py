@@ -1,9 +1,11 @@
 """A recorded gait: joint angles and torques from markers and ground reaction forces, compared with the known motion.
 
 `ocp.track` follows markers and forces with exact equations of motion: those of your own files, or, without files, those
-that cameras and force plates would see, with noise, of a stride of `human_walk`.
+that cameras and force plates would see, with noise, of a stride of `human_walk`. --muscles: the muscles of the model
+follow, from the motion by motors; --emg compares their activations with recorded electromyograms.
 
     python -m ocp_dyn.problems.track_gait subject.osim walk.trc loads.xml [--weights tasks.xml] [--between 0.3 1.4]
+                                  [--muscles [--emg envelopes.sto]]
     python -m ocp_dyn.problems.track_gait subject.osim walk.trc forces.mot --feet ground_force_r_=calcn_r ...
     python -m ocp_dyn.problems.track_gait [--speed 1.2] [--marker-noise 0.005] [--force-noise 10] [--seed 0]
                                   [--model legs|human] [--quick] [--json] [--out DIR]
@@ -13,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
+from typing import Any
 
 import ocp_dyn as od
 from ocp_dyn import ocp
@@ -30,8 +34,8 @@ def of_walk(truth: ocp.Solution, seen: od.walking.SimulatedRecording, o: argpars
     )  # fmt: skip
 
 
-def of_files(o: argparse.Namespace) -> ocp.Problem:
-    """The problem of a recording in files: model, markers, forces; their ground has y up."""
+def of_files(o: argparse.Namespace, muscles: ocp.Muscles | bool = False) -> ocp.Problem:
+    """The problem of a recording in files, by motors or muscles: model, markers, forces; their ground has y up."""
     if len(o.files) != 3:
         raise ValueError(f"three files are needed, MODEL MARKERS FORCES, got {len(o.files)}: {' '.join(o.files)}")
     model, markers, loads = od.load(o.files[0]), od.recordings.read(o.files[1], up="y"), o.files[2]
@@ -42,12 +46,38 @@ def of_files(o: argparse.Namespace) -> ocp.Problem:
     known = {marker.name for marker in model.markers} & set(markers.names)
     weights = od.recordings.read_weights(o.weights) if o.weights else dict.fromkeys(known, 1.0)
     weights = {name: weight for name, weight in weights.items() if name in known}
-    return ocp.track(model, markers, forces, weights=weights, between=o.between, rate=20 if o.quick else 50)
+    rate = 20 if o.quick else 50
+    return ocp.track(model, markers, forces, weights=weights, between=o.between, rate=rate, muscles=muscles)
+
+
+def followed(o: argparse.Namespace, walk: ocp.Problem) -> int:
+    """Solves the problem of a recording in files, with --muscles first by motors, and reports it."""
+    guess = None
+    if o.muscles:
+        guess, walk = walk.solve(progress=False), of_files(o, ocp.Muscles(activation="limits"))
+    found = motion_of(o, walk, guess=guess)
+    figures = partial(recording_figures, o, walk, found)
+    return finish(o, found, figures, f"{walk.model.name}, recorded{', by muscles' if o.muscles else ''}")
+
+
+def recording_figures(o: argparse.Namespace, walk: ocp.Problem, found: ocp.Solution) -> dict[str, Any]:
+    """Deviations from the recording, and correlations of activations with electromyograms, which are drawn as well."""
+    numbers: dict[str, Any] = ocp.tracking_errors(walk, found).numbers()
+    if o.emg:
+        curves = od.walking.activation_curves(found, od.recordings.read(o.emg), begin=o.between[0])
+        numbers |= {f"correlation_with_emg_{name}": r for name, (_, _, r) in curves.items()}
+        if o.out is not None:
+            od.walking.plot_activations(curves, found.t + o.between[0], o.out / "activations.png")
+    return numbers
 
 
 def _recorded_walk(options: argparse.Namespace) -> ocp.Problem:
+    if options.emg and not (options.muscles and options.between):
+        raise ValueError("--emg: activations are compared at the times of the recording: give --muscles and --between")
     if options.files:
         return of_files(options)
+    if options.muscles:
+        raise ValueError("--muscles: the simulated recording has none: give MODEL MARKERS FORCES")
     within(options.marker_noise, 0, 0.1, "--marker-noise: noise must not be negative, and at most 0.1 m")
     within(options.force_noise, 0, 1000, "--force-noise: noise must not be negative, and at most 1000 N")
     intervals = human_walk.QUICK if options.quick else human_walk.INTERVALS
@@ -66,10 +96,11 @@ def main(argv: list[str] | None = None) -> int:
     add("--feet", nargs="+", default=[], metavar="COLUMNS=FRAME", help="beginnings of columns of a table of forces")
     add("--weights", metavar="FILE", help="weights of markers: tasks of a setup of inverse kinematics")
     add("--between", type=float, nargs=2, metavar="S", help="begin and end [s]; default: the best measured stride")
+    add("--muscles", action="store_true", help="the muscles of the model follow, in place of motors")
+    add("--emg", metavar="FILE", help="envelopes of electromyograms, such as .sto, at the times of the markers")
     o, walk = asked(arguments, argv, _recorded_walk)
     if o.files:
-        found = motion_of(o, walk)
-        return finish(o, found, lambda: ocp.tracking_errors(walk, found).numbers(), f"{walk.model.name}, recorded")
+        return followed(o, walk)
     truth = motion_of(o, walk)
     if not truth.converged:
         print(f"the walk to record was not found: {truth.status}", file=sys.stderr)

@@ -37,6 +37,8 @@ def command(problem, arguments, capsys, tmp_path):
         (stairs, ["--tread", "1"], "tread must lie between"),
         (stairs, ["--speed", "3"], "speed must lie between"),
         (track_gait, ["subject.osim", "walk.trc"], "three files are needed, MODEL MARKERS FORCES, got 2"),
+        (track_gait, ["--muscles"], "the simulated recording has none: give MODEL MARKERS FORCES"),
+        (track_gait, ["--muscles", "--emg", "emg.sto"], "give --muscles and --between"),
         (track_gait, ["--marker-noise", "-1"], "noise must not be negative"),
         (track_gait, ["--marker-noise", "nan"], "noise must not be negative, and at most 0.1 m, got nan"),
         (track_gait, ["--force-noise", "1e9"], "noise must not be negative, and at most 1000 N"),

@@ -7,8 +7,10 @@ from types import MappingProxyType
 
 import casadi as ca
 import numpy as np
+from casadi import DM
 
 from ..._base.types import Array, ModelError, suggestion
+from ...dynamics.kinematics import all_poses_and_axes
 from ...dynamics.passive_torques import passive_force
 from ...mechanism import Model
 from ...ocp import (
@@ -38,6 +40,9 @@ ACCELERATIONS: Mapping[str, tuple[float, float, float]] = MappingProxyType({
 })  # fmt: skip
 """Accelerations [rad/s^2] about y, x and z: the bounds of PredSim, three and a half ranges of measured walking."""
 
+TURNS, MOVES = (92.0, 20.0, 62.0), (61.0, 6.0, 17.0)
+"""The same of the root about x, y and z [rad/s^2], and along them [m/s^2]."""
+
 OTHER, MOTOR, RATE = 500.0, 150.0, 100.0
 """Acceleration of joints that are not in that table, such as toes [rad/s^2]; torque of a motor [N m]; rate of an
 activation [1/s]."""
@@ -55,10 +60,9 @@ def falisse_effort(
     from similar control strategies, J. R. Soc. Interface 16 (2019)].
 
     Weights and scales are the defaults of PredSim, which has this cost; weights: others, by name. Metabolic rates are
-    those of Bhargava et al. 2004, rounded. Every term is a mean, over muscles, joints or motors. Two parts differ:
-    accelerations of the root have no cost, as those of the hips follow them, nor have the arms' beside their torques;
-    motors have no delay. muscles: the component of the problem; with excitations their rates of activations are free.
-    The problem needs `per_distance=True`.
+    those of Bhargava et al. 2004, rounded. Every term is a mean, over muscles, dofs or motors; accelerations of the
+    arms have no cost beside their torques. Motors have no delay here. muscles: the component of the problem; with
+    excitations their rates of activations are free. The problem needs `per_distance=True`.
 
         od.walking.muscle_driven(walk, model=body, costs=od.walking.falisse_effort(body), replace_costs=True)
 
@@ -66,7 +70,7 @@ def falisse_effort(
 
     >>> body = od.models.human(muscles=True, root=od.FloatingBase())
     >>> [f"{cost.name} {cost.weight:.3g}" for cost in od.walking.falisse_effort(body)][:3]
-    ['MuscleMetabolicRate 0.0796', 'ChannelPower activation 23.3', 'AccelerationSquared 3.33e+03']
+    ['MuscleMetabolicRate 0.0796', 'ChannelPower activation 23.3', 'AccelerationSquared 2.38e+03']
     """
     for name in weights or {}:
         if name not in WEIGHTS:
@@ -91,14 +95,21 @@ def falisse_effort(
 
 
 def _accelerations(model: Model) -> Array:
-    """Accelerations (nv) that count as 1; infinite at the root and at the arms."""
+    """Accelerations (nv) that count as 1; infinite at the arms."""
     scale = np.full(model.nv, OTHER)
     for turn in turns_of(model):
         scale[turn.dof] = np.inf if turn.joint in ARMS else ACCELERATIONS[turn.joint][turn.axis]
+    places = all_poses_and_axes(model, DM(model.neutral()))
     for i, name in enumerate(model.joint_names, start=1):
         if name in model.floating_joints:
-            scale[list(model.dofs_of(i))] = np.inf
+            scale[list(model.dofs_of(i))] = [_of_root(DM(places.w[k]), DM(places.v[k])) for k in model.dofs_of(i)]
     return scale
+
+
+def _of_root(w: DM, v: DM) -> float:
+    """The acceleration that counts as 1 of a dof of the root that turns by w, or moves by v."""
+    axis, table = (w, TURNS) if float(ca.norm_2(w)) > 0 else (v, MOVES)
+    return table[int(np.argmax(np.abs(axis.full())))]
 
 
 def _passive(model: Model) -> int:
