@@ -4,14 +4,15 @@ The statement is that of `human_walk`, whose rigid feet roll from heel to toes, 
 `compliant_walk`, whose feet press into the ground; durations, step length and width are free. The torques of legs and
 trunk are those of muscles (`od.models.human(muscles=True)`) with rigid tendons, at the moment arms of their paths; the
 arms keep their motors. Activations change as fast as the times of activation and deactivation allow. The costs are
-those of that walk, in which torques are those of the arms, and the squares of the activations and of their rates.
+those of that walk, in which torques are those of the arms, and the squares of the activations and of their rates; or
+with --effort falisse those of PredSim (`od.walking.falisse_effort`).
 
 The first guess is the same walk by motors: its torques are shared out to the muscles with the least squares of
 activations. The report has the metabolic rate of the muscles (Bhargava et al. 2004), and the share of the stride in
 which muscles are active if and only if measured electromyograms are.
 
-    python -m ocp_dyn.problems.muscle_human [--speed 1.2] [--feet rigid|compliant] [--mass 73] [--height 1.741]
-        [--sex male] [--quick] [--weaken MUSCLE=FACTOR ...] [--json] [--out DIR]
+    python -m ocp_dyn.problems.muscle_human [--speed 1.2] [--feet rigid|compliant] [--effort usual|falisse]
+        [--mass 73] [--height 1.741] [--sex male] [--quick] [--weaken MUSCLE=FACTOR ...] [--json] [--out DIR]
 """
 
 from __future__ import annotations
@@ -58,15 +59,16 @@ def _strong(mass: float, height: float, sex: Any) -> od.Model:
 
 def problem(
     speed: float = 1.2, mass: float = 73.0, height: float = 1.741, sex: Any = "male",
-    weaken: Mapping[str, float] = {}, intervals: Any = None, feet: str = "rigid",
+    weaken: Mapping[str, float] = {}, intervals: Any = None, feet: str = "rigid", effort: str = "usual",
 ) -> ocp.Problem:  # fmt: skip
     """One step from the right heel's strike to the left's, or a stride if both sides differ, on rigid feet. Its first
     guess is the walk by motors: `problem(...).solve(guess=by_motors(...).solve())`."""
     given = {"speed": speed, "mass": mass, "height": height, "sex": sex, "weaken": weaken}
-    return _by_muscles(by_motors(**given, intervals=intervals, feet=feet), body(mass, height, sex, weaken), weaken)
+    motors = by_motors(**given, intervals=intervals, feet=feet)
+    return _by_muscles(motors, body(mass, height, sex, weaken), weaken, effort)
 
 
-def _by_muscles(motors: ocp.Problem, model: od.Model, weaken: Mapping[str, float]) -> ocp.Problem:
+def _by_muscles(motors: ocp.Problem, model: od.Model, weaken: Mapping[str, float], effort: str) -> ocp.Problem:
     """The walk by motors, by muscles."""
     compliant = any(isinstance(foot, ocp.CompliantFoothold) for foot in motors.footholds)
     images = ocp.muscle_images(model)
@@ -75,7 +77,8 @@ def _by_muscles(motors: ocp.Problem, model: od.Model, weaken: Mapping[str, float
             "on compliant feet one step and its mirror image are solved, so both sides must be equally strong, got "
             f"weaken={dict(weaken)}: weaken both sides, such as soleus_r=0.4 soleus_l=0.4, or take rigid feet"
         )
-    return od.walking.muscle_driven(motors, model=model)
+    costs = od.walking.falisse_effort(model) if effort == "falisse" else None
+    return od.walking.muscle_driven(motors, model=model, costs=costs, replace_costs=costs is not None)
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
@@ -93,13 +96,14 @@ def _asked(o: argparse.Namespace) -> tuple[ocp.Problem, ocp.Problem]:
     """The walk by motors, and that by muscles."""
     given = _given(o)
     motors = by_motors(**given)
-    return motors, _by_muscles(motors, body(o.mass, o.height, o.sex, given["weaken"]), given["weaken"])
+    return motors, _by_muscles(motors, body(o.mass, o.height, o.sex, given["weaken"]), given["weaken"], o.effort)
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
     arguments.add_argument("--feet", choices=("rigid", "compliant"), default="rigid", help="default rigid")
+    arguments.add_argument("--effort", choices=("usual", "falisse"), default="usual", help="costs; default usual")
     arguments.add_argument("--weaken", metavar="MUSCLE=FACTOR", nargs="+", default=[], help="as in soleus_r=0.4")
     add_person(arguments, still=False)
     options, (motors, walk) = asked(arguments, argv, _asked)

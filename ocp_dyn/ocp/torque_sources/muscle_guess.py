@@ -46,10 +46,10 @@ def guessed_activations(instant: Instant, muscles: HillMuscles, limits: tuple[fl
     moved = np.flatnonzero(np.any(arms, axis=0))
     M = (arms * np.maximum(full - rest, 0.0)[:, None])[:, moved].T
     b = DM(instant.tau).full().ravel() / RESERVE - arms.T @ rest
-    return least_effort(M[None], b[None, moved], *limits, 2.0, 1.0).x[0]
+    return np.asarray(least_effort(M[None], b[None, moved], *limits, 2.0, 1.0).x[0])
 
 
 def _tensions(muscles: HillMuscles, length: DM, speed: DM, activation: float) -> Array:
     """Forces of the tendons (n) [N] at one activation of all, none below zero: tendons do not push."""
     forces = rigid_tendon(muscles, length, speed, activation * DM.ones(muscles.size)).tendon_force
-    return np.maximum(DM(forces).full().ravel(), 0.0)
+    return np.asarray(np.maximum(DM(forces).full().ravel(), 0.0))
