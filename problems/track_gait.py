@@ -2,7 +2,7 @@
 
 `ocp.track` follows markers and forces with exact equations of motion: those of your own files, or, without files, those
 that cameras and force plates would see, with noise, of a stride of `human_walk`. --muscles: the muscles of the model
-follow, from the motion by motors; --emg compares their activations with recorded electromyograms.
+follow, in place of motors; --emg compares their activations with recorded electromyograms.
 
     python -m ocp_dyn.problems.track_gait subject.osim walk.trc loads.xml [--weights tasks.xml] [--between 0.3 1.4]
                                   [--muscles [--emg envelopes.sto]]
@@ -34,7 +34,7 @@ def of_walk(truth: ocp.Solution, seen: od.walking.SimulatedRecording, o: argpars
     )  # fmt: skip
 
 
-def of_files(o: argparse.Namespace, muscles: ocp.Muscles | bool = False) -> ocp.Problem:
+def of_files(o: argparse.Namespace) -> ocp.Problem:
     """The problem of a recording in files, by motors or muscles: model, markers, forces; their ground has y up."""
     if len(o.files) != 3:
         raise ValueError(f"three files are needed, MODEL MARKERS FORCES, got {len(o.files)}: {' '.join(o.files)}")
@@ -46,16 +46,13 @@ def of_files(o: argparse.Namespace, muscles: ocp.Muscles | bool = False) -> ocp.
     known = {marker.name for marker in model.markers} & set(markers.names)
     weights = od.recordings.read_weights(o.weights) if o.weights else dict.fromkeys(known, 1.0)
     weights = {name: weight for name, weight in weights.items() if name in known}
-    rate = 20 if o.quick else 50
+    rate, muscles = 20 if o.quick else 50, ocp.Muscles(activation="limits") if o.muscles else False
     return ocp.track(model, markers, forces, weights=weights, between=o.between, rate=rate, muscles=muscles)
 
 
 def followed(o: argparse.Namespace, walk: ocp.Problem) -> int:
-    """Solves the problem of a recording in files, with --muscles first by motors, and reports it."""
-    guess = None
-    if o.muscles:
-        guess, walk = walk.solve(progress=False), of_files(o, ocp.Muscles(activation="limits"))
-    found = motion_of(o, walk, guess=guess)
+    """Solves the problem of a recording in files, and reports it."""
+    found = motion_of(o, walk)
     figures = partial(recording_figures, o, walk, found)
     return finish(o, found, figures, f"{walk.model.name}, recorded{', by muscles' if o.muscles else ''}")
 

@@ -49,8 +49,8 @@ def track(
     (begin, end) [s]; default: the stride of which the plates saw most. rate: intervals per second. cutoff [Hz]: of the
     motion; forces are filtered at 0.4 rate. errors: sizes of all e and c. unactuated: joints without a motor; default:
     those from the ground to the first body with mass. limits: of the model hold, efforts too. feet: see `Standing`.
-    muscles: as of `ocp.Problem`; activations are then costs, and the solution by motors is a good first guess.
-    `ocp.Muscles(activation="limits")` takes the fewest iterations.
+    muscles: as of `ocp.Problem`; activations are then costs; `ocp.Muscles(activation="limits")` takes the
+    fewest iterations.
 
     A foot beside the plates gets the wrench that the equations of motion need. Couplings and mimic joints hold, see
     `held_couplings`. The first guess is the fitted motion. ModelError, TypeError or ValueError for recordings of
