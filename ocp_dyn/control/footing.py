@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._base.types import Array
@@ -9,6 +11,10 @@ from ..ocp import Terrain
 
 MARGIN = 0.03
 """Least distance of a foot from the edge of its patch [m]."""
+
+
+WAYS = 24
+"""Sequences of footholds that are compared."""
 
 
 class Footing:
@@ -26,13 +32,43 @@ class Footing:
         self.center = np.array([terrain.patches[k].point for k in kept])
         self.R = np.array([terrain.patches[k].R.full() for k in kept])
 
+    def onto(self, patches: Any, places: Array) -> Array:
+        """Places (..., 3) on the patches of these numbers (...) that are nearest to places (..., 2) on the map [m]."""
+        center, R, half = self.center[patches], self.R[patches], self.half[patches]
+        way, normal = places - center[..., :2], R[..., 2]
+        rise = -np.sum(way * normal[..., :2], axis=-1) / normal[..., 2]
+        local = np.einsum("...j,...ji->...i", np.concatenate([way, rise[..., None]], axis=-1), R[..., :2])
+        return np.asarray(center + np.einsum("...ij,...j->...i", R[..., :2], np.clip(local, -half, half)))
+
+    def every(self, places: Array) -> Array:
+        """The nearest places (n, patches, 3) on every patch."""
+        return self.onto(np.arange(len(self.half)), places[:, None, :])
+
     def nearest(self, places: Array) -> Array:
         """Places (n, 3) on the patches that are nearest to places (n, 2) on the map [m]."""
-        way = places[:, None, :] - self.center[:, :2]
-        normal = self.R[:, :, 2]
-        rise = -np.sum(way * normal[:, :2], axis=2) / normal[:, 2]
-        local = np.einsum("knj,kji->kni", np.moveaxis(np.dstack([way, rise]), 1, 0), self.R[:, :, :2])
-        local = np.clip(local, -self.half[:, None, :], self.half[:, None, :])
-        found = np.einsum("kij,knj->nki", self.R[:, :, :2], local) + self.center
-        best = np.argmin(np.sum((found[:, :, :2] - places[:, None, :]) ** 2, axis=2), axis=1)
+        found = self.every(places)
+        best = np.argmin(np.sum((found[..., :2] - places[:, None, :]) ** 2, axis=-1), axis=-1)
         return np.asarray(found[np.arange(len(places)), best])
+
+    def ways(self, place: Array, steps: Array, least: Array) -> tuple[Array, Array, Array]:
+        """Ways over the patches from a foot at a place (2): footholds (m, n, 3), the patches of the first ones (m), and
+        the sums of squares by which their steps differ from the wanted ones (n, 2).
+
+        least (n, 2): directions in which steps must go at least as far as these vectors, so that feet do not meet.
+        """
+        ways, first, cost = np.zeros((1, 0, 3)), np.zeros(0, int), np.zeros(1)
+        for step, side in zip(steps, least, strict=True):
+            last = ways[:, -1, :2] if ways.shape[1] else place[None]
+            wanted = last + step
+            found = self.every(wanted)
+            off = np.sum((found[..., :2] - wanted[:, None]) ** 2, axis=-1)
+            off[(found[..., :2] - last[:, None]) @ side < side @ side] = np.inf
+            total = (cost[:, None] + off).ravel()
+            kept = np.argsort(total)[:WAYS]
+            kept = kept[np.isfinite(total[kept])]
+            if not len(kept):
+                kept = np.argsort(off.ravel())[:1]
+            of, patch = np.divmod(kept, len(self.half))
+            ways = np.concatenate([ways[of], found[of, patch][:, None]], axis=1)
+            first, cost = (first[of] if len(first) else patch), total[kept]
+        return ways, first, cost

@@ -43,6 +43,12 @@ FEEDBACK = 2.5
 FIXED, STILL = 0.1, 0.03
 """Time before touchdown from which on the time, and the place, of the foothold no longer change [s]."""
 
+AHEAD = 4
+"""Footholds that are compared at a time on known ground."""
+
+CORRECTED = 0.5
+"""Share of what the center of pressure can do until touchdown that choices on known ground count on."""
+
 CHOICES = 4
 """Updates from one choice of a foothold to the next."""
 
@@ -82,6 +88,9 @@ class StepController(Controller):
     known, and near the usual one. Within a step the center of pressure moves on the sole to bring xi to where it would
     be.
 
+    On a terrain that is known, the next footholds f_1, ... f_n lie on patches, whose sequences near the usual steps are
+    compared: the next step must begin at xi_T = (1 - a) (f_1 + a f_2 + a^2 f_3 + ...) + a^n f_n, a = exp(-omega T).
+
     [Khadiv 2016] M. Khadiv et al., Step timing adjustment: a step toward generating robust gaits, Humanoids.
     [Englsberger 2015] J. Englsberger, C. Ott, A. Albu-Schaeffer, IEEE Trans. Robotics 31.
 
@@ -101,6 +110,7 @@ class StepController(Controller):
         self.lead = LEAD  # by how much later a swing must end, for the foot to touch the ground at the time T
         self.rest = 0.0
         self.pressure, self.target, self.left = np.zeros(2), np.zeros(3), 0.0
+        self.end: Array | None = None  # where the divergent component shall be at the end of this step, on known ground
         self.aim: Array | None = None  # where the divergent component is led on both feet
 
     # --- the clock of steps
@@ -140,7 +150,7 @@ class StepController(Controller):
         self.pressure = self.aim + (1 + FEEDBACK) * (xi - self.aim)
 
     def _begin(self, state: State) -> None:
-        self.elapsed, self.T = 0.0, STEP * self.time
+        self.elapsed, self.T, self.end = 0.0, STEP * self.time, None
         self.target = state.seen.p[1 - self.stance].copy()
         self.left = float(self.target[2])  # height of the foot behind
 
@@ -159,6 +169,8 @@ class StepController(Controller):
         if self.elapsed < self.T - STILL and round(self.elapsed / PERIOD) % CHOICES == 0:
             self._choose(state, p, xi)
         reference = p + self._offset(state, self.T) * math.exp(self.omega * min(self.elapsed, self.T))
+        if self.footing and self.end is not None:
+            reference = p + (self.end - p) * math.exp(-self.omega * max(0.0, self.T - self.elapsed))
         self.pressure = self._within(state, p + (1 + FEEDBACK) * (xi - reference))
 
     def _lift(self) -> float:
@@ -202,28 +214,71 @@ class StepController(Controller):
     def _choose(self, state: State, p: Array, xi: Array) -> None:
         """The time and the place of the next foothold: near the usual ones, within reach, xi where it should be."""
         assert self.elapsed is not None
-        axes, side = self._heading(state), 1.0 - 2 * self.stance
         swing = self.swings[1 - self.stance]
         away = 0.0 if swing is None else float(np.linalg.norm(self.target[:2] - swing.place[:2]))
         soonest = self.elapsed + FIXED + away / HASTE
         low, high = max(FASTEST * self.time, soonest), SLOWEST * self.time
         times = np.linspace(low, max(high, low), 25) if soonest < self.T else np.array([self.T])
-        end = complex(*(axes.T @ (xi - p))) * np.exp(self.omega * (times - self.elapsed))
+        choose = self._on_map if self.footing else self._anywhere
+        choose(state, p, xi, times)
+
+    def _anywhere(self, state: State, p: Array, xi: Array, times: Array) -> None:
+        """The choice where every place may be a foothold."""
+        axes, side = self._heading(state), 1.0 - 2 * self.stance
+        end = complex(*(axes.T @ (xi - p))) * np.exp(self.omega * (times - (self.elapsed or 0.0)))
         usual, turn = self._periodic(times, side)[0], np.exp(1j * self.velocity[2] * times)
         wanted = end - turn * self._periodic(times, -side)[1]
         reach, (near, far) = REACH * self.body.height, (x * self.width for x in BESIDE)
         place = np.clip(wanted.real, -reach, reach) - 1j * side * np.clip(-side * wanted.imag, near, far)
-        if self.footing:
-            on_map = p + np.stack([place.real, place.imag], axis=1) @ axes.T
-            spots = self.footing.nearest(on_map)
-            place = ((spots[:, :2] - p) @ axes) @ [1, 1j]
         missed, unusual = np.abs(wanted - place) ** 2, np.abs(place - usual) ** 2
         cost = 1000 * missed + 1.0 * unusual + 20.0 * ((times - STEP * self.time) / self.time * 0.1) ** 2
         k = int(np.argmin(cost))
-        self.T += min(max(times[k] - self.T, -0.02), 0.02)
+        self._go(float(times[k]), np.array([*(p + axes @ [place[k].real, place[k].imag]), self.ground]))
+
+    def _ways(self, state: State, p: Array) -> tuple[Array, Array, Array]:
+        """Ways on known ground, see `Footing.ways`, whose steps are near those of the periodic walk."""
+        assert self.footing
+        axes, usual = self._heading(state), STEP * self.time
+        sides = (1.0 - 2 * self.stance) * (-1.0) ** np.arange(AHEAD)
+        turns = np.exp(1j * self.velocity[2] * usual * np.arange(AHEAD))
+        twice = 2 * self.velocity[:2]  # the correction hurries and waits, but turns no step back
+        speed = complex(*np.clip(self.aimed, np.minimum(twice, 0.0), np.maximum(twice, 0.0)))
+        steps = turns * (speed * usual - 1j * sides * self._apart)
+        least = turns * -1j * sides * BESIDE[0] * self.width
+        return self.footing.ways(p, *(np.stack([z.real, z.imag], axis=1) @ axes.T for z in (steps, least)))
+
+    def _on_map(self, state: State, p: Array, xi: Array, times: Array) -> None:
+        """The choice on known ground, with the footholds that follow: the divergent component shall begin the next step
+        where a walk over them needs it, as far as the center of pressure can bring it there."""
+        assert self.footing
+        axes, side, usual = self._heading(state), 1.0 - 2 * self.stance, STEP * self.time
+        ways, first, off = self._ways(state, p)
+        kept = math.exp(-self.omega * usual)
+        shares = (1 - kept) * kept ** np.arange(AHEAD)
+        later = np.einsum("k,mki->mi", shares[1:], ways[:, 1:, :2]) + kept**AHEAD * ways[:, -1, :2]
+        growth = np.exp(self.omega * (times - (self.elapsed or 0.0)))[:, None, None]
+        end = p + growth * (xi - p)  # times, ways, 2
+        wanted = ((end - later) / (1 - kept) - p) @ axes
+        reach, (near, far) = REACH * self.body.height, (x * self.width for x in BESIDE)
+        low, high = np.sort([[-reach, -side * near], [reach, -side * far]], axis=0)
+        places = self.footing.onto(first, p + np.clip(wanted, low, high) @ axes.T)
+        begin = shares[0] * places[..., :2] + later
+        foot, R = self.body.feet[self.stance], state.seen.R[self.stance][:2, :2]
+        missed = (end - begin) @ R
+        pushed = CORRECTED * INSIDE * np.array([foot.half_length, foot.half_width]) * (growth - 1)
+        beyond = missed - np.clip(missed, -pushed, pushed)
+        unusual = off + np.sum((places - ways[:, 0])[..., :2] ** 2, axis=-1)
+        slow = 20.0 * ((times - usual) / self.time * 0.1) ** 2
+        cost = 1000 * np.sum(beyond**2, axis=-1) + 10 * np.sum(missed**2, axis=-1) + unusual + slow[:, None]
+        k, m = np.unravel_index(int(np.argmin(cost)), cost.shape)
+        self._go(float(times[k]), places[k, m])
+        self.end = begin[k, m]
+
+    def _go(self, T: float, place: Array) -> None:
+        """The time of this step changes gradually, and the foothold at once."""
+        self.T += min(max(T - self.T, -0.02), 0.02)
         self.stride = 2 * self.T
-        height = spots[k, 2] if self.footing else self.ground
-        self.target = np.array([*(p + axes @ [place[k].real, place[k].imag]), height - BELOW])
+        self.target = np.array([*place[:2], place[2] - BELOW])
 
     # --- tasks
 

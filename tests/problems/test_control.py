@@ -263,6 +263,26 @@ def test_feet_stand_on_patches_as_a_whole():
     assert found == pytest.approx(np.column_stack([places, slope.height(*places.T).full().ravel()]))
 
 
+def test_ways_over_stones_go_from_one_to_the_next_with_feet_apart():
+    row = [(0.4 * k, 0.1 * side, 0.0) for k in range(4) for side in (1, -1)]
+    stones = Footing(ocp.stepping_stones(row, length=0.3, width=0.16), length=0.08, width=0.03)
+    steps = np.array([[0.2, -0.2], [0.2, 0.2], [0.2, -0.2]])
+    least = np.array([[0.0, -0.1], [0.0, 0.1], [0.0, -0.1]])
+    ways, first, off = stones.ways(np.array([0.0, 0.1]), steps, least)
+    assert ways.shape == (24, 3, 3)
+    assert np.all(np.diff(off) >= 0)
+    last = np.concatenate([np.tile([0.0, 0.1], (len(ways), 1, 1)), ways[:, :, :2]], axis=1)
+    across = np.diff(last[..., 1], axis=1)
+    assert np.all(across * [-1, 1, -1] >= 0.1 - 1e-12)
+    # half way between two stones: as far to the next one as back on this one
+    assert off == pytest.approx(np.sum((np.diff(last, axis=1) - steps) ** 2, axis=(1, 2)))
+    assert np.abs(ways[0, :, 0] - [0.36, 0.44, 0.76]).max() < 0.05
+    assert stones.onto(first, ways[:, 0, :2]) == pytest.approx(ways[:, 0])
+    # nothing is far enough to the side: the nearest place all the same
+    (forced,), _, _ = stones.ways(np.zeros(2), steps[:1], np.array([[0.0, -3.0]]))
+    assert forced[0] == pytest.approx([0.04, -0.12, 0.0], abs=0.3)
+
+
 def test_a_periodic_walk_turns_with_its_heading(human):
     """xi leaves the foot by exp(omega T), and is beside the next foot, in axes that have turned, as beside this one."""
     control = od.control.StepController(human)
@@ -284,6 +304,36 @@ def test_footholds_on_a_terrain_that_is_known(human):
     state = State(0.0, human.posture, np.zeros(29), seen, np.ones(2), seen.com, np.zeros(3), 0.0)
     control._choose(state, np.zeros(2), np.array([0.1, -0.05]))
     assert control.target == pytest.approx(control.footing.nearest(control.target[None, :2])[0] - [0, 0, BELOW])
+
+
+@pytest.mark.parametrize("speed", [(0.5, 0.0, 0.0), (0.3, 0.1, 0.4)])
+def test_known_level_ground_asks_for_the_periodic_walk(human, speed):
+    """Footholds are the usual ones, and the divergent component shall begin the next step beside them as always."""
+    wide = ocp.stepping_stones([(0.0, 0.0, 0.0)], length=20.0, width=20.0, ground=0.0)
+    control = od.control.controller(human, wide)
+    control.elapsed, control.velocity[:] = 0.2, speed
+    seen = human.see(human.posture, np.zeros(29))
+    state = State(0.0, human.posture, np.zeros(29), seen, np.ones(2), seen.com, np.zeros(3), 0.0)
+    T, axes = np.array(control.T), control._heading(state)
+    step, b = control._periodic(T, 1.0)
+    xi = axes @ [b.real, b.imag] * math.exp(0.2 * control.omega)
+    control._choose(state, np.zeros(2), xi)
+    assert control.target[:2] == pytest.approx(axes @ [step.real, step.imag], abs=0.02)
+    assert control.end == pytest.approx(xi * math.exp((control.T - 0.2) * control.omega), abs=2e-3)
+
+
+@needs_robots
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "seconds", "far"), [("human", 5.0, 0.9), ("go2", 6.0, 1.0)])
+def test_bodies_go_on_stones_that_they_know(name, seconds, far):
+    stones = od.control.stones()
+    run = od.control.controller(od.control.body(name), stones).simulate(
+        ocp.Command(0.3), seconds, world=od.control.World(terrain=stones)
+    )
+    assert not run.fell
+    assert run.com[-1, 0] > far
+    loaded = run.forces[..., 2] > 0.2 * run.body.model.weight
+    assert run.feet[..., 2][loaded].min() > 0.06  # on stones, not between them
 
 
 def test_swings_go_up_before_the_edges_of_stairs_and_down_behind_them():
