@@ -59,8 +59,8 @@ class NetMoments:
 
     @property
     def carried(self) -> Array:
-        """Whether the vertical forces are at least half of the weight (N): in other frames of a walk a foot stands where
-        nothing measures it, and the residuals are mainly the force that is missing. All without forces."""
+        """Whether the vertical forces are at least half of the weight, frame by frame: in other frames of a walk a foot
+        stands where nothing measures it, and residuals are mainly the force that is missing. All without forces."""
         if self.forces is None:
             return np.ones(self.motion.times.size, dtype=bool)
         model = self.motion.model
@@ -82,7 +82,8 @@ class NetMoments:
         `plot(reference="winter")` shows them in measured bands.
 
         foot: its frame among the forces; default: that whose body is on that side. events: default: those of the
-        forces. title: of the recording in pictures; default: the name of the model. ValueError without a whole stride, or hips, knees and ankles.
+        forces. title: of the recording in pictures; default: the name of the model. ValueError without a whole stride,
+        or hips, knees and ankles.
         """
         side = checks.choice(side, ("left", "right"), "gait: side")
         found = measured_gait(self.motion, self.tau, self.forces, side, events, foot)

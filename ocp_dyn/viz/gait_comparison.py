@@ -57,10 +57,11 @@ def plot_gaits(
     """Figure of the curves of several walks over the stride of one leg, a color for each, written to `path` if given.
 
     gaits: walks by the names of the legend: solved motions, `NetMoments` of recorded ones, gaits
-    (`solution.gait("left")`), measured gaits by name, path or `GaitReference`; a band of two standard deviations to both sides is drawn where it is known. side: the leg
-    of motions. reference: measured gaits behind all, as in `Gait.plot`. quantities: rows of panels, some of "angles",
-    "moments", "powers", "forces", "pelvis" and "foot". width, style: see `plot_motion`. A dotted line marks the time at
-    which the foot leaves the ground. Panels hold the curves that at least one walk has.
+    (`solution.gait("left")`), measured gaits by name, path or `GaitReference`; a band of two standard deviations to
+    both sides is drawn where it is known. side: the leg of motions. reference: measured gaits behind all, as in
+    `Gait.plot`. quantities: rows of panels, some of "angles", "moments", "powers", "forces", "pelvis" and "foot".
+    width, style: see `plot_motion`. A dotted line marks the time at which the foot leaves the ground. Panels hold the
+    curves that at least one walk has.
 
     TypeError for no dict, ValueError for no walk, more than six, or a motion that is not a walk.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._base.checks import not_negative, whole
+from .._base.checks import not_negative, positive, whole
 from .._base.convergence import mark_of
 from .._base.types import Array, truth
 from ..gait.bodies import Point, locate, side_words, size
@@ -41,6 +41,7 @@ def stick_figure(
     ghosts: int = 1,
     spacing: float | None = None,
     forces: bool = True,
+    width: float | None = None,
 ) -> Figure:
     """Poses of a motion side by side, seen from the walker's right; written to `path` (.png, .pdf, .svg) if given.
 
@@ -50,7 +51,7 @@ def stick_figure(
 
     poses: their number; None: nine, or five if the body is longer than tall. ghosts: number of pale poses between two
     poses. spacing [m]: distance between two poses; None keeps them apart, 0 superposes them. forces: whether to draw
-    the forces.
+    the forces. width [inches]: of the figure, such as 7 for a page; then it has no title, which a caption replaces.
 
     >>> figure = od.viz.stick_figure(solution, poses=5)
     >>> len(figure.axes)
@@ -63,12 +64,14 @@ def stick_figure(
     if spacing is not None:
         not_negative(spacing, "stick_figure: spacing [m]")
     truth(forces, "stick_figure: forces")
+    if width is not None:
+        positive(width, "stick_figure: width [inches]")
     picture_format(path)
     check_finite(solution, "stick_figure")
     strip = _Strip(solution, poses or 9, ghosts, spacing)
     if poses is None and strip.is_long:
         strip = _Strip(solution, 5, ghosts, spacing)
-    made = strip.canvas(forces)
+    made = strip.canvas(forces, width)
     for k in strip.ghosts:
         strip.pose(made.axes[0], k, 0.13)
     for k in strip.poses:
@@ -125,19 +128,24 @@ class _Strip:
         found: Array = seen[:, 0] - self.origin + self.along
         return found
 
-    def canvas(self, forces: bool) -> Figure:
-        """The figure, as wide as the poses need, with ground and legend."""
+    def canvas(self, forces: bool, given: float | None = None) -> Figure:
+        """The figure, as wide as the poses need or as given [inches], with ground and legend."""
         pad = self.radius + 0.03 * self.reach
         (left, low), (right, high) = (f(self.places[..., [0, 2]].reshape(-1, 2), axis=0) for f in (np.min, np.max))
         left, right, high = left - pad, right + pad, high + pad + 0.1 * self.reach
         low = (0.0 if self.grounded else low - pad) - 0.13 * self.reach
         height = 3.0 * (high - low) / (1.3 * self.reach)
-        half = 0.55 * LETTER_WIDTH * max(len(self.text(k)) for k in self.poses) * (high - low) / height
-        left = min(left, float(self.centers[list(self.poses)].min()) - half)
-        right = max(right, float(self.centers[list(self.poses)].max()) + half)
-        # title and legend need space side by side, even if the steps are short
-        lacking = (LEGEND_WIDTH + LETTER_WIDTH * len(self.title)) * (high - low) / height - (right - left)
-        left, right = left - max(0.0, lacking) / 2, right + max(0.0, lacking) / 2
+        bodies, self.inch, self.points = (left, right), (high - low) / height, 9.0 if given is None else 7.0
+        left, right = self._with_captions(*bodies)
+        if given is None:  # title and legend need space side by side, even if the steps are short
+            lacking = (LEGEND_WIDTH + LETTER_WIDTH * len(self.title)) * self.inch - (right - left)
+            left, right = left - max(0.0, lacking) / 2, right + max(0.0, lacking) / 2
+        else:  # captions keep their size where the bodies become smaller, so that the scale needs some steps
+            for _ in range(5):
+                self.inch = (right - left) / given
+                left, right = self._with_captions(*bodies)
+            self.inch = (right - left) / given
+        height = (high - low) / self.inch
         width = height * (right - left) / (high - low)
         if not width <= LARGEST_WIDTH:
             raise ValueError(
@@ -153,11 +161,23 @@ class _Strip:
             axes.axhline(0.0, color=INK, linewidth=1.2, zorder=2)
         has_forces = forces and any(s.place is not None for stretch in self.stretches for s in stretch.supports)
         width, top = float(made.get_size_inches()[0]), 1 - 0.16 / height
-        legend(made, side_words(self.model), 1 - 0.15 / width, top, force=has_forces)
-        made.text(0.15 / width, top, self.title, fontsize=9, color=INK, ha="left", va="center")
-        self.floor, self.inch = low, (high - low) / height
+        if given is None or given >= LEGEND_WIDTH:
+            legend(made, side_words(self.model), 1 - 0.15 / width, top, force=has_forces)
+        if given is None:
+            made.text(0.15 / width, top, self.title, fontsize=9, color=INK, ha="left", va="center")
+        self.floor = low
         self.written: list[tuple[float, float]] = []
         return made
+
+    def _with_captions(self, left: float, right: float) -> tuple[float, float]:
+        """Left and right end of the picture [m] with the captions of the outer poses."""
+        half = max(self._half(k) for k in self.poses)
+        centers = self.centers[list(self.poses)]
+        return min(left, float(centers.min()) - half), max(right, float(centers.max()) + half)
+
+    def _half(self, k: int) -> float:
+        """Half of the width of a caption [m]."""
+        return float(0.55 * LETTER_WIDTH * self.points / 9 * len(self.text(k)) * self.inch)
 
     @property
     def is_long(self) -> bool:
@@ -201,11 +221,11 @@ class _Strip:
         text = self.text(k)
         y = self.floor + 0.055 * self.reach
         x = self.centers[k]
-        half = 0.55 * LETTER_WIDTH * len(text) * self.inch
+        half = self._half(k)
         if any(x - half < right and left < x + half for left, right in self.written):
             return
         self.written.append((x - half, x + half))
-        axes.text(x, y, text, fontsize=9, color=INK, ha="center", va="center")
+        axes.text(x, y, text, fontsize=self.points, color=INK, ha="center", va="center")
 
     def forces(self, axes: Axes, k: int) -> None:
         """Draws the ground reaction forces of a pose."""

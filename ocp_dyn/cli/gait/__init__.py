@@ -39,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
     weights = od.recordings.read_weights(options.weights) if options.weights else None
     known = {*markers.names, *model.q_names, *(marker.name for marker in model.markers)}
     if weights is not None and (strange := [name for name in weights if name not in known]):
-        note(f"{options.weights}: left out: {names_in_message(strange)}, which neither the model nor {options.markers} has")
+        rest = f"which neither the model nor {options.markers} has"
+        note(f"{options.weights}: left out: {names_in_message(strange)}, {rest}")
         weights = {name: w for name, w in weights.items() if name in known}
     forces = _of_plates(options, model, markers) if options.forces is None else _forces(options, model)
     note(f"fits {markers.times.size} frames of {len(markers.names)} markers ...")

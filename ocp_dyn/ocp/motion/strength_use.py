@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
@@ -53,9 +54,10 @@ class StrengthUse(Entries[JointStrength], Displayed):
 
     @property
     def line(self) -> str:
-        """The first joints in words: "ankle_l 92 %, knee_r 71 %"; "" without any."""
-        named = ", ".join(f"{e.dof} {100 * e.share:.0f} %" for e in self.entries[:NAMED])
-        rest = len(self.entries) - NAMED
+        """The first joints in words: "ankle_l and ankle_r 92 %, knee_r 71 %"; "" without any."""
+        groups = [(share, [e.dof for e in same]) for share, same in groupby(self.entries, lambda e: e.share)]
+        named = ", ".join(f"{' and '.join(dofs)} {100 * share:.0f} %" for share, dofs in groups[:NAMED])
+        rest = sum(len(dofs) for _, dofs in groups[NAMED:])
         return named + (f" and {rest} more" if rest > 0 else "")
 
     def _card_html(self) -> str:
@@ -77,8 +79,8 @@ def strength_use(solution: Motion, limits: Limits | None = None) -> StrengthUse:
 
     Limits are those of the model, and where the problem has a `TorqueCapacity` those of its curves at the angle and the
     speed at the middle of the interval, whichever is smaller. Torques that change linearly along an interval count with
-    their larger end. Dofs without a limit, and those with no torque at any time, are left out. limits: in place of
-    those with which the motion was solved.
+    their larger end. Both steps of a stride count where every second one is mirrored. Dofs without a limit, and those
+    with no torque at any time, are left out. limits: in place of those with which the motion was solved.
     """
     if limits is None and KEPT in solution.stats:
         return StrengthUse(tuple(JointStrength(*entry) for entry in solution.stats[KEPT]))
@@ -97,7 +99,21 @@ def strength_use(solution: Motion, limits: Limits | None = None) -> StrengthUse:
             if share > 0 and (k not in found or share > found[k].share):
                 name, own = solution.model.qd_names[k], (float(tau[row, k]), float(limit[row, k]))
                 found[k] = JointStrength(name, share, *own, phase.name, float(at[row]))
-    return StrengthUse(tuple(sorted(found.values(), key=lambda entry: -entry.share)))
+    of_stride = _over_the_stride(solution, list(found.values()))
+    return StrengthUse(tuple(sorted(of_stride, key=lambda entry: -entry.share)))
+
+
+def _over_the_stride(solution: Motion, used: list[JointStrength]) -> list[JointStrength]:
+    """The use in a step and in the mirrored one that follows it, of which every dof's partner has the torques."""
+    mirror = solution.mirror() if solution.repeats else None
+    found = {entry.dof: entry for entry in used}
+    for entry in used if mirror is not None else ():
+        assert mirror is not None
+        dof, sign = mirror.images[entry.dof]
+        if dof not in found or entry.share > found[dof].share:
+            torque, time = sign * entry.torque, entry.time + solution.duration
+            found[dof] = replace(entry, dof=dof, torque=torque, time=time)
+    return list(found.values())
 
 
 def _extremes(phase: PhaseMotion) -> tuple[np.ndarray, np.ndarray]:
