@@ -5,12 +5,21 @@
  * A side without a price has s = 0. The multiplier of s >= 0 is eliminated exactly, so a side with a price costs no
  * more than a hard one (the weight is 1 / (t/lambda + s/nu)). Dynamics and equality rows hold from the first step on,
  * which is a full step in z; all later steps stay within them. Source: S. Mehrotra, On the implementation of a
- * primal-dual interior point method, SIAM J. Optim. 2, 1992. */
+ * primal-dual interior point method, SIAM J. Optim. 2, 1992.
+ *
+ * After a change of the active bounds a few sides block steps that suit all others, again and again. So the first
+ * iterations step fully in z, and where slacks and multipliers left their range, or came near its end, one follows from
+ * the other by the product that is aimed at. Its side is then violated by the difference, which the next step knows. */
 #include "memory.h"
 
 #include <string.h>
 
 static const double FRACTION = 0.995; /* of the step to the boundary */
+static const double FULL = 0.95; /* shorter steps are taken fully, until products are as large as costs */
+static const double CENTRAL = 0.1; /* least product after a full step, relative to the one aimed at */
+static const double SHRINKS = 1e-3; /* least ratio of a slack or multiplier to the one before a full step */
+static const double CORRECTS = 0.3; /* least length of a predicted step that tells a correction */
+enum { FULLY = 15 }; /* iterations whose steps may be full; those of the later ones converge always */
 static const double FADES = 0.3; /* least ratio of the scales of two iterations, for solutions at which all vanishes */
 
 /* What the products are to become: `target`, and less what the predicted step adds to them. */
@@ -149,14 +158,44 @@ static int finite_steps(const struct plan *v, double *memory)
     return sum == 0;
 }
 
-/* Takes the step: `length` for the sides, `full` for z. */
-static void take(const struct plan *v, double *memory, double full, double length)
+/* Makes the product of two numbers mu if one of them is not positive or it is far smaller: the number that has grown
+   more since they were x and y stays. */
+INLINE void pair_again(double mu, double x, double y, double *a, double *b)
+{
+    if (*a > 0 && *b > 0 && *a * *b >= CENTRAL * mu) return;
+    int first = *b <= 0 || (*a > 0 && *a * y > *b * x);
+    double *stays = first ? a : b, *follows = first ? b : a;
+    *stays = larger(*stays, SHRINKS * (first ? x : y));
+    *follows = mu / *stays;
+}
+
+/* The full step of side i, with products of about mu or more. */
+static void full_step(struct stage *s, int i, double mu)
+{
+    double t = s->slack[i] + s->dslack[i], lambda = s->lambda[i] + s->dlambda[i];
+    if (priced(s, i)) {
+        double nu = s->price[i] - lambda;
+        s->s[i] += s->ds[i];
+        pair_again(mu, s->s[i] - s->ds[i], s->price[i] - s->lambda[i], &s->s[i], &nu);
+        lambda = s->price[i] - nu;
+    }
+    pair_again(mu, s->slack[i], s->lambda[i], &t, &lambda);
+    if (priced(s, i)) {
+        if (lambda >= s->price[i]) t = larger(t, mu / (lambda = s->price[i] / 2));
+        s->s[i] = larger(s->s[i], CENTRAL * mu / (s->price[i] - lambda));
+    }
+    s->slack[i] = t, s->lambda[i] = lambda;
+}
+
+/* Takes the step: `full` for z, `length` for the sides, or if mu is not null their full steps. */
+static void take(const struct plan *v, double *memory, double full, double length, const double *mu)
 {
     for (int k = 0; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);
         add_scaled(v->width, full, s.step, s.z);
         for (int j = 0; j < v->values; j++) s.value[j] += full * s.move[j];
-        for (int i = 0; i < s.count[SIDES] && length > 0; i++) {
+        for (int i = 0; i < s.count[SIDES] && mu; i++) full_step(&s, i, *mu);
+        for (int i = 0; i < s.count[SIDES] && length > 0 && !mu; i++) {
             s.slack[i] += length * s.dslack[i];
             s.lambda[i] += length * s.dlambda[i];
             if (priced(&s, i)) s.s[i] += length * s.ds[i];
@@ -245,20 +284,6 @@ static void keep(const struct plan *v, double *memory)
     }
 }
 
-/* The largest violation of a side, relative to its size. */
-static double worst(const struct plan *v, double *memory, double typical)
-{
-    double found = 0;
-    for (int k = 0; k <= v->N; k++) {
-        struct stage s = stage_qp_at(v, memory, k);
-        for (int i = 0; i < s.count[SIDES]; i++) {
-            double value = s.value[value_of(v, &s, i)];
-            found = larger(found, (s.sign[i] * value - s.beta[i]) / side_size(&s, i, value, typical));
-        }
-    }
-    return found;
-}
-
 /* Slacks at the current z, and multipliers with products of `mu` or more; warm: the multipliers are kept. */
 static void begin_sides(const struct plan *v, double *memory, double mu, double least, double typical, int warm)
 {
@@ -338,16 +363,14 @@ static int start(const struct plan *v, double *memory, const double *x0, const s
         begin_sides(v, memory, aim.target, 1e-4, root(&m), 1);
         m = measured(v, memory, root(&m));
         weigh_all(v, memory, &aim);
-        if (!first_step(v, memory, x0, r)) return 0;
-        take(v, memory, 1, 0);
         r->typical = root(&m);
-        m = measured(v, memory, r->typical);
-        begin_sides(v, memory, per_side(&m) * larger(o->start, smaller(0.1, worst(v, memory, r->typical))), 1e-2,
-                    r->typical, 0);
+        if (!first_step(v, memory, x0, r)) return 0;
+        step_length(v, memory, &aim);
+        take(v, memory, 1, 1, &aim.target);
         return 1;
     }
     if (!first_step(v, memory, x0, r)) return 0; /* without the sides: their weights are zero */
-    take(v, memory, 1, 0);
+    take(v, memory, 1, 0, 0);
     struct measure after = measured(v, memory, 0);
     r->typical = root(&after);
     begin_sides(v, memory, larger(per_side(&m), per_side(&after)), 1e-2, r->typical, 0);
@@ -367,14 +390,15 @@ static int iterate(const struct plan *v, double *memory, const struct measure *m
     if (m->sides > 0) {
         double mu = m->sum / (double)m->sides, ratio = sum_after(v, memory, length) / m->sum;
         aim.target = larger(ratio * ratio * ratio * mu, least);
-        aim.corrects = 1;
+        aim.corrects = length > CORRECTS;
         weigh_all(v, memory, &aim);
         stage_qp_resolve(v, memory);
         stage_qp_forward(v, memory, 0, 0);
         length = smaller(1, FRACTION * step_length(v, memory, &aim));
     }
     if (!finite_steps(v, memory)) return 0;
-    take(v, memory, length, length);
+    if (length < FULL && r->iterations <= FULLY && aim.target < r->scale[2]) take(v, memory, 1, 1, &aim.target);
+    else take(v, memory, length, length, 0);
     return 1;
 }
 

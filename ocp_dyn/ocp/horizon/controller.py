@@ -30,7 +30,7 @@ from .tuning import Tuning, as_tuning
 FIRST_ITERATIONS = 8
 """Iterations of the first step, which begins at a robot that stands still."""
 
-ITERATIONS, TOLERANCE, START = 30, 1e-4, 0.1
+ITERATIONS, TOLERANCE, START = 30, 1e-4, 1e-3
 """Most factorizations of a step, tolerance of its residuals, and complementarity at its start; relative to the cost."""
 
 FEEDBACK_ITERATIONS = 10

@@ -124,15 +124,16 @@ def test_torques_of_a_stage_are_those_of_inverse_dynamics():
 
 
 def follow(control: ocp.HorizonController, command: ocp.Command, begin: float, seconds: float, state=None):
-    """States of a robot that moves exactly as planned."""
+    """States of a robot that moves exactly as planned; actions; factorizations of the programs."""
     q, qd = state or (posture(), np.zeros(18))
-    states, actions = [], []
+    states, actions, taken = [], [], []
     for k in range(round(seconds / 0.02)):
         t = begin + 0.02 * k
         actions.append(control.update(t, q, qd, command))
+        taken.append(control.last.iterations)
         q, qd = actions[-1].plan.at(t + 0.02)[:2]
         states.append((q, qd))
-    return states, actions
+    return states, actions, taken
 
 
 @pytest.mark.slow
@@ -151,8 +152,10 @@ def test_programs_that_are_not_solved_warn_once(controller, monkeypatch):
 @pytest.mark.slow
 def test_a_trot_follows_its_command_and_stops(controller):
     controller.reset(0.0, posture(), np.zeros(18))
-    states, actions = follow(controller, ocp.Command(forward=0.4), 0.0, 1.4)
+    states, actions, taken = follow(controller, ocp.Command(forward=0.4), 0.0, 1.4)
     assert all(action.solved for action in actions[1:])
+    assert max(taken) < 18  # sides that block a step do not block the next
+    assert np.median(taken) < 4  # programs that change little begin near their solution
     speed = (states[-1][0][0] - states[-26][0][0]) / 0.5
     assert speed == pytest.approx(0.4, rel=0.1)
     assert {tuple(a.plan.contacts[0]) for a in actions} >= {(True, False, False, True), (False, True, True, False)}
@@ -164,7 +167,7 @@ def test_a_trot_follows_its_command_and_stops(controller):
         assert np.all(forces[~action.plan.contacts] == pytest.approx(0.0, abs=1e-6))
         assert np.all(np.abs(action.plan.tau) <= 40.0 + 1e-3)
     assert min(push) > -1e-3
-    states, actions = follow(controller, ocp.Command(walk=False), 1.4, 1.2, states[-1])
+    states, actions, _ = follow(controller, ocp.Command(walk=False), 1.4, 1.2, states[-1])
     assert np.all(actions[-1].plan.contacts)
     assert np.abs(states[-1][1][:2]).max() < 0.03
 

@@ -19,6 +19,17 @@ from .statement import ABSENT, STATUSES, StageQP, StageSizes, StageSolution
 FRACTION = 0.995
 """Share of the step to the boundary that is taken."""
 
+FULL, FULLY = 0.95, 15
+"""Shorter steps are taken fully, in so many iterations and while products are below costs: a few sides would block them
+after a change of the active ones. Where slacks and multipliers leave their range, or come near its end, one follows
+from the other by their product."""
+
+CENTRAL, SHRINKS = 0.1, 1e-3
+"""Least product after a full step, relative to the one aimed at, and least ratio to the slack or multiplier before."""
+
+CORRECTS = 0.3
+"""Least length of a predicted step that tells a correction."""
+
 FADES = 0.3
 """Least ratio of the scales of two iterations, for solutions at which all vanishes."""
 
@@ -361,11 +372,18 @@ class _Run:
         self.s = np.where(soft, mu / (st.price - lam), 0.0)
         self.t, self.lam = np.where(st.present, t, 1.0), np.where(st.present, lam, 0.0)
 
-    def _worst(self) -> float:
-        """The largest violation of a side, relative to its size."""
-        st, V = self.stages, self.stages.values(self.z)
-        over = (st.sign * V - st.beta) / self._side_sizes(V)
-        return max(0.0, float(np.max(over[st.present], initial=0.0)))
+    def _full_step(self, mu: float, dlam: Array, dt: Array, ds: Array) -> None:
+        """Full steps of the sides, with products of about mu or more."""
+        st, t, lam, paid = self.stages, self.t + dt, self.lam + dlam, self.s + ds
+        soft = st.present & np.isfinite(st.price)
+        paid, nu = _paired_again(mu, self.s, st.price - self.lam, paid, st.price - lam)
+        lam = np.where(soft, st.price - nu, lam)
+        t, lam = _paired_again(mu, self.t, self.lam, t, lam)
+        dear = soft & (lam >= st.price)
+        lam = np.where(dear, st.price / 2, lam)
+        t = np.where(dear, np.maximum(t, mu / lam), t)
+        self.s = np.where(soft, np.maximum(paid, CENTRAL * mu / (st.price - lam)), 0.0)
+        self.t, self.lam = np.where(st.present, t, 1.0), np.where(st.present, lam, 0.0)
 
     # Steps
 
@@ -374,30 +392,29 @@ class _Run:
         st, old = self.stages, np.maximum(np.where(np.isfinite(self.kept), self.kept, 0.0), 0.0)
         self._measure()
         self._report()
-        share, mu = self.share, self.settings.start * self.scales[2]
+        share, mu, sides = self.share, self.settings.start * self.scales[2], None
         gradient, barrier = self.grad, np.zeros((st.N + 1, st.m + st.nu + st.nx))
         if self.settings.warm:
             self.typical = self.root
             self._begin_sides(mu, 1e-4, old)
             self._measure()
-            W, q = self._sides(mu, mu)
-            barrier = np.sum(W, axis=0)
-            gradient = self.grad + st.back(np.sum(st.sign * W * q, axis=0))
+            sides = self._sides(mu, mu)
+            barrier = np.sum(sides[0], axis=0)
+            gradient = self.grad + st.back(np.sum(st.sign * sides[0] * sides[1], axis=0))
         self.iterations += 1
         if not self._tried(barrier):
             return False
         step = self._newton(gradient, True)
         if not np.all(np.isfinite(step)):
             return False
-        self.z = self.z + step
-        if self.settings.warm:
-            self._measure()
-            mu = self.share * max(self.settings.start, min(0.1, self._worst()))
-        else:
-            self.lam = np.zeros_like(st.beta)
-            self._measure()
-            self.typical, mu = self.root, max(share, self.share)
-        self._begin_sides(mu, 1e-2, 0.0)
+        if sides is not None:
+            self._full_step(mu, *self._changes(step, sides, mu, mu)[:3])
+            self.z = self.z + step
+            return True
+        self.z, self.lam = self.z + step, np.zeros_like(st.beta)
+        self._measure()
+        self.typical = self.root
+        self._begin_sides(max(share, self.share), 1e-2, 0.0)
         return True
 
     def _tried(self, barrier: Array) -> bool:
@@ -420,22 +437,36 @@ class _Run:
 
         step = step_for(sides)
         dlam, dt, ds, length = self._changes(step, sides, 0.0, 0.0)
-        length = min(1.0, length)
+        length, target = min(1.0, length), 0.0
         if self.count:
             nu = np.where(np.isfinite(st.price), st.price - self.lam - length * dlam, 0.0)
             products = (self.t + length * dt) * (self.lam + length * dlam) + (self.s + length * ds) * nu
             ratio = float(np.sum(np.where(st.present, products, 0.0))) / self.sum
             target = max(ratio**3 * self.sum / self.count, self.settings.tolerance * self.scales[2] / 4)
-            wanted = target - dt * dlam, target + ds * dlam
+            corrects = length > CORRECTS
+            wanted = target - corrects * dt * dlam, target + corrects * ds * dlam
             sides = self._sides(*wanted)
             step = step_for(sides)
             dlam, dt, ds, length = self._changes(step, sides, *wanted)
             length = min(1.0, FRACTION * length)
         if not np.all(np.isfinite(step)):
             return False
+        if length < FULL and self.iterations <= FULLY and target < self.scales[2]:
+            self._full_step(target, dlam, dt, ds)
+            self.z = self.z + step
+            return True
         self.z, self.lam = self.z + length * step, self.lam + length * dlam
         self.t, self.s = self.t + length * dt, self.s + length * ds
         return True
+
+
+def _paired_again(mu: float, x: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    """(a, b) with a product of mu where one of them is not positive or it is far smaller: the one that has grown more
+    since they were (x, y) stays."""
+    good = (a > 0) & (b > 0) & (a * b >= CENTRAL * mu)
+    first = (b <= 0) | ((a > 0) & (a * y > b * x))
+    stays = np.where(first, np.maximum(a, SHRINKS * x), np.maximum(b, SHRINKS * y))
+    return np.where(good, a, np.where(first, stays, mu / stays)), np.where(good, b, np.where(first, mu / stays, stays))
 
 
 def _all_finite(qp: StageQP) -> bool:
