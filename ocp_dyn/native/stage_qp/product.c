@@ -42,18 +42,18 @@ INLINE mask blocks(int j, int count)
     return bits;
 }
 
-/* The rows that touch the block `own`, with their parts from column i on, times their weights; returns their number. */
+/* The rows that touch the block of column i, with this part of them, times their weights; returns their number. */
 static int packed(const double *base, const struct product *p, int i, double *panel, struct pair *pairs, mask *masks)
 {
     mask own = 1ULL << i / BLOCK;
     int many = 0;
     for (int k = 0; k < p->inner; k++) {
         const double *a = base + p->left[k] + i;
-        double weight = p->weight[k], *to = panel + many * ROWS;
+        double weight = p->weight[k], *to = panel + many * BLOCK;
         if (weight == 0 || (p->mask && !(p->mask[k] & own))) continue;
-        UNROLL for (int r = 0; r < ROWS; r += LANES < ROWS ? LANES : ROWS) store(to + r, weight * load(a + r));
+        UNROLL for (int r = 0; r < BLOCK; r += LANES) store(to + r, weight * load(a + r));
         if (p->mask) masks[many] = p->mask[k];
-        pairs[many].panel = many * ROWS;
+        pairs[many].panel = many * BLOCK;
         pairs[many++].right = p->right[k];
     }
     return many;
@@ -64,9 +64,9 @@ void stage_qp_product(const double *base, const struct product *p, int rows, int
 {
     struct pair *all = work->list, *some = all + p->inner;
     int left;
-    for (int i = 0; i < rows; i += ROWS) {
-        int many = packed(base, p, i, work->panel, all, work->masks), real = rows - i < ROWS ? rows - i : ROWS;
-        for (int j = upper ? i / BLOCK * BLOCK : 0; (left = (columns - j) / LANES) > 0;) {
+    for (int i = 0; i < rows; i += BLOCK) {
+        int many = packed(base, p, i, work->panel, all, work->masks), last = rows - i < BLOCK ? rows - i : BLOCK;
+        for (int j = upper ? i : 0; (left = (columns - j) / LANES) > 0;) {
             int wide = left > 4 || left == WIDE ? WIDE : left > 2 ? 2 : left, n = many;
             const struct pair *pairs = all;
             if (p->mask) {
@@ -78,7 +78,9 @@ void stage_qp_product(const double *base, const struct product *p, int rows, int
                     n += (work->masks[q] & needed) != 0;
                 }
             }
-            tile_of(wide, n, pairs, work->panel, base + j, Y + (long)i * ldy + j, ldy, real, p->fresh);
+            for (int r = 0; r < last; r += ROWS)
+                tile_of(wide, n, pairs, work->panel + r, base + j, Y + (long)(i + r) * ldy + j, ldy, last - r,
+                        p->fresh);
             j += wide * LANES;
         }
     }

@@ -126,6 +126,23 @@ INLINE double entry(const double *M, int width, int i, int j)
     return i < j ? M[(long)i * width + j] : M[(long)j * width + i];
 }
 
+/* Rows of G and S, left, with rows of S and G, right, from a column on; rows of G that vanish, as for the forces of open
+   contacts, have the weight zero. */
+static void list_pivots(const struct plan *v, double *memory, const struct stage *s, long column, struct work *t)
+{
+    int rank = s->count[RANK];
+    long G = s->G - memory + column, S = t->S - memory + column;
+    list_rows(rank, G, v->width, 0, 0, t->left, t->weight);
+    list_rows(rank, S, v->width, 0, rank, t->left, t->weight);
+    list_rows(rank, S, v->width, 0, 0, t->right, 0);
+    list_rows(rank, G, v->width, 0, rank, t->right, 0);
+    for (int i = 0; i < rank; i++) {
+        const double *row = s->G + (long)i * v->width;
+        for (int j = 0; j < v->width && t->weight[i] == 0; j++) t->weight[i] = row[j] != 0;
+        t->weight[rank + i] = t->weight[i];
+    }
+}
+
 /* S = M_p T_y + M_pp G / 2 for the pivots p, and the rows of M of free controls, in the order of y. */
 static void gather(const struct plan *v, double *memory, const struct stage *s, struct work *t)
 {
@@ -147,7 +164,8 @@ static void gather(const struct plan *v, double *memory, const struct stage *s, 
         memset(own, 0, (size_t)pivots * sizeof *own);
         for (int j = 0; j < rank; j++) own[j] = entry(t->M, width, order[i], order[j]) / 2;
     }
-    list_rows(rank, t->W - memory, pivots, 1, 0, t->left, t->weight);
+    list_pivots(v, memory, s, 0, t);
+    list_rows(rank, t->W - memory, pivots, 1, 0, t->left, 0);
     list_rows(rank, s->G - memory, width, 1, 0, t->right, 0);
     stage_qp_product(memory, &p, rank, fp + v->x, 0, t->S, width, &t->product);
 }
@@ -180,10 +198,7 @@ static int factor_stage(const struct plan *v, double *memory, const struct stage
     gather(v, memory, s, t);
     for (int i = 0; i < v->nx; i++)
         memcpy(s->P + (long)i * v->x, t->M + (long)(v->u + i) * width + v->u, (size_t)v->x * sizeof *s->P);
-    list_rows(rank, s->G - memory, width, 1, 0, t->left, t->weight);
-    list_rows(rank, t->S - memory, width, 1, rank, t->left, t->weight);
-    list_rows(rank, t->S - memory, width, 1, 0, t->right, 0);
-    list_rows(rank, s->G - memory, width, 1, rank, t->right, 0);
+    list_pivots(v, memory, s, 0, t);
     stage_qp_product(memory, &p, f, columns, 1, s->U, width, &t->product);
     for (int i = 0; i < f; i++) t->diagonal[i] = fabs(s->U[(long)i * width + i]);
     for (int first = 0; first < f; first += BLOCK) {
@@ -195,11 +210,8 @@ static int factor_stage(const struct plan *v, double *memory, const struct stage
         replaced += block_of_factor(first, last, columns, width, s->U, t->diagonal);
     }
     p.inner = 2 * rank + f;
-    list_rows(rank, s->G - memory + fp, width, 1, 0, t->left, t->weight);
-    list_rows(rank, t->S - memory + fp, width, 1, rank, t->left, t->weight);
+    list_pivots(v, memory, s, fp, t);
     list_rows(f, s->U - memory + fp, width, -1, 2 * rank, t->left, t->weight);
-    list_rows(rank, t->S - memory + fp, width, 1, 0, t->right, 0);
-    list_rows(rank, s->G - memory + fp, width, 1, rank, t->right, 0);
     list_rows(f, s->U - memory + fp, width, 1, 2 * rank, t->right, 0);
     stage_qp_product(memory, &p, v->nx, v->x, 1, s->P, v->x, &t->product);
     return replaced;
