@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 import ocp_dyn as od
@@ -60,8 +59,6 @@ def _asked(o: argparse.Namespace) -> ocp.Problem:
     if o.flight and o.overlap:
         raise ValueError("--flight and --overlap exclude each other: feet are off the ground or on it")
     robot = asked_robot(o)
-    if not o.feet and (Path(robot).suffix or len(od.robots.describe(robot).feet) != 4):
-        raise ValueError("the names of four feet are needed: --feet FRONT_LEFT FRONT_RIGHT HIND_LEFT HIND_RIGHT")
     return problem(
         o.speed, robot, feet=tuple(o.feet) if o.feet else None, foot_radius=o.foot_radius, locked=o.lock or (),
         load=o.load, flight=o.flight, overlap=o.overlap, step_length=bounds_of(o.step_length, 1),

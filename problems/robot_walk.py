@@ -11,7 +11,7 @@ none`.
 
     python -m ocp_dyn.problems.robot_walk talos
     python -m ocp_dyn.problems.robot_walk bolt --speed 0.5
-    python -m ocp_dyn.problems.robot_walk my_robot.urdf --left-foot left_sole_link --right-foot right_sole_link
+    python -m ocp_dyn.problems.robot_walk my_robot.urdf [--left-foot left_sole_link --right-foot right_sole_link]
     python -m ocp_dyn.problems.robot_walk heel_spring_biped
 
     [--speed V] [--backward] [--slope 0] [--steps 1] [--step-length L] [--step-width W] [--step-time T] [--load KG]
@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 import ocp_dyn as od
@@ -66,9 +65,6 @@ def problem(speed: float | None = None, model: Any = "talos", **options: Any) ->
 
 def _asked(o: argparse.Namespace) -> ocp.Problem:
     robot, feet = asked_robot(o), (o.left_foot, o.right_foot)
-    known = robot == BUILT_HERE or (not Path(robot).suffix and len(od.robots.describe(robot).feet) == 2)
-    if not known and not all(feet):
-        raise ValueError("the names of both feet are needed: --left-foot NAME --right-foot NAME, links or frames")
     return problem(
         o.speed, robot, feet=feet, sole=tuple(o.sole) if o.sole else "known", sole_height=o.sole_height,
         locked=o.lock or (), lock_light=o.lock_light, load=o.load, limits=False if o.ignore_limits else None,
@@ -94,7 +90,11 @@ def arguments() -> argparse.ArgumentParser:
     """The options of the command, with those of `ocp-dyn walk`."""
     found = parser(__doc__)
     add_robot(found)
-    found.add_argument("--left-foot", metavar="NAME", help="link or frame of the left sole; robots by name have it")
+    found.add_argument(
+        "--left-foot",
+        metavar="NAME",
+        help="link or frame of the left sole; by default that of the robot's name, or of the shapes in its file",
+    )
     found.add_argument("--right-foot", metavar="NAME", help="link or frame of the right sole")
     found.add_argument("--intervals", type=int, nargs=2, help="numbers of intervals in double and in single support")
     add_walker(found, "robot_walk", slope=0.0, load=0.0)

@@ -259,7 +259,8 @@ SEALED = {
     "codegen": Sealed({"codegen", "codegen.tables", "codegen.c_export.writing"}, {"_base", "native"} | DESCRIPTIONS),
     "io": Sealed(
         {f"io{door}" for door in ("", ".constraints", ".formats", ".json", ".layouts", ".npz", ".opensim.document")}
-        | {"io.plain_classes", "io.simulators", "io.visuals"},
+        | {"io.plain_classes", "io.simulators"}
+        | {f"io.shapes.{door}" for door in ("body_shape", "meshes", "placed")},
         lower("io"),
     ),
     "muscles": Sealed(

@@ -109,7 +109,9 @@ def test_a_quadruped_trots(options, capsys):
     assert 0 < numbers["cost_of_transport"] < 1
 
 
-TALOS = ("--left-foot", "left_sole_link", "--right-foot", "right_sole_link")
+TALOS = (
+    "--left-foot", "left_sole_link", "--right-foot", "right_sole_link", "--sole-height", "0", "--sole", "0.09", "0.05",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ TALOS = ("--left-foot", "left_sole_link", "--right-foot", "right_sole_link")
         (["tallos"], "did you mean 'talos'"),
         (["talos", "--urdf", "talos.urdf"], "one robot is needed, its name or its file, got talos and talos.urdf"),
         ([], "one robot is needed, its name or its file, got none"),
-        (["ur5"], "--left-foot NAME --right-foot NAME"),
+        (["ur5"], "robot 'ur5' has no two feet in the library's table"),
     ],
 )
 def test_wrong_robots_are_refused(arguments, message, capsys):
@@ -161,7 +163,7 @@ def _stop():
 def test_a_quadruped_needs_four_feet(capsys):
     with pytest.raises(SystemExit):
         robot_trot.main(["talos"])
-    assert "--feet FRONT_LEFT FRONT_RIGHT HIND_LEFT HIND_RIGHT" in capsys.readouterr().err
+    assert "robot 'talos' has no four feet in the library's table" in capsys.readouterr().err
 
 
 def test_names_by_number_of_feet():

@@ -293,7 +293,7 @@ def _margin(text: str) -> str | tuple[str, float]:
 
 ROBOT: dict[str, dict[str, Any]] = {
     "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
-               "front right, hind left, hind right of a quadruped. Robots by name have theirs"},
+               "front right, hind left, hind right of a quadruped; by default those that the shapes of the file show"},
     "--margins": {"nargs": "+", "metavar": "NAME=VALUE", "type": _margin, "help": "others than an operator's usual "
                   "margins: clearance (in lengths of the leg), yaw and joints [rad], speed and torque (parts of the "
                   "limits); or none"},
@@ -342,11 +342,11 @@ def _walk(commands: Any) -> None:
         "ocp-dyn walk --load 15 --slope 0.1 --out hike\n"
         "ocp-dyn walk talos --speed 0.4            a robot; pictures in ./walk_talos\n"
         "ocp-dyn walk solo12                       a quadruped trots\n"
-        "ocp-dyn walk robot.urdf --feet l_sole,r_sole\n"
+        "ocp-dyn walk robot.urdf                   a robot from a file in any format\n"
         "ocp-dyn walk subject.osim --speed 1.2     the body of an OpenSim model walks as people do\n"
         "ocp-dyn walk planar.osim --weaken soleus_r=0.4      a planar one by its muscles",
-        "Without FILE a human walks. FILE is a robot in any format, with the names of its feet, the name of one whose\n"
-        "feet are known, or an OpenSim or bioMod model of a human body, whose joints have known names; a body\n"
+        "Without FILE a human walks. FILE is a robot in any format, whose feet the shapes in its file show, the name\n"
+        "of one, or an OpenSim or bioMod model of a human body, whose joints have known names; a body\n"
         "that moves in a plane walks by its muscles if its file has spheres of contact at the feet, else by torques.\n"
         "`ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip

@@ -71,9 +71,7 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         return "human_walk", {"subject": name, "feet": options.feet}
     feet = words(options.feet or "")
     if not feet and not (known and od.robots.describe(name).feet):
-        raise UsageError(f"the feet of {name} are not known: name their links or frames, --feet LEFT,RIGHT or "
-                         "--feet FRONT_LEFT,FRONT_RIGHT,HIND_LEFT,HIND_RIGHT (`ocp-dyn info` lists "
-                         "frames)")  # fmt: skip
+        feet = _found_feet(name, options)
     if feet and len(feet) not in (2, LEGS):
         raise UsageError(f"--feet: two names (left, right) or four (front left, front right, hind left, hind right), "
                          f"got {len(feet)}")  # fmt: skip
@@ -81,6 +79,18 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         return "robot_trot", {"robot": name, "feet": list(feet) or None}
     left, right = feet or (None, None)
     return "robot_walk", {"robot": name, "left_foot": left, "right_foot": right}
+
+
+def _found_feet(name: str, options: argparse.Namespace) -> tuple[str, ...]:
+    """The feet that the shapes in a robot's file show, which are told."""
+    try:
+        found: tuple[str, ...] = od.walking.find_feet(od.walking.as_built(name))
+    except ModelError as error:
+        raise UsageError(f"{error}, --feet LEFT,RIGHT or --feet FRONT_LEFT,FRONT_RIGHT,HIND_LEFT,HIND_RIGHT "
+                         "(`ocp-dyn info` lists frames)") from None  # fmt: skip
+    if not (options.quiet or options.json):
+        print(f"feet, by the shapes in the file: {', '.join(found)}")
+    return found
 
 
 def _by_muscles(file: str) -> bool:

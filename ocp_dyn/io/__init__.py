@@ -31,6 +31,7 @@ from .rbdl import parse_rbdl as parse_rbdl
 from .rbdl import rbdl_constraint_sets as rbdl_constraint_sets
 from .sdf import load_sdf as load_sdf
 from .sdf import parse_sdf as parse_sdf
+from .shapes.placed import read_shapes as read_shapes
 from .simulators import Ball as Ball
 from .simulators import Box as Box
 from .simulators import Cylinder as Cylinder

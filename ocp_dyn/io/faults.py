@@ -33,6 +33,7 @@ from .rbdl import load_rbdl
 from .rbdl.reader import rbdl_faults
 from .sdf import load_sdf
 from .sdf.reader import sdf_faults
+from .shapes.urdf_shapes import urdf_shapes
 from .urdf import (
     add_joint,
     add_root,
@@ -44,7 +45,6 @@ from .urdf import (
     load_urdf,
     parse_urdf,
 )
-from .visuals import read_visuals
 
 TRIAL_ROOT = FloatingBase(name="root of the trial")
 """Every URDF loads on a floating base, one rigid body too."""
@@ -176,7 +176,7 @@ def _missing_meshes(tree: UrdfTree) -> list[str]:
     if not Path(tree.source).is_file():
         return []
     try:
-        visuals = read_visuals(tree.source)
+        visuals = urdf_shapes(tree.source)
     except ModelError as error:  # the model does not need shapes
         return [str(error)]
     lost = [one for one in visuals if one.kind == "mesh" and one.path is None and ("link", one.link) in tree.lines]

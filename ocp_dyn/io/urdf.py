@@ -24,11 +24,12 @@ from .._base.types import (
     suggestion,
 )
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
-from ..mechanism import FileJoint, Model, ShapeFile
+from ..mechanism import FileJoint, Model
 from ..mechanism.annotations import Annotations, counted_out
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
 from ..spatial_algebra.rotations import quarter_turns, rpy_matrix, unit_axis
 from ._urdf_xml import UrdfTree, read_urdf_xml
+from .shapes.body_shape import shape_file
 
 EARTH: Vector = (0.0, 0.0, -9.81)
 BOLTED_LIMBS, LIMB_DOFS = 3, 3
@@ -86,7 +87,7 @@ def load_urdf(
             f"a path was expected, got what looks like URDF text ({repr_in_message(name[:30])}...): use parse_urdf"
         )
     model = parse_urdf(file.read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
-    return replace(model, shape_files=(ShapeFile(str(file.resolve())),))
+    return replace(model, shape_files=(shape_file(file),))
 
 
 def parse_urdf(

@@ -104,15 +104,21 @@ class CoordinateNames(NamedTuple):
     names: tuple[str, ...]
 
 
-class ShapeFile(NamedTuple):
-    """A note on a file that holds shapes of the model's links, for pictures only.
+UNTURNED = "_unturned"
+"""End of the name of a frame with the axes that the base has in its file, where those of the base were turned."""
 
-    path: of the URDF. prefix: of the names that its links have in the model. scale: of its lengths.
+
+class ShapeFile(NamedTuple):
+    """A note on a file that holds shapes of the model's links, for pictures and for soles.
+
+    path: of the URDF, MJCF or SDF. prefix: of the names that its links have in the model. scale: of its lengths.
+    folder: of the files that it includes, where it is not that of the path.
     """
 
     path: str
     prefix: str = ""
     scale: float = 1.0
+    folder: str = ""
 
 
 class KeptConstraint:

@@ -14,7 +14,7 @@ from .._base.types import Array, sparse
 from ..dynamics.kinematics import body_transforms, point_position, pose
 from ..mechanism import BodySpring, Bushing, Frame, Model
 from ..mechanism.boundary import checks_arguments
-from ..mechanism.parts import WORLD
+from ..mechanism.parts import UNTURNED, WORLD
 from ..mechanism.passive import PassiveElement, Pose
 from ..spatial_algebra.spatial import Inertia, Transform
 from .mirror import PASSIVE, REFLECTION, ROTORS, MirrorMap, kinematic_mirror, match_bodies, uneven_dof
@@ -164,8 +164,8 @@ def facing_forward(model: Model, left: str, right: str, *, up: str = "z") -> Mod
     left, right: names of frames; their positions are those of the neutral posture. x then points forward, as walking
     along x needs. up: the axis of the base frame, "x", "y" or "z", that points up when the robot stands; the files of
     some human models have "y". Only the frame of the base is turned; the poses of all other frames on the robot stay.
-    Markers, paths of muscles and other data that are given in the frame of the base are in a new one then, whose name
-    ends in "_unturned".
+    Markers, paths of muscles, shapes of files and other data that are given in the frame of the base are in a new one
+    then, whose name ends in "_unturned".
     ValueError if the origins of both frames lie on one vertical line.
 
     >>> turned = ocp.facing_forward(od.models.human(), "thigh_l", "thigh_r")  # it faces forward already
@@ -186,6 +186,8 @@ def facing_forward(model: Model, left: str, right: str, *, up: str = "z") -> Mod
         )
     turn = Transform(sparse(np.round(_about_z(np.arctan2(-dx, dy)), 12).T @ upright), DM(3, 1))
     back = turn.inverse()
+    if np.array_equal(np.array(back.E.full()), np.eye(3)):
+        return model
     I = (model.I[0], model.I[1].to_parent(back), *model.I[2:])
     X_tree = tuple(X @ back if p == 1 else X for X, p in zip(model.X_tree, model.parent, strict=True))
     base = model.body_names[0]
@@ -196,7 +198,7 @@ def facing_forward(model: Model, left: str, right: str, *, up: str = "z") -> Mod
 def _with_old_axes(model: Model, base: str, back: Transform) -> Model:
     """The model, whose base frame was turned, with all that is given in this frame at its place: in a frame that has
     the axes of before, if anything is."""
-    given, old = model.annotations, f"{base}_unturned"
+    given, old = model.annotations, f"{base}{UNTURNED}"
 
     def frame(name: str) -> str:
         return old if name == base else name
@@ -212,7 +214,7 @@ def _with_old_axes(model: Model, base: str, back: Transform) -> Model:
     )
     bushings = tuple(one.placed(lambda name, pose: (frame(name), pose)) for one in model.bushings)
     constraints = tuple(one.renamed(frame) for one in model.constraints)
-    if (annotations, bushings, constraints) == (given, model.bushings, model.constraints):
+    if not model.shape_files and (annotations, bushings, constraints) == (given, model.bushings, model.constraints):
         return model
     frames = {**model.frames, old: Frame(old, 1, back)}
     return replace(model, frames=frames, annotations=annotations, bushings=bushings, constraints=constraints)

@@ -39,6 +39,7 @@ from .effort.effort_costs import tissue_strength as tissue_strength
 from .effort.effort_costs import with_calves as with_calves
 from .effort.running import running_effort as running_effort
 from .effort.running import running_tendons as running_tendons
+from .found_feet import find_feet as find_feet
 from .from_rest.jumping import ballistic_height as ballistic_height
 from .from_rest.jumping import jump_figures as jump_figures
 from .from_rest.jumping import unevenness as unevenness

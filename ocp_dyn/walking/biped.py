@@ -24,7 +24,8 @@ from ..models import ClosedChain, heel_spring_biped, robots
 from ..ocp import AccelerationSquared, Foothold, Instant, JointAngleSquared, Rate, Separation, TorqueSquared
 from ..ocp import Path as PathConstraint
 from ..symmetry.mirror import mirror_map
-from .robots import check_robot, leg_length, light_joints, loaded, locked_at_rest, pendulum_time, twin_on_feet
+from .found_feet import UnknownSole, find_feet, twin_on_soles
+from .robots import as_built, check_robot, leg_length, light_joints, loaded, locked_at_rest, pendulum_time, twin_on_feet
 
 SOLES = ("left_sole", "right_sole")
 """Frames in the middle of the soles, or at the points on which the robot stands."""
@@ -173,14 +174,16 @@ def biped(
     robot: a model on a floating base, the path of a file that `od.load` reads, a name of `od.robots`, or a
     `ClosedChain`, whose joints without strength have no motor. Constraints of the model hold in every phase. feet:
     links or frames of the left and of the right foot; robots by name have theirs, and a model may have the frames
-    `left_sole` and `right_sole` already. When all joints are at zero the robot must stand on flat feet; sole_height [m]
-    is the height of the frames of the feet above the ground then. Robots as built are not quite symmetric: from the
-    names of the feet, the symmetric twin is made; joints that move no mass are locked.
+    `left_sole` and `right_sole` already; of others `find_feet` finds them. When all joints are at zero the robot must
+    stand on flat feet; sole_height [m] is the height of the frames of the feet above the ground then, by default that
+    of the shapes in the file. Robots as built are not quite symmetric: from the names of the feet, the symmetric twin
+    is made; joints that move no mass are locked.
 
     sole [m]: half length and half width of the flat feet about those frames, None for point feet, "known": that of the
-    robot's name, or (0.09, 0.05). locked: joints that hold still, by name or with their positions; lock_light: also
-    fingers, eyes and other joints that move less than 0.5 % of the mass. load [kg] on the trunk. limits: whether limits
-    of joints in the file hold; by default they do, unless the table of robots says that they are wrong.
+    robot's name, else that of the shapes in its file, else (0.09, 0.05). locked: joints that hold still, by name or
+    with their positions; lock_light: also fingers, eyes and other joints that move less than 0.5 % of the mass. load
+    [kg] on the trunk. limits: whether limits of joints in the file hold; by default they do, unless the table of robots
+    says that they are wrong.
 
     `ValueError` for robots that cannot stand on their feet.
 
@@ -192,7 +195,7 @@ def biped(
     check_robot(robot, "biped", (Model, ClosedChain, str, Path))
     lock_light = truth(lock_light, "lock_light")
     limits = None if limits is None else truth(limits, "limits")
-    known = _known(robot, feet, sole_height)
+    known = _known(robot, feet, sole_height, measured=isinstance(sole, str))
     chain = known.model if isinstance(known.model, ClosedChain) else None
     tree = known.model.model if isinstance(known.model, ClosedChain) else known.model
     held = _held(tree, locked, lock_light)
@@ -244,8 +247,9 @@ SWAY = 1e-6
 """Sideways motion of the center of mass [m/rad] below which no joint moves it."""
 
 
-def _known(robot: Any, feet: Sequence[str | None] | None, height: float | None) -> _Known:
-    """The robot with frames under its feet, and what is known about it."""
+def _known(robot: Any, feet: Sequence[str | None] | None, height: float | None, measured: bool) -> _Known:
+    """The robot with frames under its feet, and what is known about it; measured: soles that are not given, and not
+    known, are those of the shapes in its file."""
     if feet is not None and not is_pair(feet):
         raise ValueError(f"feet must be two names, (left, right), got {repr_in_message(feet)}")
     given = (None, None) if feet is None else tuple(feet)
@@ -260,14 +264,15 @@ def _known(robot: Any, feet: Sequence[str | None] | None, height: float | None) 
     if isinstance(robot, ClosedChain):
         return _Known(robot)
     if isinstance(robot, Model):
-        return _Known(robot if feet is None or given == SOLES else _on_soles(robot, given, height or 0.0))
+        marked = given == SOLES or (feet is None and (not robot.shape_files or {*SOLES} <= {*robot.frame_names}))
+        return _Known(robot) if marked else _by_shapes(robot, given, height, measured)
     if robot in OWN:
         if any(given) or height is not None:
             raise ValueError(f"feet and sole_height are for robots from files, and {robot} is built here")
         make, sole = OWN[robot]
         return _Known(make(), sole)
     if Path(robot).suffix or Path(robot).is_file():
-        return _Known(_on_soles(robot, given, height or 0.0))
+        return _by_shapes(as_built(robot), given, height, measured)
     entry = robots.describe(str(robot))
     if len(entry.feet) != len(SOLES):
         if all(given):
@@ -280,6 +285,19 @@ def _known(robot: Any, feet: Sequence[str | None] | None, height: float | None) 
     named = tuple(name or usual for name, usual in zip(given, entry.feet, strict=True))
     height = entry.sole_height if height is None else height
     return _Known(_on_soles(robot, named, height, ahead=entry.sole_ahead, up=entry.up), entry.sole, entry.limits)
+
+
+def _by_shapes(robot: Model, feet: Sequence[str | None], height: float | None, measured: bool) -> _Known:
+    """A robot of a file, whose shapes show what is not given."""
+    if not any(feet) and height is not None:
+        feet = find_feet(robot)
+    if robot.shape_files and height is None and (measured or not any(feet)):
+        try:
+            return _Known(*twin_on_soles(robot, SOLES, [str(name) for name in feet] if all(feet) else None))
+        except UnknownSole:
+            if not all(feet):
+                raise
+    return _Known(_on_soles(robot, feet, height or 0.0))
 
 
 def _on_soles(robot: Any, feet: Sequence[str | None], height: float, **place: Any) -> Model:

@@ -35,9 +35,11 @@ from ..ocp import (
     TorqueSquared,
     TrackJoints,
 )
+from .found_feet import find_feet, twin_on_soles
 from .margins import Margins, check_margins, leg_coordinates
 from .robots import (
     LOADS,
+    as_built,
     check_gravity,
     check_robot,
     leg_length,
@@ -118,9 +120,10 @@ def quadruped(
     """A robot on four point feet.
 
     robot: a model on a floating base, the path of its file, or a name of `od.robots`. feet: links or frames of the
-    feet, front left, front right, hind left, hind right; robots by name have theirs, and a model may have frames of
-    these names already. foot_radius [m]: height of the feet's frames above the ground when all joints are at zero and
-    legs straight down. locked: joints that hold still, by name or with their positions. load [kg] on the trunk.
+    feet, front left, front right, hind left, hind right; robots by name have theirs, a model may have frames of these
+    names already, and `find_feet` finds those of other files. foot_radius [m]: height of the feet's frames above the
+    ground when all joints are at zero and legs straight down. locked: joints that hold still, by name or with their
+    positions. load [kg] on the trunk.
 
     >>> round(od.walking.quadruped("solo12").leg, 2)  # doctest: +SKIP
     0.32
@@ -141,10 +144,14 @@ def _on_paws(robot: Model | str | Path, feet: Sequence[str] | None, radius: floa
         )
     if isinstance(robot, Model) and feet is None:
         missing = [name for name in PAWS if name not in robot.frame_names]
-        if missing:
+        if missing and not robot.shape_files:
             raise ValueError(f"model {robot.name!r} has no frame {missing[0]}: name its feet, feet=({', '.join(PAWS)})")
-        return robot
+        return twin_on_soles(robot, PAWS)[0] if missing else robot
     height = radius
+    if feet is None and not isinstance(robot, Model) and Path(robot).suffix:
+        if radius is None:
+            return twin_on_soles(robot, PAWS)[0]
+        feet = find_feet(as_built(robot))
     if feet is None and not Path(str(robot)).suffix:
         entry = robots.describe(str(robot))
         if len(entry.feet) != len(PAWS):

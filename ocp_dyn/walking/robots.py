@@ -75,7 +75,7 @@ def twin_on_feet(
     for left, right in zip(names[::2], names[1::2], strict=True):
         check_sides(left, right)
     left, right = names[:2]
-    model = _twin(robot if isinstance(robot, Model) else as_built(robot), left, right, up)
+    model = facing_twin(robot if isinstance(robot, Model) else as_built(robot), left, right, up)
     leg = leg_length(model, left)
     within(height, 0.0, leg, f"{what} must lie between 0 and {leg:.3g} m, the length of a leg")
     q = DM(model.neutral())
@@ -86,7 +86,7 @@ def twin_on_feet(
     return model
 
 
-def _twin(model: Model, left: str, right: str, up: str) -> Model:
+def facing_twin(model: Model, left: str, right: str, up: str) -> Model:
     """Symmetric twin of a robot, facing along x; left, right: frames of its two feet.
 
     Joints that move no mass are locked. A robot whose sides differ too much for a twin is returned as it is.

@@ -260,9 +260,9 @@ def test_robots_here_and_in_pinocchio(name, rng):
 def test_meshes_are_found_again(tmp_path):
     model = od.robots.load("solo12")
     od.io.write_urdf(model, tmp_path / "solo.urdf", drop=("limits",))
-    from ocp_dyn.io.visuals import read_visuals
+    from ocp_dyn.io.shapes.placed import read_shapes
 
-    before, after = (read_visuals(path) for path in (model.shape_files[0].path, tmp_path / "solo.urdf"))
+    before, after = (read_shapes(path) for path in (model.shape_files[0].path, tmp_path / "solo.urdf"))
     assert len(before) == len(after) > 10
     assert {(v.link, v.mesh.rpartition("/")[2], v.size) for v in before} == {
         (v.link, v.mesh.rpartition("/")[2], v.size) for v in after

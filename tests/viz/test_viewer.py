@@ -19,9 +19,11 @@ import pytest
 pytest.importorskip("viser")
 
 import ocp_dyn as od
-from ocp_dyn.io.visuals import find_mesh, read_visuals
+from ocp_dyn.io.shapes import meshes, placed
+from ocp_dyn.io.shapes.body_shape import find_mesh
+from ocp_dyn.io.shapes.placed import read_shapes
 from ocp_dyn.ocp import Solution
-from ocp_dyn.viz.viewer import channel, drawn_bodies, meshes
+from ocp_dyn.viz.viewer import channel, drawn_bodies, outlines
 from ocp_dyn.viz.viewer import track as tracks
 from ocp_dyn.viz.viewer.stage import ASIDE, upright
 from tests.viz.motions import SOLE, STEP, TIME
@@ -277,7 +279,7 @@ def test_a_mesh_file_that_changes_is_read_again(tmp_path):
 
 def test_outline_of_points(rng):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1.0]])
-    found = meshes.outline(np.vstack([rng.uniform(0.1, 0.9, (30, 2)), square]))
+    found = outlines.outline(np.vstack([rng.uniform(0.1, 0.9, (30, 2)), square]))
     np.testing.assert_allclose(found, square)
 
 
@@ -290,8 +292,8 @@ def test_shapes_of_a_urdf_stand_where_its_links_are(robot, rng):
     assert arm[:, 2].min() == pytest.approx(-1)
     for corner in TRIANGLE[:, [1, 0, 2]] * [2, 1, 1] - [0, 0, 1]:  # in the link tip, which is fixed to the arm, turned
         assert np.abs(arm - corner).max(axis=1).min() < 1e-6
-    tip = next(v for v in read_visuals(robot.shape_files[0].path) if v.kind == "mesh")
-    faces = drawn_bodies._meshes(tip)[0]
+    tip = next(v for v in read_shapes(robot.shape_files[0].path) if v.kind == "mesh")
+    faces = placed._meshes(tip)[0]
     a, b, c = faces.vertices[faces.faces[0]]
     assert np.cross(b - a, c - a)[2] > 0  # mirrored, and its face still looks up
 
@@ -301,7 +303,7 @@ def test_a_file_with_shapes_of_the_ground_alone(tmp_path):
         r"<visual><geometry><mesh.*?</visual>|<visual><origin xyz=.0 0 -0.5.*?</visual>", "", URDF, flags=re.DOTALL
     )
     (tmp_path / "r.urdf").write_text(text)
-    assert {v.link for v in read_visuals(tmp_path / "r.urdf")} == {"base"}
+    assert {v.link for v in read_shapes(tmp_path / "r.urdf")} == {"base"}
     model = od.load_urdf(tmp_path / "r.urdf", root=od.Fixed())
     assert {piece.body for piece in drawn_bodies.pieces(model)} >= {1}
 
@@ -366,7 +368,7 @@ def test_damaged_shapes_are_refused(tmp_path):
     ):
         path.write_text(text)
         with pytest.raises(od.ModelError, match=message):
-            read_visuals(path)
+            read_shapes(path)
 
 
 # The running viewer
@@ -639,7 +641,7 @@ def test_an_unknown_shape_is_named(tmp_path):
         '<robot name="r"><link name="a"><visual><geometry><cone radius="1"/></geometry></visual></link></robot>'
     )
     with pytest.warns(od.ModelWarning, match="link 'a' <visual>: <cone> is none of box, .*left out"):
-        assert read_visuals(file) == []
+        assert read_shapes(file) == []
 
 
 def test_a_notebook_reaches_the_viewer_by_its_proxy(monkeypatch):

@@ -171,7 +171,6 @@ def test_a_phase_of_a_biped_of_the_user_has_its_parts(biped):
         (lambda: od.walking.biped(stepper(), ("left_foot", None)),
             "stepper: the links or frames of both feet are needed"),
         (lambda: od.walking.biped(stepper(), FEET, sole_height=2.0), "sole_height must lie between 0 and 0.8 m"),
-        (lambda: od.walking.biped("robot.urdf"), "robot.urdf: the links or frames of both feet are needed"),
         (lambda: od.walking.biped(stepper(), FEET, sole="flat"), "sole must be .half length, half width"),
         (lambda: od.walking.biped(stepper(), FEET, sole=0.1), "sole must be .half length, half width.*got 0.1"),
         (lambda: od.walking.biped(stepper(), FEET, sole=(0.1, 0)), "sole must be positive and finite, got"),

@@ -58,10 +58,13 @@ class GeomData:
     size: Array
     mass: float | None
     moments: Array
+    group: float
     counts: bool
     """Whether it counts where inertias come from shapes: by its group."""
+    collides: bool
     mesh: str
     color: tuple[float, float, float, float] | None
+    material: str
     element: XmlElement
 
 
@@ -158,8 +161,11 @@ def read_geom(values: Values, settings: Settings, frame: Pose, name: str) -> Geo
     r, g, b = (float(x) for x in color[:3])
     return GeomData(
         name=name, kind=kind, pose=frame @ pose, size=size, mass=mass, moments=inertia,
+        group=group,
         counts=settings.groups[0] <= group <= settings.groups[1], mesh=mesh,
+        collides=bool(values.number("contype", 1) or values.number("conaffinity", 1)),
         color=(r, g, b, float(color[3]) if color.size > 3 else 1.0) if "rgba" in values else None,
+        material=values.text("material"),
         element=values.element,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""MJCF -> Model, and everything else in the file that users need: tendons, actuators, shapes."""
+"""MJCF -> Model, and everything else in the file that users need: tendons and actuators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...mechanism import Model
 from ...mechanism.annotations import Annotations
 from ..constraints import with_mimics
 from ..layouts import Layout
-from ..visuals import Visual
+from ..shapes.body_shape import shape_file
 from ..xml import XmlElement, every_fault
 from .actuators import Actuator, read_actuators
 from .build import built, frames_of_sites, reference
@@ -32,9 +32,6 @@ from .tree import BodyData, TreeReader
 from .values import Values
 from .vocabulary import check_attributes
 
-DRAWN = {"box": "box", "sphere": "sphere", "cylinder": "cylinder", "capsule": "capsule", "mesh": "mesh"}
-"""Kinds of shapes that pictures have, by those of the file."""
-
 
 @dataclass(frozen=True)
 class MjcfFile:
@@ -42,8 +39,8 @@ class MjcfFile:
 
     model: bodies and joints; its active equalities are `model.constraints`, for `od.constrained_dynamics`, and linear
     couplings of joints `model.mimics` too; its keyframes are `model.configurations`. reference: the configuration in
-    which the file has the bodies (nq), MuJoCo's qpos0. tendons: the fixed ones. actuators: all. shapes: the geoms, in
-    frames of the model. skipped: what the file has and the model has not, in words.
+    which the file has the bodies (nq), MuJoCo's qpos0. tendons: the fixed ones. actuators: all. skipped: what the file
+    has and the model has not, in words.
 
     Configurations are in the model's layout; `od.Layout(model, "mujoco")` converts others.
 
@@ -57,7 +54,6 @@ class MjcfFile:
     reference: Array
     tendons: tuple[FixedTendon, ...] = ()
     actuators: tuple[Actuator, ...] = ()
-    shapes: tuple[Visual, ...] = ()
     skipped: tuple[str, ...] = ()
 
 
@@ -66,7 +62,7 @@ def load_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None =
 
     Included files lie in the folder of the file or below; folder: another one, for files that include those beside
     their own folder. Active equalities are `model.constraints`, keyframes `model.configurations`; `read_mjcf` gives
-    tendons, actuators and shapes, too.
+    tendons and actuators, too, and `read_shapes` the shapes.
 
     Frames of the model are the bodies and the named sites. Bodies whose shapes are meshes, and have no `<inertial>`,
     need the package `mujoco`, whose compiler reads meshes. See `read_mjcf` for what is read.
@@ -85,7 +81,7 @@ def load_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None =
 
 
 def read_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None = None) -> MjcfFile:
-    """The model of an MJCF file, with its tendons, actuators and shapes.
+    """The model of an MJCF file, with its tendons and actuators.
 
     See `load_mjcf` for folder and errors.
 
@@ -102,7 +98,8 @@ def read_mjcf(path: str | PathLike[str], *, folder: str | PathLike[str] | None =
         raise ModelError(
             f"a path was expected, got what looks like MJCF text ({repr_in_message(str(file)[:30])}...): use parse_mjcf"
         )
-    return _read(file.read_bytes(), str(file), Path(file), None if folder is None else Path(path_of(folder)))
+    contents = _read(file.read_bytes(), str(file), Path(file), None if folder is None else Path(path_of(folder)))
+    return replace(contents, model=replace(contents.model, shape_files=(shape_file(file, folder),)))
 
 
 def parse_mjcf(text: str | bytes, source: str = "MJCF text") -> MjcfFile:
@@ -158,9 +155,7 @@ def _file_of(root: XmlElement, source: str, path: Path | None) -> MjcfFile:
     left = skipped(tree.bodies, tendons, drives.elsewhere)
     rows = Annotations(configurations=configurations, notes=tuple(f"left out: {one}" for one in left))
     model = tendons.on(replace(with_mimics(model, equalities), constraints=equalities, annotations=rows))
-    return MjcfFile(
-        model, q0, tuple(tendons.fixed.values()), drives.actuators, tuple(shapes_of(tree.bodies)), left
-    )  # fmt: skip
+    return MjcfFile(model, q0, tuple(tendons.fixed.values()), drives.actuators, left)
 
 
 def held_to_world(root: XmlElement) -> bool:
@@ -214,25 +209,6 @@ def with_unit_quaternions(model: Model, q: Array, element: XmlElement) -> Array:
             if not length > TINY:
                 raise element.fault(f"qpos of joint {repr_in_message(model.joint_names[i - 1])} is no rotation")
             found[at] = q[at] / length
-    return found
-
-
-def shapes_of(bodies: list[BodyData]) -> list[Visual]:
-    """The geoms that pictures can show. Lengths of cylinders and capsules, and edges of boxes, are whole ones."""
-    found = []
-    for body in bodies:
-        for geom in body.geoms:
-            kind = DRAWN.get(geom.kind)
-            if kind is None or (geom.mesh and kind != "mesh"):
-                continue
-            size = tuple(float(x) for x in geom.size)
-            if kind == "box":
-                size = tuple(2 * x for x in size)
-            elif kind in ("cylinder", "capsule"):
-                size = (size[0], 2 * size[1])
-            elif kind == "mesh":
-                size = (1.0, 1.0, 1.0)
-            found.append(Visual(body.name, kind, size, geom.pose.R, geom.pose.p, geom.color, geom.mesh))  # type: ignore[arg-type]
     return found
 
 

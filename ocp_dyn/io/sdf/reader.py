@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from ...mechanism.annotations import counted_out
 from ...mechanism.builder import WORLD, ModelBuilder
 from ...spatial_algebra.poses import Pose
 from ..constraints import with_mimics
+from ..shapes.body_shape import shape_file
 from ..xml import XmlElement, every_fault, xml_tree
 from .frames import Frames, own_pose
 from .included import Included
@@ -45,8 +46,8 @@ def load_sdf(
     "MODEL::". At `model.neutral()` links are where the file has them. A link that no joint holds floats, as in Gazebo;
     root: another joint for it, such as `od.Fixed()`. Included models lie in the folder of the file or below, named by
     file or folder, `model://NAME` too; folder: another one. Limits, springs, damping, friction and gravity are read;
-    shapes, sensors and plugins are not. A joint that mimics another follows it in `model.mimics`, and by an
-    `od.JointCoupling` in `model.constraints`.
+    sensors and plugins are not, and shapes when they are drawn. A joint that mimics another follows it in
+    `model.mimics`, and by an `od.JointCoupling` in `model.constraints`.
 
     A joint that joins two links which joints before it in the file join already closes a loop: an `od.Loop` in
     `model.constraints`, for `od.constrained_dynamics`. All loops hold at `model.neutral()`.
@@ -68,7 +69,8 @@ def load_sdf(
             f"a path was expected, got what looks like SDF text ({repr_in_message(str(file)[:30])}...): use parse_sdf"
         )
     near = Path(file).parent if folder is None else Path(path_of(folder))
-    return _model_of(xml_tree(file.read_bytes(), str(file)), _root(root), near)
+    model = _model_of(xml_tree(file.read_bytes(), str(file)), _root(root), near)
+    return replace(model, shape_files=(shape_file(file, folder),))
 
 
 def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SDF text") -> Model:
@@ -78,6 +80,31 @@ def parse_sdf(text: str | bytes, *, root: Joint | None = None, source: str = "SD
     <Model 'ball': nb=1, nq=7, nv=6>
     """
     return _model_of(xml_tree(text, source), _root(root))
+
+
+@dataclass(frozen=True, eq=False)
+class LinkPart:
+    """A link of a document: its name in the model, its element, and all poses of the document."""
+
+    name: str
+    element: XmlElement
+    part: str
+    frames: Frames
+
+    def inside(self, pose: Pose, relative_to: str) -> Pose:
+        """A pose in the frame of this link, which is given in that of `relative_to`, or in the link's own."""
+        if not relative_to:
+            return pose
+        scope = self.frames.parts[self.part].scope
+        other = self.frames.pose(self.frames.named(self.element, relative_to, scope, "frame"))
+        return self.frames.pose(self.part).inverse() @ other @ pose
+
+
+def links_of(text: bytes, source: str, folder: Path) -> Iterator[LinkPart]:
+    """The links of an SDF document; folder: of included models."""
+    reading, _ = _read(xml_tree(text, source), folder)
+    return (LinkPart(reading.shown(name), reading.frames.parts[name].element, name, reading.frames)
+            for name in reading.links)  # fmt: skip
 
 
 def _root(root: Joint | None) -> Joint | None:
@@ -99,13 +126,18 @@ def sdf_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
         return [str(error)], []
 
 
-def _model_of(document: XmlElement, root: Joint | None, folder: Path | None = None) -> Model:
+def _read(document: XmlElement, folder: Path | None) -> tuple[_Reading, list[XmlElement]]:
+    """All parts of a document, and its worlds."""
     if document.tag != "sdf":
         raise document.fault("the outermost element of SDF is <sdf>")
     version = _version(document)
     worlds = document.all("world")
     Included(folder).expand(document)
-    reading = _Reading([document, *worlds], version)
+    return _Reading([document, *worlds], version), worlds
+
+
+def _model_of(document: XmlElement, root: Joint | None, folder: Path | None = None) -> Model:
+    reading, worlds = _read(document, folder)
     builder = ModelBuilder(reading.name, _gravity(worlds))
     loops = reading.add(builder, FLOATS if root is None else root)
     couplings = reading.couplings()

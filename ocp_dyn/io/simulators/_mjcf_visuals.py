@@ -7,7 +7,8 @@ import numpy as np
 from ..._base.types import Array, ModelError
 from ...dynamics.subtrees import children_of
 from ...mechanism import Model, ShapeFile
-from ..visuals import Visual, read_visuals
+from ..shapes.body_shape import BodyShape
+from ..shapes.placed import read_shapes
 from ._common import Element, Names, child, names_shown, pose_attributes
 from ._mjcf_bodies import Written
 from .shapes import pose_in_body
@@ -46,15 +47,16 @@ def reach(model: Model) -> float:
 
 
 def add_file_shapes(root: Element, model: Model, done: Written) -> None:
-    """The shapes of the URDFs that the model comes from; a note names the meshes that MuJoCo cannot read."""
+    """The shapes of the files that the model comes from; a note names the meshes that MuJoCo cannot read."""
     if not model.shape_files:
         raise ModelError(
-            'write_mjcf: this model comes from no URDF, so it knows no meshes: write visuals="sticks" or "none"'
+            'write_mjcf: this model comes from no URDF, MJCF or SDF, so it knows no meshes: write visuals="sticks" or '
+            '"none"'
         )
     assets, left = child(root, "asset"), list[str]()
     names, known = Names(), dict[tuple[str, tuple[float, ...]], str]()
     for file in model.shape_files:
-        for visual in read_visuals(file.path):
+        for visual in read_shapes(file.path, folder=file.folder):
             frame = model.frames.get(file.prefix + visual.link)
             if frame is None:
                 continue
@@ -80,7 +82,7 @@ def add_file_shapes(root: Element, model: Model, done: Written) -> None:
         )
 
 
-def simple(visual: Visual, file: ShapeFile) -> dict[str, str | Array] | None:
+def simple(visual: BodyShape, file: ShapeFile) -> dict[str, str | Array] | None:
     """type and size of a shape that is no mesh."""
     size = file.scale * np.array(visual.size)
     if visual.kind == "mesh":

@@ -17,7 +17,8 @@ from ...mechanism import Model
 from ...mechanism.parts import WORLD
 from ...spatial_algebra.spatial import Transform
 from .._hinges_and_slides import hinges_and_slides
-from ..visuals import Visual, read_visuals
+from ..shapes.body_shape import BodyShape
+from ..shapes.placed import read_shapes
 from ._common import (
     Element,
     Names,
@@ -277,7 +278,7 @@ class _UrdfWriter:
     def add_visuals(self) -> None:
         for file in self.model.shape_files:
             try:
-                visuals = read_visuals(file.path)
+                visuals = read_shapes(file.path, folder=file.folder)
             except OSError as error:
                 raise ModelError(
                     f"write_urdf: the shapes of {file.path} cannot be read ({error.strerror}); write visuals=False"
@@ -287,7 +288,7 @@ class _UrdfWriter:
                 if link is not None:
                     self.add_visual(link, visual, file.scale)
 
-    def add_visual(self, link: Element, visual: Visual, scale: float) -> None:
+    def add_visual(self, link: Element, visual: BodyShape, scale: float) -> None:
         size, p = scale * np.array(visual.size), scale * np.array(visual.p)
         if visual.kind == "mesh":
             made = child(link, "visual")

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..._base.types import Array
 from ...gait.bodies import size
-from ...io.visuals import Color
+from ...io.shapes.body_shape import Color
+from ...io.shapes.meshes import simple_shape
 from ..drawing import COLORS, FORCE
 from ..terrain.slabs import edges as edges_of
 from ..terrain.slabs import slabs
 from .drawn_bodies import Piece, _hex, vertices_of
-from .meshes import simple_shape
 from .muscle_film import MuscleFilm
 from .track import PoseTrack, footprints, quaternions
 

@@ -1,21 +1,21 @@
-"""The shapes of the bodies of a model, in body coordinates: those of its URDF where it has any, else rounded ones."""
+"""The shapes of the bodies of a model, in body coordinates: those of its file where it has any, else rounded ones."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from ..._base.types import Array, ModelError, ModelWarning, names_in_message
 from ...gait.bodies import sides
-from ...io.visuals import Color, Visual, read_visuals
+from ...io.shapes.body_shape import Color
+from ...io.shapes.meshes import Mesh, hull_of_balls, joined
+from ...io.shapes.placed import NO_FILE, placed
 from ...mechanism import Model, ShapeFile
 from ..drawing import COLORS, FAINT
 from ..skeleton import skeleton
-from .meshes import Mesh, hull_of_balls, joined, mesh_file, simple_shape
 
 PLAIN: Color = (0.74, 0.76, 0.79, 1.0)
 """Color of shapes without one."""
@@ -23,7 +23,6 @@ PLAIN: Color = (0.74, 0.76, 0.79, 1.0)
 DARKEST = 0.14
 """Least brightness of a color: of black shapes one would see no form."""
 
-NO_FILE = "no such file"
 INSTALL = "pip install 'ocp_dyn[viewer]'"
 
 
@@ -62,47 +61,17 @@ def rounded(model: Model) -> list[Piece]:
 
 def _of_file(model: Model, file: ShapeFile) -> list[Piece]:
     try:
-        visuals = read_visuals(file.path)
+        shapes, missing = placed(model, file)
     except (OSError, ModelError) as error:
         _warn(f"shapes of {file.path} could not be read, so bodies are drawn as rounded ones: {error}")
         return []
-    found: list[Piece] = []
-    missing: list[tuple[str | Path, Exception]] = []
-    for visual in visuals:
-        frame = model.frames.get(file.prefix + visual.link)
-        if frame is None:
-            continue
-        try:
-            meshes = _meshes(visual)
-        except (OSError, ValueError) as error:
-            missing.append((visual.path or visual.mesh, error))
-            continue
-        R, p = np.array(frame.X.E.full()).T, np.array(frame.X.r.full()).ravel()
-        for mesh in meshes:
-            scaled = Mesh(file.scale * mesh.vertices, mesh.faces, mesh.color)
-            color = mesh.color if mesh.color is not None or visual.color is None else visual.color
-            found.append(Piece(frame.body, scaled.placed(R, p), visible_color(color or PLAIN)))
     if missing:
-        _warn_of_missing(file, missing, bool(found))
-    return found
+        _warn_of_missing(file, missing, bool(shapes))
+    return [Piece(shape.body, shape.mesh, visible_color(shape.color or PLAIN)) for shape in shapes]
 
 
-def _meshes(visual: Visual) -> list[Mesh]:
-    """The meshes of a shape, in the axes of its link; ValueError for a mesh that is missing or cannot be read."""
-    if visual.kind != "mesh":
-        return [simple_shape(visual.kind, visual.size).placed(visual.R, visual.p)]
-    if visual.path is None:
-        raise ValueError(NO_FILE)
-    factors = np.array(visual.size)
-    turned = np.prod(factors) < 0  # a mirrored mesh: its faces would look inwards
-    return [
-        Mesh(m.vertices * factors, m.faces[:, ::-1] if turned else m.faces, m.color).placed(visual.R, visual.p)
-        for m in mesh_file(visual.path)
-    ]
-
-
-def _warn_of_missing(file: ShapeFile, missing: list[tuple[str | Path, Exception]], some: bool) -> None:
-    names = list(dict.fromkeys(str(name) for name, _ in missing))
+def _warn_of_missing(file: ShapeFile, missing: list[tuple[str, Exception]], some: bool) -> None:
+    names = list(dict.fromkeys(name for name, _ in missing))
     reasons = Counter(str(error) for _, error in missing)
     rest = "they are left out" if some else "bodies are drawn as rounded shapes"
     reason = reasons.most_common(1)[0][0]

@@ -11,7 +11,7 @@ import numpy as np
 from ..._base.convergence import MARK
 from ..._base.types import Array
 from ...gait.bodies import size
-from ...io.visuals import Color
+from ...io.shapes.body_shape import Color
 from ...mechanism import Model
 from ..terrain.slabs import THICK
 from .actor import GHOST, SEE_THROUGH, Actor, plain

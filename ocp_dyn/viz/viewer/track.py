@@ -23,7 +23,7 @@ from ...mechanism import Model
 from ..muscles import activations_at
 from ..terrain.faces import Face, faces_of
 from .drawn_bodies import Piece, vertices_of
-from .meshes import edges_of, outline
+from .outlines import edges_of, outline
 
 RATE = 60.0
 """Samples of a motion per second; between them poses are interpolated."""

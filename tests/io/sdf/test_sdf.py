@@ -3,6 +3,7 @@
 import random
 import re
 import warnings
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -151,7 +152,7 @@ def test_a_joint_that_closes_a_loop(closing, rows, tmp_path):
     assert [len(loop.rows) for loop in model.constraints] == [rows]
     assert od.constraint_position(model, model.constraints, q).full() == pytest.approx(0, abs=1e-12)
     od.save_model(model, tmp_path / "m.json")
-    assert od.load(tmp_path / "m.json") == model
+    assert od.load(tmp_path / "m.json") == replace(model, shape_files=())
     if closing == "revolute":  # one dof: the point of C moves as the crank turns, in both bodies alike
         G = od.constraint_jacobian(model, model.constraints, q).full()
         assert np.linalg.matrix_rank(G, tol=1e-9) == 2
@@ -228,7 +229,8 @@ def test_included_models_lie_in_the_folder(tmp_path):
     place = '<pose relative_to="arm">0 0 0.5 0 0 0.7</pose>'
     include = f"<include><uri>model://gripper</uri><name>hand</name>{place}</include>"
     (tmp_path / "arm.sdf").write_text(around(include))
-    assert od.load(tmp_path / "arm.sdf") == od.io.parse_sdf(around(INNER.format("", HAND)))
+    made = replace(od.load(tmp_path / "arm.sdf"), shape_files=())
+    assert made == od.io.parse_sdf(around(INNER.format("", HAND)))
     (tmp_path / "arm.sdf").write_text(around(include.replace("model://", "../")))
     with pytest.raises(od.ModelError, match=r"arm.sdf, line 3: <uri>: the file .* does not lie in the folder"):
         od.load(tmp_path / "arm.sdf")
