@@ -15,8 +15,8 @@ import numpy as np
 
 from .. import _names as od
 from .._base.on_arrays import in_place
-from .inputs import UsageError, functions_of, model_of
-from .streams import as_json, number, table
+from .inputs import functions_of, model_of
+from .streams import UsageError, as_json, number, table
 
 BATCH = 1000
 """States of a batch."""

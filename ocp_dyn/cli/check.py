@@ -11,8 +11,7 @@ from ..gait.bodies import excessive_efforts
 from ..io import Fault, file_faults, load, load_urdf
 from ..joints import FloatingBase
 from ..muscles import muscle_faults
-from .inputs import UsageError
-from .streams import as_json
+from .streams import UsageError, as_json
 
 TRIAL_ROOT = FloatingBase(name="root of the trial")
 """The root on which a URDF carries its own weight."""

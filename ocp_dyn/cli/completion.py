@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import argparse
 
-from .inputs import MODELS, UsageError
+from .inputs import MODELS
 from .options import make_parser
 from .ready import problems
+from .streams import UsageError
 
 FILES_ALONE = ("check", "plot", "sweep")
 """Commands whose files have no names to choose from."""

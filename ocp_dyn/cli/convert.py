@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from .. import _names as od
 from .._base.types import ModelError, suggestion
 from ..io.simulators import Shape, idle_dofs
-from .inputs import MODELS, UsageError, chain_of, model_of, note, words
-from .streams import as_json, tell_replaced
+from .inputs import MODELS, chain_of, model_of, note, words
+from .streams import UsageError, as_json, tell_replaced
 
 MJCF, URDF, JSON, OSIM = (".xml", ".mjcf"), ".urdf", ".json", ".osim"
 

@@ -6,8 +6,8 @@ import argparse
 
 from .. import _names as od
 from ..codegen.c_export.writing import exported_files
-from .inputs import UsageError, functions_of, model_of, words
-from .streams import as_json, table, tell_replaced
+from .inputs import functions_of, model_of, words
+from .streams import UsageError, as_json, table, tell_replaced
 
 
 def run(options: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from .. import _names as od
 from .._base.types import suggestion
 from ..io.formats import format_of
 from ..joints import Fixed, Joint
+from .streams import UsageError
 
 MODELS = (
     "bricard", "car", "compass_walker", "five_bar_pendulum", "five_link_biped", "heavy_truck", "heel_spring_biped",
@@ -21,10 +22,6 @@ MODELS = (
     "human_body", "n_four_bar", "pendulum", "spatial_slider_crank", "squeezer",
 )  # fmt: skip
 """Ready models that are made without arguments."""
-
-
-class UsageError(Exception):
-    """A wrong command line: exit status 2."""
 
 
 def note(text: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from . import streams
 from .options import make_parser
-from .streams import CLOSED_PIPE, FAULTY
+from .streams import CLOSED_PIPE, FAULTY, UsageError
 
 FINE, USAGE, INTERRUPTED = 0, 2, 130
 """Exit statuses: a fault in a file or a problem, or a solver that failed, is 1; a wrong command line 2; Ctrl-C 130; a
@@ -70,15 +70,12 @@ def _suggest(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
 
 def _failed(options: argparse.Namespace, error: Exception) -> int:
     """One line about an error on standard error; the exit status."""
-    from .._base.types import ModelError
-    from .inputs import UsageError
-
     if options.debug:
         traceback.print_exception(error)
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     if isinstance(error, OSError):
         text = streams.said(error)
-    known = isinstance(error, (UsageError, ModelError, OSError, ImportError, ValueError, KeyError, TypeError))
+    known = isinstance(error, (UsageError, OSError, ImportError, ValueError, KeyError, TypeError))
     if not known:
         text = f"unexpected {type(error).__name__}: {text}"
     hint = "" if known or options.debug else "; --debug shows where it was raised"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from .. import _names as od
 from .._base.files import no_file
-from .inputs import UsageError
-from .streams import tell_replaced
+from .streams import UsageError, tell_replaced
 
 PICTURES = (".png", ".pdf", ".svg")
 ENDINGS = {"motion": PICTURES, "strip": PICTURES, "overview": PICTURES, "animation": (".gif", ".html", ".mp4"),

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .._base.types import suggestion
-from .inputs import UsageError
-from .streams import table
+from .streams import UsageError, table
 
 GROUPS = {"": "problems", "small.": "small problems, to copy", "extending.": "extensions of the library, to copy"}
 

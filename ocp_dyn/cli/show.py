@@ -11,8 +11,8 @@ from typing import Any
 
 from .. import _names as od
 from .._base.files import no_file
-from .inputs import UsageError, model_of, note
-from .streams import tell_replaced
+from .inputs import model_of, note
+from .streams import UsageError, tell_replaced
 
 PICTURES, PAGE = (".png", ".pdf", ".svg", ".jpg"), ".html"
 INSTALL = 'pip install "ocp_dyn[viewer]"'

@@ -21,6 +21,10 @@ WITHOUT_ROOM = tuple(getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUO
 """Errors of output that cannot be written."""
 
 
+class UsageError(Exception):
+    """A wrong command line: exit status 2."""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose help is written or fails; that of argparse ignores errors of standard output."""
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from .. import _names as od
 from .._base.types import ModelError, suggestion
-from .inputs import UsageError, words
+from .inputs import words
 from .options import ROBOT, WALKERS, attribute
 from .ready import run_problem
+from .streams import UsageError
 
 INTERRUPTED = 130
 """Exit status of a problem whose solver Ctrl-C stopped."""

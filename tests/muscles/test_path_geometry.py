@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 import ocp_dyn as od
 from ocp_dyn.muscles.paths.ellipsoids import section
@@ -84,6 +83,8 @@ def test_points_that_move_and_come_and_go():
 def test_helix_is_the_shortest_line():
     """Against a minimization over the heights at which the line meets and leaves the cylinder; in the plane the two
     points are those of the tangents."""
+    from scipy.optimize import minimize  # takes half a second to import
+
     p1, p2, R = np.array([-0.06, 0.02, -0.05]), np.array([0.05, 0.025, 0.08]), 0.04
     on = [np.arctan2(p[1], p[0]) + s * np.arccos(R / np.hypot(*p[:2])) for p, s in ((p1, -1), (p2, 1))]
 

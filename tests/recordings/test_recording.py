@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.interpolate
-import scipy.signal
 
 import ocp_dyn as od
 from ocp_dyn.recordings import Recording
@@ -23,6 +21,8 @@ def recorded(seed: int, n: int = 40, shape: tuple[int, ...] = (2,), rate: float 
 @pytest.mark.parametrize("degree", [3, 5])
 @pytest.mark.parametrize("count", [3, 4, 7, 150])
 def test_splines_are_natural(degree: int, count: int) -> None:
+    import scipy.interpolate  # takes a second to import
+
     rng = np.random.default_rng(count)
     t, y = np.cumsum(rng.uniform(0.5, 1.5, count)) * 0.01, rng.normal(size=(count, 3))
     ends = [(order, np.zeros(3)) for order in range((degree + 1) // 2, degree)]
@@ -53,6 +53,8 @@ def test_banded_systems_are_solved() -> None:
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_filter_is_that_of_scipy(order: int) -> None:
+    import scipy.signal  # takes a second to import
+
     x = np.random.default_rng(order).normal(size=(300, 2)).cumsum(0)
     sections = scipy.signal.butter(order, 6.0, fs=100.0, output="sos")
     wanted = scipy.signal.sosfiltfilt(sections, x, axis=0, padlen=padding(100.0, 6.0, order))

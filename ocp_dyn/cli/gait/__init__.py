@@ -9,8 +9,8 @@ from typing import Any
 from ... import _names as od
 from ..._base.files import no_file, whole_file
 from ..._base.types import names_in_message
-from ..inputs import UsageError, note
-from ..streams import as_json, claim
+from ..inputs import note
+from ..streams import UsageError, as_json, claim
 from .report import drawn, numbers_of, text_of
 from .subject import lines_of, save_subject, scaled
 

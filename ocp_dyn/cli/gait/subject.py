@@ -8,7 +8,8 @@ from typing import Any
 
 from ... import _names as od
 from ..._base.files import no_file
-from ..inputs import UsageError, note
+from ..inputs import note
+from ..streams import UsageError
 
 
 def scaled(options: argparse.Namespace, model: Any) -> Any:

@@ -19,9 +19,9 @@ from ..._base.types import ModelError, suggestion
 from ...io.npz import read_arrays
 from ...ocp.workflows.origin import FIRST_GUESS
 from ..examples import OF_OUTPUT
-from ..inputs import UsageError, note
+from ..inputs import note
 from ..ready import problems, run_problem
-from ..streams import as_json, table
+from ..streams import UsageError, as_json, table
 from ..sweeping.command import python_file
 from .comparison import Apart, apart, changes, figures
 

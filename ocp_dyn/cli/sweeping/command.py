@@ -16,8 +16,8 @@ import numpy as np
 from ... import _names as od
 from ..._base.display import attempt
 from ..._base.types import suggestion
-from ..inputs import UsageError, words
-from ..streams import as_json
+from ..inputs import words
+from ..streams import UsageError, as_json
 from .page import write_page
 
 

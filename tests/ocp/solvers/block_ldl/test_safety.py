@@ -76,10 +76,10 @@ PROBLEMS = {
     "dependent rows": twice,
     "redundant contacts": plate,
     "two phases": two_phases,
-    "hopper": lambda: hopper.problem(3),
+    "hopper": lambda: hopper.problem(2),
     "slider crank": lambda: slider_crank.problem(5),
     "juggling": lambda: juggling.problem(5),
-    "five link": lambda: five_link.problem("implicit", 4, "gauss:2", "linear"),
+    "five link": lambda: five_link.problem("implicit", 2, "gauss:2", "linear"),
 }
 QUICK = ("implicit", "dependent rows", "two phases")
 
