@@ -37,7 +37,6 @@ from ..joints import (
     Translation,
     Universal,
 )
-from ..spatial_algebra.rotations import rotation_about
 from ..spatial_algebra.spatial import Inertia, InertiaNumbers, Summed, Transform
 from . import Frame, Model
 from .boundary import checks_arguments
@@ -264,24 +263,33 @@ def _convenient(
     None: do not move the frame in this way.
     """
     length = max(_length(X) for X in (placed, *onwards))
-    unmoved = _weight(placed, length) + onward * sum(_weight(X, length) for X in onwards)
+    share = np.array([1.0, *[onward] * len(onwards)])
+    E, r = np.stack([placed.E, *(X.E for X in onwards)]), np.stack([placed.r, *(X.r for X in onwards)])
+    least: tuple[Any, ...] = (share @ (_weight_of_rotations(E) + _weight_of_offsets(r, length)) - 1e-9,)
+    slides_along = _slides(a, placed, onwards, length) if slides else [0.0]
+    along = np.stack([placed.E.T @ a, *[-a] * len(onwards)])  # change of r per length of the slide
     best = None
-    least: tuple[Any, ...] = (unmoved - 1e-9,)
     for angle in _angles(a, placed, onwards):
-        turn = ArrayTransform(np.array(rotation_about(a, DM(angle)).full()).T, np.zeros(3))
-        for slide in _slides(a, placed, onwards, length) if slides else [0.0]:
-            extra = turn @ ArrayTransform(np.eye(3), slide * a)
-            back, size = extra.inverse(), length + abs(slide)
-            found = (extra @ placed, *(X @ back for X in onwards))
-            weight = round(_weight(found[0], size) + onward * sum(_weight(X, size) for X in found[1:]), 6)
+        turn = _turn(a, angle)
+        turned, moved = np.stack([turn @ E[0], *E[1:] @ turn.T]), np.stack([r[0], *r[1:] @ turn.T])
+        of_turn = share @ _weight_of_rotations(turned)
+        for slide in slides_along:
+            offset, size = moved + slide * along, length + abs(slide)
+            weight = round(of_turn + share @ _weight_of_offsets(offset, size), 6)
             if weight > least[0]:
                 continue
-            offsets = sum(_length(X) > ROUNDING * size for X in found)
+            offsets = int(np.sum(np.abs(offset).max(axis=1) > ROUNDING * size))
             far = round(abs(slide) / (length or 1.0), 6) if beyond else 0.0
-            key = (weight, offsets, far, *(_pattern(X, size) for X in found))
+            key = (weight, offsets, far, *(_pattern(*X, size) for X in zip(turned, offset, strict=True)))
             if key < least:
-                best, least = extra, key
+                best, least = ArrayTransform(turn, slide * a), key
     return best
+
+
+def _turn(a: Array, angle: float) -> Array:
+    """The rotation E of a joint about the axis a by an angle, by Rodrigues' formula."""
+    along = np.outer(a, a)
+    return np.asarray(along + np.cos(angle) * (np.eye(3) - along) + np.sin(angle) * np.cross(a, np.eye(3)))
 
 
 def _angles(a: Array, placed: Transform, onwards: list[Transform]) -> list[float]:
@@ -313,21 +321,24 @@ def _slides(a: Array, placed: Transform, onwards: list[Transform], length: float
     return sorted(found.values(), key=abs)
 
 
-def _weight(X: Transform, length: float) -> float:
-    """Cost of a transform: 2.5 per nonzero entry of r (relative to `length`), 2 per entry of E other than 0 and +-1,
-    0.5 per entry -1."""
-    size = np.abs(X.E)
-    general = np.sum((size > ROUNDING) & (size < 1 - ROUNDING))
-    offset = np.sum(np.abs(X.r) > ROUNDING * length)
-    return float(2.5 * offset + 2.0 * general + 0.5 * np.sum(X.E < ROUNDING - 1))
+def _weight_of_rotations(E: Array) -> Array:
+    """Costs of rotations (k x 3 x 3): 2 per entry other than 0 and +-1, 0.5 per entry -1."""
+    size = np.abs(E)
+    general = (size > ROUNDING) & (size < 1 - ROUNDING)
+    return np.asarray((2.0 * general + 0.5 * (E < ROUNDING - 1)).sum(axis=(1, 2)))
 
 
-def _pattern(X: Transform, length: float) -> tuple[int, ...]:
+def _weight_of_offsets(r: Array, length: float) -> Array:
+    """Costs of offsets (k x 3): 2.5 per nonzero entry, relative to `length`."""
+    return np.asarray(2.5 * (np.abs(r) > ROUNDING * length).sum(axis=1))
+
+
+def _pattern(E: Array, r: Array, length: float) -> tuple[int, ...]:
     """Kinds of the entries of r and E, the last first: 0 for zeros, -1 for 1, -2 for -1 in E, -3 for other numbers.
 
     The transforms of limbs that mirror each other differ in the signs of other numbers only.
     """
-    E, r = X.E.ravel(), X.r
+    E = E.ravel()
     kinds = np.where(np.abs(E) < ROUNDING, 0, np.where(np.abs(E) < 1 - ROUNDING, -3, np.where(E > 0, -1, -2)))
     return (*np.where(np.abs(r) > ROUNDING * length, -3, 0)[::-1].tolist(), *kinds[::-1].tolist())
 

@@ -20,7 +20,7 @@ import ocp_dyn as od
 from ocp_dyn._base import cache
 from ocp_dyn.native.processes import Group, group
 from ocp_dyn.native.toolchain import find_compiler
-from tests.helpers import REPOSITORY, mostly_slow
+from tests.helpers import REPOSITORY
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 pytestmark = pytest.mark.filterwarnings("ignore:compile found no C compiler:RuntimeWarning")
@@ -62,7 +62,7 @@ def alive(pid: int) -> bool:
 
 @needs_posix
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-@mostly_slow("number", (signal.SIGKILL, signal.SIGTERM, signal.SIGINT), (signal.SIGKILL,))
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.slow
 def test_compilers_end_with_the_process_that_asked(home, tmp_path, number):
     compiler = tmp_path / "slow"

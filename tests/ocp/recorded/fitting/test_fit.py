@@ -185,8 +185,6 @@ def test_processes_find_the_same(two):
     problems, data, one = two
     both = ocp.fit(problems, data, list(PLANTED), jobs=2, progress=False)
     assert both.costs == pytest.approx(one.costs, rel=1e-6, abs=1e-9)
-    with pytest.raises(ValueError, match="data of another body"):
-        ocp.fit(problems, {"fast": data["fast"], "slow": OTHER}, ["TorqueSquared"], jobs=2, progress=False)
 
 
 def test_functions_that_no_other_process_has_are_refused(two):
