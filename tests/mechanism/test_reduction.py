@@ -194,3 +194,9 @@ def test_lightest_goes_by_the_pass_it_is_for():
         for algorithm, velocities in ((od.mass_matrix, False), (od.inverse_dynamics, True)):
             least = min(instructions(algorithm, x) for x in found)
             assert instructions(algorithm, cheapest_equivalent(model, velocities=velocities)) == least
+
+
+def test_a_frame_turns_about_its_axis_until_it_is_along_the_one_before():
+    builder = od.ModelBuilder("door")
+    builder.add_body("door", od.Revolute("z"), rotation=od.rpy_matrix((0, 0, 0.4)), mass=1, com=(0.5, 0, 0))
+    assert od.reduce(builder.build()).X_tree[1].E.nnz() == 3
