@@ -22,19 +22,17 @@ MOST_HALVINGS = 3
 """Number of times that an interval is halved before CVODES integrates it."""
 
 
-def flows(flow: Flow, x: Array, p: Array, ends: Array, tolerance: float, stiff: bool = True) -> Array:
+def flows(flow: Flow, x: Array, p: Array, ends: Array, tolerance: float) -> Array:
     """States (N, n) after the fractions `ends` (N) of intervals, each from its state x (N, n) with its inputs p (N, m).
 
     tolerance: largest estimated error of a position; intervals with a larger one are halved. Costs 35 evaluations of
     the dynamics per interval, which CasADi makes for all intervals together; 30 times less than CVODES. nan where no
-    method reaches the end. stiff: False: no interval is halved or left to CVODES, which stiff equations need.
+    method reaches the end.
     """
     implicit = flow.own is not None and bool(flow.own.unknown)  # which long steps leave without a root
     found = np.full(x.shape, np.nan)
     if not implicit:
-        found = _reached(flow, x.T, p.T, np.zeros(ends.size), ends, tolerance, MOST_HALVINGS if stiff else 0).T
-    if not stiff:
-        return found
+        found = _reached(flow, x.T, p.T, np.zeros(ends.size), ends, tolerance, MOST_HALVINGS).T
     for k in np.flatnonzero(~np.all(np.isfinite(found), axis=1)):
         found[k] = flow(x[k], shortened(p[k], flow.equations.model.nv, float(ends[k]))) if ends[k] else x[k]
     return found

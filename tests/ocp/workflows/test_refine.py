@@ -85,9 +85,6 @@ def test_flows_halve_intervals_that_are_too_long_and_end_at_fractions(coarse):
     half = p.copy()
     half[:2], half[-1] = p[:2] + p[2:4] * p[-1] * (0.4 - 1) / 2, 0.4 * p[-1]
     assert np.abs(part - flow(x, half)).max() < 1e-8
-    (easy,), (hard,) = (flows(flow, x[None], inputs[None], np.ones(1), 1e-9, stiff=False) for inputs in (p, long))
-    assert np.abs(easy - flow(x, p)).max() < 1e-8
-    assert np.all(np.isnan(hard))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +129,7 @@ def test_iterate_on_the_same_grid_is_the_iterate(coarse):
     start, _ = carried(problem, reach(ocp.Intervals.even(4), ocp.Intervals.even(3)), solution)
     assert np.abs(start.lam_x - solution.iterate["lam_x"]).max() < 1e-12
     assert np.abs(start.lam_g - solution.iterate["lam_g"]).max() < 1e-9
-    assert np.abs(start.x - solution.iterate["x"]).max() < 0.5  # accelerations at stages are those of the flow
+    assert np.abs(start.x - solution.iterate["x"]).max() < 1e-12
 
 
 @pytest.mark.parametrize("integrator", ["gauss:2", "radau:2"])

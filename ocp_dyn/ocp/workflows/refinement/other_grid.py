@@ -1,9 +1,7 @@
 """An iterate of a program on another grid: the point, and the multipliers of its bounds and rows.
 
-The motion between the old nodes is integrated from them, so that the point violates the new program no more than the
-old grid errs. Accelerations and forces at the new stages are those of forward dynamics there. Where the equations are
-stiff, as with friction close to rest, integration costs more than the iterations that it saves: the motion is
-interpolated there.
+The motion between the old nodes is interpolated: what it violates, the first iterations mend. Integration from the old
+nodes takes as many iterations on the whole, and more time.
 
 A row of an interval or a stage is the value of a condition that holds in continuous time. Its multiplier is the
 integral of the continuous multiplier over the interval, so that it is proportional to the length of the interval; so
@@ -15,26 +13,19 @@ Runge-Kutta methods in optimal control and the transformed adjoint system, Numer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...._base.types import Array
-from ...analysis.component_flow import unknown_equations
-from ...analysis.defects import Flow
-from ...analysis.many_flows import flows
-from ...motion.motion import PhaseMotion
 from ...nlp.program import Assembled, Block, Span, Variable
 from ...solution import Solution
 from ...solvers.interface import Iterate, Start
 from ...solvers.warm_start import recentered
 from ...statement.grids import Intervals
-from ...transcription.tracks import PhaseVariables, Track, between, rate_of
+from ...transcription.tracks import Track, between, rate_of
 from ...transcription.variables import Transcription
-
-TOLERANCE = 1e-7
-"""Largest error of the states between the old nodes, relative to the largest entry of the state."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +63,6 @@ def start_on(old: Side, new: Side, solution: Solution) -> Start:
     program = new.transcription.program
     at = Iterate(*(solution.iterate[key] for key in Iterate._fields))
     x = carry.point(at.x)
-    _integrate(carry, solution, x)
     lam_x, lam_g = carry.bounds(at.lam_x), carry.rows(at.lam_g)
     start = Start(x, program.values, program.x_lower, program.x_upper, lam_x, lam_g)
     if solution.central:
@@ -225,80 +215,6 @@ class _Carry:
                 (self.old.grids[p], before), (self.new.grids[p], block)))  # fmt: skip
             return _interpolated(ends, table, goals)
         return _interpolated(times, table / widths[:, None], wanted) * lengths[:, None]
-
-
-def _integrate(carry: _Carry, solution: Solution, x: Array) -> None:
-    """Sets states, accelerations and forces at new nodes and stages from the flow of the old intervals."""
-    if unknown_equations(solution):
-        return
-    t = carry.new.transcription
-
-    def set_values(variables: Iterable[Variable], values: Array) -> None:
-        for variable, value in zip(variables, values, strict=False):
-            if np.all(np.isfinite(value)):
-                x[variable.index] = value / variable.scale
-
-    for p, (phase, variables) in enumerate(zip(solution.phases, t.phases, strict=True)):
-        moved = _Moved(phase, Flow.of(solution, phase), carry.old.grids[p])
-        new, steps, collocated = carry.new.grids[p], t.problem.steps, "qdd" in variables.tracks
-        chosen, nq = t.problem.coordinates, t.problem.model.nq
-
-        def set_all(name: str, values: Array, variables: PhaseVariables = variables) -> None:
-            set_values(variables[name][-len(values) :] if name else (), values)
-
-        inner = new.nodes[1:-1]
-        if inner.size:
-            states = moved.states(inner)
-            for name, part in (("q", states[:, chosen.q]), ("qd", states[:, [nq + k for k in chosen.qd]])):
-                set_values(variables[name][1:-1], part)
-        if collocated and steps > 1:
-            states = moved.states(_times(new, np.arange(1, steps) / steps))
-            both = np.hstack([states[:, chosen.q], states[:, [nq + k for k in chosen.qd]]])
-            set_all("inner", both.reshape(new.count, -1))
-        if collocated:
-            ours, theirs = (carry._stages(side, variables.tracks["qdd"])[0] for side in (carry.new, carry.old))
-            wanted, times = _times(new, ours), _times(carry.old.grids[p], theirs)
-            qdd, lam = moved.accelerations(wanted)
-            set_all("qdd", qdd[:, chosen.qd].reshape(new.count, -1))
-            if "lam" in variables.tracks and lam.size:
-                # forces that depend on one another: the share that the optimum has in them is interpolated
-                rows = variables.tracks["lam"].size // len(ours)
-                known = np.array(
-                    [solution.iterate["x"][v.index] * v.scale for v in carry.old.transcription.phases[p]["lam"]]
-                )
-                share = known.reshape(len(times), rows) - moved.accelerations(times)[1][:, :rows]
-                set_all("lam", (lam[:, :rows] + _interpolated(times, share, wanted)).reshape(new.count, -1))
-
-
-@dataclass(frozen=True)
-class _Moved:
-    """The motion in a phase between the nodes of its old grid."""
-
-    phase: PhaseMotion
-    flow: Flow
-    grid: Intervals
-
-    def states(self, times: Array) -> Array:
-        """States at fractions of the phase, one row each; nan where they are not known."""
-        return self._at(times)[0]
-
-    def accelerations(self, times: Array) -> tuple[Array, Array]:
-        """(qdd, lam) at fractions of the phase."""
-        states, inputs, u = self._at(times)
-        rates, lam = (np.array(part.full()).T for part in self.flow.rates(states.T, inputs.T, u[None, :]))
-        model = self.flow.equations.model
-        return rates[:, model.nq : model.nq + model.nv] / inputs[:, -1:], lam
-
-    def _at(self, times: Array) -> tuple[Array, Array, Array]:
-        """States, inputs of their intervals, and fractions of these."""
-        count = range(len(self.phase.tau))
-        states, inputs = (
-            np.array([make(self.phase, k) for k in count]) for make in (self.flow.state, self.flow.inputs)
-        )
-        found = [self.grid.find(float(s)) for s in times]
-        k, u = np.array([k for k, _ in found]), np.array([u for _, u in found])
-        tolerance = TOLERANCE * max(1.0, float(np.abs(states).max()))
-        return flows(self.flow, states[k], inputs[k], u, tolerance, stiff=False), inputs[k], u
 
 
 def _blocks(program: Assembled) -> Iterator[tuple[tuple[str, int], tuple[Block, int]]]:
