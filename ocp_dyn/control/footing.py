@@ -52,23 +52,22 @@ class Footing:
 
     def ways(self, place: Array, steps: Array, least: Array) -> tuple[Array, Array, Array]:
         """Ways over the patches from a foot at a place (2): footholds (m, n, 3), the patches of the first ones (m), and
-        the sums of squares by which their steps differ from the wanted ones (n, 2).
+        the sums of squares by which they differ from places at the wanted steps (n, 2), one after the other.
 
         least (n, 2): directions in which steps must go at least as far as these vectors, so that feet do not meet.
         """
         ways, first, cost = np.zeros((1, 0, 3)), np.zeros(0, int), np.zeros(1)
-        for step, side in zip(steps, least, strict=True):
+        for wanted, side in zip(place + np.cumsum(steps, axis=0), least, strict=True):
             last = ways[:, -1, :2] if ways.shape[1] else place[None]
-            wanted = last + step
-            found = self.every(wanted)
-            off = np.sum((found[..., :2] - wanted[:, None]) ** 2, axis=-1)
-            off[(found[..., :2] - last[:, None]) @ side < side @ side] = np.inf
-            total = (cost[:, None] + off).ravel()
-            kept = np.argsort(total)[:WAYS]
-            kept = kept[np.isfinite(total[kept])]
+            found = self.every(wanted[None])[0]
+            off = np.sum((found[:, :2] - wanted) ** 2, axis=-1)
+            total = cost[:, None] + off
+            total[(found[:, :2] - last[:, None]) @ side < side @ side] = np.inf
+            kept = np.argsort(total.ravel())[:WAYS]
+            kept = kept[np.isfinite(total.ravel()[kept])]
             if not len(kept):
-                kept = np.argsort(off.ravel())[:1]
+                kept = np.array([np.argmin(off)])
             of, patch = np.divmod(kept, len(self.half))
-            ways = np.concatenate([ways[of], found[of, patch][:, None]], axis=1)
-            first, cost = (first[of] if len(first) else patch), total[kept]
+            ways = np.concatenate([ways[of], found[patch][:, None]], axis=1)
+            first, cost = (first[of] if len(first) else patch), cost[of] + off[patch]
         return ways, first, cost
