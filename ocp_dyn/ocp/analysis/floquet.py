@@ -29,7 +29,7 @@ import numpy as np
 from casadi import DM, SX
 
 from ..._base.checks import positive
-from ..._base.display import Tabular
+from ..._base.display import Count, Progress, Tabular
 from ..._base.rooms import named_arguments
 from ..._base.types import Array, Indices
 from ...constraints import constraint_jacobian
@@ -95,23 +95,27 @@ class Floquet(Tabular):
 
 
 @named_arguments
-def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = None) -> Floquet:
+def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = None, progress: bool = True) -> Floquet:
     """The multipliers of a periodic solution; see `ocp_dyn.ocp.analysis.floquet` for the map and `Floquet` for the
     result.
 
     step [s]: largest step of the fourth-order Runge-Kutta method, which restarts at every node; steps are shorter if
     springs and losses of the joints have shorter time constants, down to a limit below which exponential steps of
-    length `step` follow the linearized motion. problem: the solved problem, needed if it has a `Jump`. ValueError for a
-    motion that is not periodic, holds numbers that are not finite, or stands on a tilted plane, for a Jump whose
-    equality rows do not determine the next state, and for components whose equations are not known.
+    length `step` follow the linearized motion. problem: the solved problem, needed if it has a `Jump`. progress:
+    whether to say how far it is after two seconds. ValueError for a motion that is not periodic, holds numbers that are
+    not finite, or stands on a tilted plane, for a Jump whose equality rows do not determine the next state, and for
+    components whose equations are not known.
     """
     _check(solution, step)
     model, start, kept = solution.model, solution.phases[0], _repeating(solution)
     DP = np.eye(2 * model.nv + sum(c.size for c in solution.channels if c.kind == "state"))
+    count = Count(Progress(progress), sum(len(phase.tau) for phase in solution.phases), "intervals")
     for p, phase in enumerate(solution.phases):
         own = ComponentFlow.of(solution, phase) if solution.components else None
         for A in flow_derivatives(solution.equations, phase, step, own):
             DP = A @ DP
+            count.done += 1
+            count.tell("floquet multipliers: following disturbances")
         DP = _Seam(solution, p, own).derivative(problem) @ DP
     DP = DP[np.ix_(kept, kept)]
     foot_rows = _widened(_foot_rows(model, start.contacts, start.q[0], start.qd[0]), kept.size)

@@ -10,7 +10,7 @@ Hochbruck & Ostermann, Exponential integrators, Acta Numerica 19, 2010], which i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import casadi as ca
@@ -37,10 +37,10 @@ PADE = (1.0, 1 / 2, 5 / 44, 1 / 66, 1 / 792, 1 / 15840, 1 / 665280)
 
 def flow_derivatives(
     equations: Equations, phase: PhaseMotion, step: float, own: ComponentFlow | None = None
-) -> list[Array]:
+) -> Iterator[Array]:
     """Derivatives of the state at the end of every interval by the state at its node, in tangent coordinates: (2 nv,
     2 nv), and more with components of `own`."""
-    model, found = equations.model, []
+    model = equations.model
     linear = _linearized(equations, phase.contacts, own)
     substep = _substep(model, linear)
     for k, h in enumerate(np.diff(phase.t)):
@@ -54,15 +54,14 @@ def flow_derivatives(
             fastest = max(fastest, float(np.abs(np.linalg.eigvals(F)).max()))
         n = max(1, math.ceil(h / min(step, STEP_SHARE / max(fastest, 1e-9)) - 1e-9))
         if n > MOST_STEPS:
-            found.append(_stiff(equations, phase, k, max(1, math.ceil(h / step - 1e-9)), own))
+            yield _stiff(equations, phase, k, max(1, math.ceil(h / step - 1e-9)), own)
             continue
         begin = middle + np.outer(np.arange(n) / n - 0.5, h * slope)
         inputs = np.column_stack([begin, np.tile([*slope, *w, h / n], (n, 1))])
         size = 2 * model.nv + y.size
         x = np.concatenate([phase.q[k], phase.qd[k], y, np.eye(size).ravel()])
         end = np.array(substep.mapaccum(n)(x, inputs.T)).T[-1]
-        found.append(end[-size * size :].reshape(size, size, order="F"))
-    return found
+        yield end[-size * size :].reshape(size, size, order="F")
 
 
 def _stiff(equations: Equations, phase: PhaseMotion, k: int, steps: int, own: ComponentFlow | None) -> Array:

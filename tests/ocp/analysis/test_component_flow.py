@@ -95,7 +95,7 @@ def test_a_jump_changes_the_states_of_components() -> None:
     again = ocp.Periodic(step_length=0.0, mirror=False, transition=jump)
     problem = ocp.Problem(ROD, [ocp.Phase("swing", 10, 1.6)], periodic=again)
     found, (phase,) = solution.floquet(problem=problem), solution.phases
-    parts = flow_derivatives(solution.equations, phase, 0.0025, ComponentFlow.of(solution, phase))
+    parts = [*flow_derivatives(solution.equations, phase, 0.0025, ComponentFlow.of(solution, phase))]
     expected = np.diag([1, 1, 0.5]) @ np.linalg.multi_dot(parts[::-1])[:3, :3]
     close(found.basis @ found.derivative @ found.basis.T, expected, 1e-9)
 

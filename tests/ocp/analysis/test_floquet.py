@@ -8,6 +8,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
+from ocp_dyn._base import display
 from ocp_dyn.ocp.analysis import floquet, flow_derivatives
 from ocp_dyn.ocp.analysis.defects import Flow, advance
 from ocp_dyn.ocp.analysis.touchdowns import Touchdown
@@ -206,7 +207,7 @@ def test_an_exponential_of_any_size_is_that_of_its_eigenvalues(rng):
 
 
 @pytest.mark.slow
-def test_exponential_steps_agree_with_small_ones(monkeypatch):
+def test_exponential_steps_agree_with_small_ones(monkeypatch, capsys):
     """A pendulum with a motor: both ways give the derivative of its flow; only one way exists for heavy losses."""
     model = pendulum().with_limits(effort=50.0)
     still = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
@@ -215,7 +216,11 @@ def test_exponential_steps_agree_with_small_ones(monkeypatch):
     swung = ocp.Problem(
         model, [phase], periodic=still, boundary=[way], integrator="gauss:2", torque="linear"
     ).solve(progress=False)  # fmt: skip
+    monkeypatch.setattr(display, "REPORT_INTERVAL", -1.0)
     exact = swung.floquet().derivative
+    assert "following disturbances; 40 of 40 intervals" in capsys.readouterr().err
+    swung.floquet(progress=False)
+    assert not capsys.readouterr().err
     monkeypatch.setattr(flow_derivatives, "MOST_STEPS", 0)
     found = swung.floquet().derivative
     assert not np.array_equal(found, exact)
