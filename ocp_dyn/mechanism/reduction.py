@@ -275,7 +275,7 @@ def _convenient(
         of_turn = share @ _weight_of_rotations(turned)
         for slide in slides_along:
             offset, size = moved + slide * along, length + abs(slide)
-            weight = round(of_turn + share @ _weight_of_offsets(offset, size), 6)
+            weight = round(float(of_turn + share @ _weight_of_offsets(offset, size)), 6)
             if weight > least[0]:
                 continue
             offsets = int(np.sum(np.abs(offset).max(axis=1) > ROUNDING * size))

@@ -7,8 +7,8 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.models import pendulum
 from ocp_dyn._base import display
+from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.analysis import floquet, flow_derivatives
 from ocp_dyn.ocp.analysis.defects import Flow, advance
 from ocp_dyn.ocp.analysis.touchdowns import Touchdown
