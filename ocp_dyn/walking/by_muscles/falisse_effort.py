@@ -54,10 +54,12 @@ ARMS = ("shoulder", "elbow")
 def falisse_effort(
     model: Model, muscles: Muscles = LINEAR, *, weights: Mapping[str, float] | None = None
 ) -> tuple[Cost | RateCost, ...]:
-    """sum of w mean(x^2) per distance: metabolic rates of the muscles over the root of the mass, activations,
-    accelerations, passive torques, torques of the motors, rates of activations [Falisse et al., Rapid predictive
-    simulations with complex musculoskeletal models suggest that diverse healthy and pathological human gaits can emerge
-    from similar control strategies, J. R. Soc. Interface 16 (2019)].
+    """The cost of walking in PredSim: a sum of weighted mean squares per distance.
+
+    Squared are metabolic rates of the muscles over the root of the mass, activations, accelerations, passive torques,
+    torques of the motors and rates of activations [Falisse et al., Rapid predictive simulations with complex
+    musculoskeletal models suggest that diverse healthy and pathological human gaits can emerge from similar control
+    strategies, J. R. Soc. Interface 16 (2019)].
 
     Weights and scales are the defaults of PredSim, which has this cost; weights: others, by name. Metabolic rates are
     those of Bhargava et al. 2004, rounded. Every term is a mean, over muscles, dofs or motors; accelerations of the
