@@ -36,7 +36,7 @@ HOSTILE = 'knee*/ int x; /*\nleft\\\r\n??/ "quoted" %s <b> Hüfte\\'
 @cache
 def random_model(bodies: int = 4) -> od.Model:
     joints = (od.FloatingBase(), od.Spherical(), od.Revolute("z"), od.Revolute((1, 2, 3)), od.Prismatic("y"))
-    return with_straight_muscles(od.random_tree(bodies, 2, joints, np.random.default_rng(51)))
+    return with_straight_muscles(od.random_tree(bodies, 2, joints, np.random.default_rng(24)))
 
 
 MODEL = random_model()
