@@ -13,6 +13,9 @@ MARGIN = 0.03
 """Least distance of a foot from the edge of its patch [m]."""
 
 
+GAP = 0.02
+"""Distance of two patches from which on there is a gap between them [m]."""
+
 WAYS = 24
 """Sequences of footholds that are compared."""
 
@@ -31,6 +34,17 @@ class Footing:
         self.half = np.array(half)[kept]
         self.center = np.array([terrain.patches[k].point for k in kept])
         self.R = np.array([terrain.patches[k].R.full() for k in kept])
+        self.size = np.array([(p.length / 2, p.width / 2) for p in terrain.patches])[kept]
+
+    @property
+    def apart(self) -> bool:
+        """Whether gaps lie all around one of several patches, as around a stepping stone."""
+        edges = np.array([(1, 0), (-1, 0), (0, 1), (0, -1)])
+        beyond = edges * (self.size[:, None] + GAP)  # of every patch
+        places = self.center[:, None] + np.einsum("kij,kej->kei", self.R[..., :2], beyond)
+        way = places[:, :, None] - self.center
+        inside = np.abs(np.einsum("keni,nij->kenj", way, self.R[..., :2])) <= self.size
+        return len(self.size) > 1 and not bool(inside.all(axis=-1).any(axis=(1, 2)).all())
 
     def onto(self, patches: Any, places: Array) -> Array:
         """Places (..., 3) on the patches of these numbers (...) that are nearest to places (..., 2) on the map [m]."""

@@ -18,8 +18,8 @@ DUTY = 0.6
 """Share of a stride for which a foot stands."""
 
 CAREFUL_STRIDE, CAREFUL_DUTY = 4.5, 0.75
-"""The same on a terrain that is known: its patches take away the choice of footholds, and for half of the time four
-feet correct what that leaves."""
+"""The same on known stepping stones: their gaps take away the choice of footholds, and for half of the time four feet
+correct what that leaves."""
 
 OFFSETS = (0.0, 0.5, 0.5, 0.0)
 """Begins of the stances of the four feet, as shares of a stride."""
@@ -53,7 +53,7 @@ class TrotController(Controller):
     def reset(self) -> None:
         """Forgets what was."""
         super().reset()
-        stride, self.duty = (CAREFUL_STRIDE, CAREFUL_DUTY) if self.footing else (STRIDE, DUTY)
+        stride, self.duty = (CAREFUL_STRIDE, CAREFUL_DUTY) if self.footing and self.footing.apart else (STRIDE, DUTY)
         self.stride = stride * self.time
         self.place: Array | None = None
         self.early = [False] * 4

@@ -255,6 +255,8 @@ def test_boxes_lie_below_the_patches_of_a_terrain():
 
 def test_feet_stand_on_patches_as_a_whole():
     stairs = Footing(ocp.stairs(0.1, 0.3, 2, width=1.0), length=0.1, width=0.05)
+    assert not stairs.apart
+    assert not Footing(ocp.ramp(0.1, length=10.0)).apart
     found = stairs.nearest(np.array([[-0.05, 0.0], [0.08, 0.7], [0.9, 0.1]]))
     assert found == pytest.approx(np.array([[-0.13, 0.0, 0.0], [0.13, 0.42, 0.1], [0.9, 0.1, 0.2]]))
     slope = ocp.ramp(0.2, 3.0)
@@ -266,6 +268,7 @@ def test_feet_stand_on_patches_as_a_whole():
 def test_ways_over_stones_go_from_one_to_the_next_with_feet_apart():
     row = [(0.4 * k, 0.1 * side, 0.0) for k in range(4) for side in (1, -1)]
     stones = Footing(ocp.stepping_stones(row, length=0.3, width=0.16), length=0.08, width=0.03)
+    assert stones.apart
     steps = np.array([[0.2, -0.2], [0.2, 0.2], [0.2, -0.2]])
     least = np.array([[0.0, -0.1], [0.0, 0.1], [0.0, -0.1]])
     ways, first, off = stones.ways(np.array([0.0, 0.1]), steps, least)
