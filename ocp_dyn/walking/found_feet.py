@@ -7,6 +7,7 @@ lowest layer of that shape; a foot whose layer is small beside the leg stands on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ POINT = 0.03
 EDGE = 0.15
 """Ratio of the sizes of a layer below which it is an edge: a foot that is not level."""
 
+INSTALL = "pip install 'ocp_dyn[viewer]'"
 COUNTS = (2, 4)
 CORNERS = ({"fl", "lf"}, {"fr", "rf"}, {"hl", "lh", "rl", "bl"}, {"hr", "rh", "rr", "br"})
 """Words of the names of four feet, in their order."""
@@ -60,7 +62,7 @@ def find_feet(model: Model, up: str = "z") -> tuple[str, ...]:
 
     The last bodies of its limbs whose shapes in the model's file end lowest with all joints at zero, upright then; up:
     the axis of the base that points up. Shapes that collide decide, where the file has them. Robots whose toes bend
-    need the names of their feet. ModelError if the shapes show no two or four feet.
+    need the names of their feet; meshes need the extra `viewer`. ModelError if the shapes show no two or four feet.
 
     >>> od.walking.find_feet(od.robots.load("talos"))  # doctest: +SKIP
     ('leg_left_6_link', 'leg_right_6_link')
@@ -73,8 +75,10 @@ def find_feet(model: Model, up: str = "z") -> tuple[str, ...]:
             return found
         lowest = lowest or tuple(model.body_names[i - 1] for i in bodies)
     shown = f"its lowest ends are {names_in_message(lowest, 6)}" if lowest else "no shapes of its limbs can be read"
+    meshes = "" if find_spec("trimesh") else f" (meshes are read by trimesh: {INSTALL})"
     raise ModelError(
-        f"model {model.name!r}: the shapes of its file show no two or four feet, {shown}: name their links or frames"
+        f"model {model.name!r}: the shapes of its file show no two or four feet, {shown}{meshes}: name their links or "
+        "frames"
     )
 
 

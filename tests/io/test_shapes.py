@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import struct
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import ocp_dyn as od
 from ocp_dyn.io.shapes.placed import placed, read_shapes
-from tests.viz.test_viewer import write_stl
+
+TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+
+
+def write_stl(path: Path) -> None:
+    """A binary STL file of one triangle."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b" " * 80 + struct.pack("<I", 1) + struct.pack("<12fH", 0, 0, 1, *TRIANGLE.ravel(), 0))
+
 
 MJCF = """<mujoco>
 <compiler angle="degree" meshdir="parts"/>
@@ -57,6 +68,7 @@ def test_geoms_are_seen_by_their_group_and_collide_by_their_types(mjcf):
 
 
 def test_meshes_of_a_model_lie_on_its_bodies(mjcf):
+    pytest.importorskip("trimesh", reason="meshes are read by trimesh")
     model = od.load(mjcf)
     found, missing = placed(model, model.shape_files[0])
     assert [name for name, _ in missing] == ["lost.stl"]
@@ -80,7 +92,7 @@ def test_shapes_of_sdf(tmp_path):
     assert (capsule.kind, capsule.size, ball.size) == ("capsule", (0.1, 3), (0.2,))
     assert capsule.p == pytest.approx([0, 0, 2])
     model = od.load(tmp_path / "m.sdf")
-    assert [one.body for one in placed(model, model.shape_files[0])[0]] == [1, 1]
+    assert [one.body for one in placed(model, model.shape_files[0], "collision")[0]] == [1, 1]
 
 
 def test_included_files_are_found_again(tmp_path):

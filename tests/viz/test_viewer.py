@@ -11,7 +11,6 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +25,7 @@ from ocp_dyn.ocp import Solution
 from ocp_dyn.viz.viewer import channel, drawn_bodies, outlines
 from ocp_dyn.viz.viewer import track as tracks
 from ocp_dyn.viz.viewer.stage import ASIDE, upright
+from tests.io.test_shapes import TRIANGLE, write_stl
 from tests.viz.motions import SOLE, STEP, TIME
 
 URDF = """<robot name="r">
@@ -42,13 +42,6 @@ URDF = """<robot name="r">
 <joint name="end" type="fixed"><parent link="arm"/><child link="tip"/>
   <origin xyz="0 0 -1" rpy="0 0 1.5707963267948966"/></joint>
 </robot>"""
-TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
-
-
-def write_stl(path: Path) -> None:
-    """A binary STL file of one triangle."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b" " * 80 + struct.pack("<I", 1) + struct.pack("<12fH", 0, 0, 1, *TRIANGLE.ravel(), 0))
 
 
 @pytest.fixture
