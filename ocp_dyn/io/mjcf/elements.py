@@ -178,7 +178,7 @@ def placed(values: Values, angles: Angles, kind: str) -> tuple[Pose, Array]:
     """Pose and sizes of a shape, by pos and an orientation or by the two points of fromto."""
     given = values.numbers("size", 1, 3, default=())
     needed = SIZES.get(kind, 0)
-    if "mesh" in values or kind not in SIZES:
+    if values.text("mesh") or kind not in SIZES:
         return pose_of(values, angles), given
     if "fromto" not in values:
         if given.size < needed:

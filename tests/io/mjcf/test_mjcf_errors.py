@@ -60,6 +60,9 @@ WRONG = {
     "impossible inertia": (inside('<joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/>'), "no body has"),
     "negative mass": (inside('<joint/><inertial pos="0 0 0" mass="-1" diaginertia="1 1 1"/>'), "must not be negative"),
     "size": (inside('<joint/><geom type="box" size="1 1"/>'), "a box needs 3 numbers in size, got 2"),
+    "size beside an empty mesh": (
+        inside('<joint/><geom type="capsule" mesh=""/>'), "a capsule needs 2 numbers in size, got 0"
+    ),
     "zero size": (inside('<joint/><geom size="0"/>'), "has positive sizes"),
     "fromto of a sphere": (inside('<joint/><geom size="1" fromto="0 0 0 1 1 1"/>'), "a sphere has pos"),
     "fromto without size": (inside('<joint/><geom type="box" fromto="0 0 0 1 1 1"/>'), "size must give the radius"),
