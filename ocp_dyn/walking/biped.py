@@ -24,7 +24,7 @@ from ..models import ClosedChain, heel_spring_biped, robots
 from ..ocp import AccelerationSquared, Foothold, Instant, JointAngleSquared, Rate, Separation, TorqueSquared
 from ..ocp import Path as PathConstraint
 from ..symmetry.mirror import mirror_map
-from .found_feet import UnknownSole, find_feet, twin_on_soles
+from .found_feet import UnknownSole, twin_on_soles
 from .robots import as_built, check_robot, leg_length, light_joints, loaded, locked_at_rest, pendulum_time, twin_on_feet
 
 SOLES = ("left_sole", "right_sole")
@@ -289,8 +289,6 @@ def _known(robot: Any, feet: Sequence[str | None] | None, height: float | None, 
 
 def _by_shapes(robot: Model, feet: Sequence[str | None], height: float | None, measured: bool) -> _Known:
     """A robot of a file, whose shapes show what is not given."""
-    if not any(feet) and height is not None:
-        feet = find_feet(robot)
     if robot.shape_files and height is None and (measured or not any(feet)):
         try:
             return _Known(*twin_on_soles(robot, SOLES, [str(name) for name in feet] if all(feet) else None))

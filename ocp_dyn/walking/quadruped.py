@@ -35,11 +35,10 @@ from ..ocp import (
     TorqueSquared,
     TrackJoints,
 )
-from .found_feet import find_feet, twin_on_soles
+from .found_feet import twin_on_soles
 from .margins import Margins, check_margins, leg_coordinates
 from .robots import (
     LOADS,
-    as_built,
     check_gravity,
     check_robot,
     leg_length,
@@ -138,7 +137,8 @@ def _on_paws(robot: Model | str | Path, feet: Sequence[str] | None, radius: floa
     check_robot(robot, "quadruped", (Model, str, Path))
     if feet is not None:
         feet = listed_names(feet, "feet")
-    if isinstance(robot, Model) and feet is None and radius is not None:
+    of_file = isinstance(robot, Model) or bool(Path(robot).suffix)
+    if of_file and feet is None and radius is not None:
         raise ValueError(
             f"foot_radius is the height of the frames in feet=({', '.join(PAWS)}), which are not given, got {radius!r}"
         )
@@ -148,10 +148,8 @@ def _on_paws(robot: Model | str | Path, feet: Sequence[str] | None, radius: floa
             raise ValueError(f"model {robot.name!r} has no frame {missing[0]}: name its feet, feet=({', '.join(PAWS)})")
         return twin_on_soles(robot, PAWS)[0] if missing else robot
     height = radius
-    if feet is None and not isinstance(robot, Model) and Path(robot).suffix:
-        if radius is None:
-            return twin_on_soles(robot, PAWS)[0]
-        feet = find_feet(as_built(robot))
+    if of_file and feet is None:
+        return twin_on_soles(robot, PAWS)[0]
     if feet is None and not Path(str(robot)).suffix:
         entry = robots.describe(str(robot))
         if len(entry.feet) != len(PAWS):

@@ -61,8 +61,8 @@ def test_given_numbers_come_before_those_of_shapes(tmp_path):
     path = saved(stepper(), SOLES, tmp_path)
     assert od.walking.biped(path, sole=(0.04, 0.03)).sole == (0.04, 0.03)
     assert od.walking.biped(path, sole=None).sole is None
-    low = od.walking.biped(path, sole_height=0.2)
-    assert low.leg == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="the links or frames of both feet are needed"):
+        od.walking.biped(path, sole_height=0.2)  # the height of which frames
     assert od.walking.biped(path, ("left_foot", "right_foot"), sole_height=0.2).leg == pytest.approx(1.0)
     named = od.walking.biped(path, ("left_foot", "right_foot"))
     assert named.sole == pytest.approx((0.09, 0.045))
@@ -102,6 +102,8 @@ def test_the_side_of_a_biped_follows_from_names_then_places(named, angle, tmp_pa
 @pytest.mark.parametrize("angle", [0.0, np.pi / 2, np.pi])
 def test_feet_of_a_quadruped_by_their_names(angle, tmp_path):
     path = saved(turned(table(head=True), angle), PAWS, tmp_path)
+    with pytest.raises(ValueError, match=r"foot_radius is the height of the frames in feet=.*, which are not given"):
+        od.walking.quadruped(path, foot_radius=0.02)
     robot = od.walking.quadruped(path)
     places = np.array([np.array(od.pose(robot.model, name, robot.model.neutral())[1].full()).ravel() for name in NAMES])
     expected = [[s * 0.2, t * 0.1, -0.42] for s in (1, -1) for t in (1, -1)]

@@ -126,8 +126,8 @@ INLINE double entry(const double *M, int width, int i, int j)
     return i < j ? M[(long)i * width + j] : M[(long)j * width + i];
 }
 
-/* Rows of G and S, left, with rows of S and G, right, from a column on; rows of G that vanish, as for the forces of open
-   contacts, have the weight zero. */
+/* Rows of G and S, left, with rows of S and G, right, from a column on; rows of G that vanish, as for the forces of
+   open contacts, have the weight zero. */
 static void list_pivots(const struct plan *v, double *memory, const struct stage *s, long column, struct work *t)
 {
     int rank = s->count[RANK];

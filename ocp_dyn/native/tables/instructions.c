@@ -1,7 +1,7 @@
 /* The instructions of a CasADi Function, read through its own methods, whose addresses the caller gives.
 
-   They are const methods of a C++ class. Under the C++ ABI of Linux they are called like C functions that have the object
-   as first argument, and a std::vector of integers is three pointers, which the caller frees. */
+   They are const methods of a C++ class. Under the C++ ABI of Linux they are called like C functions that have the
+   object as first argument, and a std::vector of integers is three pointers, which the caller frees. */
 
 #include <stdint.h>
 #include <stdlib.h>
