@@ -34,6 +34,7 @@ from .objectives import (
     base_size,
     capture_gap,
     check_magnitudes,
+    own_by_speed,
     own_name,
     per_direction,
     per_dof,
@@ -113,6 +114,7 @@ class TorqueRateSquared(RateSquared):
     weight: float | Parameter = 1.0
     scale: Any = 1.0
     name: str = own_name()
+    by_speed: tuple[float, float] | None = own_by_speed()
     continues = True
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
     changing: ClassVar[tuple[str, ...]] = ("scale",)
@@ -136,6 +138,7 @@ class AccelerationSquared(LeastSquares):
     base: bool = False
     scale: Any = 1.0
     name: str = own_name()
+    by_speed: tuple[float, float] | None = own_by_speed()
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
     def __post_init__(self) -> None:
@@ -184,6 +187,7 @@ class JointAngleSquared(LeastSquares):
     weight: float | Parameter = 1.0
     stiffness: Any = 1.0
     name: str = own_name()
+    by_speed: tuple[float, float] | None = own_by_speed()
     of_dofs: ClassVar[tuple[str, ...]] = ("stiffness",)
     changing: ClassVar[tuple[str, ...]] = ("stiffness",)
 

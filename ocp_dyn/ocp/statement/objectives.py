@@ -55,6 +55,11 @@ def own_name() -> Any:
     return field(default="", kw_only=True, repr=False)
 
 
+def own_by_speed() -> Any:
+    """The field `by_speed` of a cost, given by keyword; `Weighed` tells what it means."""
+    return field(default=None, kw_only=True, repr=False)
+
+
 def name_terms(package: dict[str, Any]) -> None:
     """Gives the terms of a package their attribute `name`; package: `globals()` of it, at the end of its
     `__init__.py`. Before, dataclasses have made the empty default of the field the attribute of the class."""
@@ -127,9 +132,14 @@ class Term(Extensible):
 
 class Weighed(Term):
     """A term with a weight, a number or a `Parameter`, which must be finite and not negative. of_one: names of
-    attributes that are one number. changing: names of attributes that may be a `Parameter` too."""
+    attributes that are one number. changing: names of attributes that may be a `Parameter` too.
+
+    by_speed: (reference [m/s], exponent): in a period with a speed the weight is multiplied by
+    (|speed| / reference)^exponent; None: it is not. A speed that `solve(values=...)` changes changes it, too.
+    """
 
     weight: float | Parameter
+    by_speed: tuple[float, float] | None = None
     of_one: ClassVar[tuple[str, ...]] = ()
     changing: ClassVar[tuple[str, ...]] = ()
 
@@ -147,6 +157,13 @@ class Weighed(Term):
                 )
         for key in self.of_one:
             positive(self.number_of(key), f"{what} {key}")
+        if self.by_speed is not None:
+            here = f"{what} by_speed, (reference [m/s], exponent)"
+            pair = numbers(self.by_speed, here)
+            if pair.size != 2 or not pair[0] > 0 or not np.all(np.isfinite(pair)):
+                raise ValueError(
+                    f"{here}: give two finite numbers, the first one positive, got {repr_in_message(self.by_speed)}"
+                )
         self._check_scale()
 
     def _check_scale(self) -> None:

@@ -15,7 +15,7 @@ from ...functions.function import function
 from ...mechanism import Model
 from ...mechanism.loads import SLIP_SPEED
 from ..statement.instant import Instant
-from ..statement.objectives import LeastSquares, base_size, own_name
+from ..statement.objectives import LeastSquares, base_size, own_by_speed, own_name
 from ..statement.values.parameters import Parameter
 
 
@@ -39,6 +39,7 @@ class PassiveTorqueSquared(LeastSquares):
     weight: float | Parameter = 1.0
     scale: Any = 1.0
     name: str = own_name()
+    by_speed: tuple[float, float] | None = own_by_speed()
     of_dofs = ("scale",)
     changing = ("scale",)
 

@@ -168,19 +168,25 @@ def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
 
 
 def weight_slots(transcription: Transcription, terms: Iterable[Any]) -> dict[str, Slot]:
-    """The slots that the blocks of these costs have for their weights and their own parameters."""
+    """The slots that the blocks of these costs have for their weights, their own parameters, and the speed that weights
+    follow."""
     terms = list(terms)
     names = (transcription.problem.weights.parameter_of(term) for term in terms)
     own = (p.name for term in terms if isinstance(term, Weighed) for p in term.parameters.values())
-    return {name: transcription.weights[name] for name in names if name} | {
-        name: transcription.slots[name] for name in own
-    }
+    found = {name: transcription.weights[name] for name in names if name}
+    if transcription.speed is not None and any(getattr(term, "by_speed", None) for term in terms):
+        found["speed"] = transcription.speed
+    return found | {name: transcription.slots[name] for name in own}
 
 
 def weight_of(transcription: Transcription, term: Any, z: Mapping[str, Expr]) -> Any:
     """The weight of a cost: a symbol of the block, or the number of a cost that is switched off."""
-    name = transcription.problem.weights.parameter_of(term)
-    return z[name] if name else term.weight
+    name, by_speed = transcription.problem.weights.parameter_of(term), getattr(term, "by_speed", None)
+    weight = z[name] if name else term.weight
+    if by_speed is None or transcription.speed is None:
+        return weight
+    reference, exponent = by_speed
+    return weight * (ca.fabs(z["speed"]) / reference) ** exponent
 
 
 STATES = {"q": ("qd", "qd:plus"), "q+": ("qd+",), "q:end": ("qd:end",), "q:before": ("qd:before",)}

@@ -9,6 +9,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.nlp.blocks import Block
+from tests.ocp.solvers.block_ldl.sharing import hop
 
 builder = od.ModelBuilder("wheel")
 builder.add_body("rim", od.Revolute("z"), mass=1.3, inertia=(0.5, 0.5, 0.9))
@@ -216,3 +217,39 @@ def test_a_declared_parameter_keeps_its_name():
     changed = problem.solve(values={"weight of TorqueSquared": 0.0}, progress=False)
     assert changed.cost["integral"] == pytest.approx(0, abs=1e-9)
     assert problem.with_weights(TorqueSquared=0.7).phases[0].objective[0].weight == 0.7
+
+
+def paced(*costs, speed=0.8):
+    """A hopper at a speed, with costs beside its own."""
+    problem = hop()
+    phases = [replace(phase, objective=(*phase.objective, *costs)) for phase in problem.phases]
+    return replace(problem, phases=phases, periodic=ocp.Periodic(speed, mirror=False))
+
+
+@pytest.mark.slow
+def test_weights_that_follow_the_speed():
+    """Weights times (speed / reference)^exponent, also at speeds that come later; the number in the table stays."""
+    made = [
+        lambda w, **x: (ocp.TorqueRateSquared(w * 1e-6, **x), ocp.JointAngleSquared(w * 2.0, **x)),
+        lambda w, **x: (ocp.JerkSquared(1e-9), ocp.AccelerationSquared(w * 1e-4, **x)),
+    ]
+    for costs in made:
+        problem = paced(*costs(1.0, by_speed=(0.4, 2.0)))
+        assert list(problem.weights.values()) == list(paced(*costs(1.0)).weights.values())
+        for speed in (0.8, 1.0):
+            found = problem.solve(values={"speed": speed}, progress=False)
+            direct = paced(*costs((speed / 0.4) ** 2), speed=speed).solve(progress=False)
+            assert found.objective == pytest.approx(direct.objective, rel=1e-7)
+            np.testing.assert_allclose(found.q, direct.q, atol=1e-5)
+
+
+def test_a_motion_without_speed_has_the_weight_at_the_reference():
+    one = turn(ocp.TorqueSquared(), ocp.AccelerationSquared(0.5)).solve(progress=False)
+    other = turn(ocp.TorqueSquared(), ocp.AccelerationSquared(0.5, by_speed=(0.4, 2.0))).solve(progress=False)
+    assert one.objective == other.objective
+
+
+@pytest.mark.parametrize("wrong", [(0.0, 1.0), (1.0, np.inf), (1.0,), 2.0])
+def test_a_reference_and_an_exponent_of_the_speed(wrong):
+    with pytest.raises(ValueError, match=r"TorqueRateSquared by_speed, .*reference .*exponent"):
+        ocp.TorqueRateSquared(by_speed=wrong)
