@@ -64,8 +64,14 @@ class PosesAndAxes(NamedTuple):
 def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
     """Poses and columns along the supporting path of a body."""
     path = model.path(body)
-    if not (path and isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
+    if not (path and q.shape == (model.nq, 1) and _of_numbers(model)) or isinstance(q, ca.MX):
         return _poses_and_axes(model, path, q)
+    if isinstance(q, DM):
+        last, numbers = _last_of_path(model, body), tuple(q.nonzeros())
+        if numbers not in last:
+            last.clear()
+            last[numbers] = _poses_and_axes(model, path, q)
+        return last[numbers]
     of_trunk = _of_trunk(model, path[0])
     if of_trunk.has_free():  # symbols in a custom joint must stay visible to differentiation
         return _poses_and_axes(model, path, q)
@@ -84,6 +90,12 @@ def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
 RECENT = 4
 """Number of configurations whose poses are kept for each mechanism: all feet, costs and path constraints of an interval
 use those at its stages."""
+
+
+@kept_per_model
+def _last_of_path(model: Model, body: int) -> dict[tuple[float, ...], PosesAndAxes]:
+    """The last numbers for which the path of a body was asked, with its poses: all rows of a foot use them."""
+    return {}
 
 
 @kept_per_model

@@ -47,15 +47,20 @@ def measure(robot: Robot, reduce: bool = True, everything: bool = True) -> dict[
     for name in FURTHER if everything else DERIVED if model.nv <= 40 else ():
         count(name)
     if everything:
-        counts |= solver_counts(model, feet, reduce)
+        counts |= solver_counts(model, feet, reduce=reduce)
     return counts
 
 
-def solver_counts(model: od.Model, contacts: tuple[od.Contact, ...], reduce: bool = True) -> dict[str, int]:
-    """Counts of FDc and impact by every solver but the default, whose counts bear the plain names."""
-    return {f"{name} {solver}": od.function(ALGORITHMS[name], model, contacts, solver=solver,
-                                            reduce=reduce).n_instructions()
-            for name in ("FDc", "impact") for solver in list(SOLVERS)[1:]}  # fmt: skip
+def solver_counts(
+    model: od.Model,
+    contacts: tuple[od.Contact, ...],
+    algorithms: tuple[Any, ...] = (od.constrained_dynamics, od.impact),
+    reduce: bool = True,
+) -> dict[str, int]:
+    """Counts of the algorithms by every solver but the default, whose counts bear the plain names."""
+    return {f"{REGISTRY[algorithm].name} {solver}": od.function(algorithm, model, contacts, solver=solver,
+                                                                reduce=reduce).n_instructions()
+            for algorithm in algorithms for solver in list(SOLVERS)[1:]}  # fmt: skip
 
 
 # Other libraries

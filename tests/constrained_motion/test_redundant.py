@@ -41,7 +41,7 @@ def test_a_row_that_is_rounding_does_not_hold(solver):
     close(left, [0.0])
 
 
-@pytest.mark.parametrize("mass", [1e-24, 1.0, 1e24])
+@pytest.mark.parametrize("mass", [1e-24, 1e24])
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.slow
 def test_masses_of_any_size_are_held(solver, mass):
@@ -81,7 +81,7 @@ def test_rows_in_an_unlucky_order_lose_few_digits(solver, make):
     """The second row is the first but for an angle of 1e-4, the third would have served better: errors stay those of
     the rows' condition, 1e4, not of its square."""
     (model, held), rng = make(), np.random.default_rng(0)
-    for _ in range(5):
+    for _ in range(2):
         q, tau = DM(model.random_q(rng)), DM(10 * rng.normal(size=model.nv))
         left = od.constrained_dynamics(model, held, q, DM(model.nv, 1), tau, solver=solver, residual=True)[2]
         assert np.max(np.abs(left.full())) < 2e-9
@@ -103,9 +103,8 @@ QUICK = [k for k, name in enumerate(FAMILIES) if name not in LONG
 @mostly_slow("seed", range(len(FAMILIES)), QUICK, ids=list(FAMILIES))
 @pytest.mark.slow
 def test_redundant_sets_equal_a_dense_reference(seed):
-    """One set of each kind, by the usual solver and another; `python -m scripts.checks.redundant` takes 2,000 of
-    them."""
-    _, errors = compare(seed, ("range", SKIPPING[1 + seed % (len(SKIPPING) - 1)]))
+    """One set of each kind, by the solvers in turn; `python -m scripts.checks.redundant` takes 2,000 of them."""
+    _, errors = compare(seed, (SKIPPING[seed % len(SKIPPING)],))
     assert errors is None or max(errors.values()) < TOLERANCE, errors
 
 
@@ -159,14 +158,12 @@ def test_a_loop_that_has_come_a_little_open_locks_nothing():
         compare_all(
             [column(od.constrained_dynamics(model, loop, p, DM(qd), DM(tau), solver=solver)[0]) for p in opened]
         )
-        compare_all([column(od.impact(model, loop, p, DM(tau), solver=solver)[0]) for p in opened])
-    assert all(
-        np.isnan(od.constrained_dynamics(model, loop, p, DM(qd), DM(tau), solver="null")[0].full()).all()
-        for p in opened
-    )
-    at_rest, wanted = DM(9, 1), DM(tau)
-    compare_all([column(od.constrained_inverse_dynamics(model, held, p, at_rest, wanted)[2]) for p in opened])
-    compare_all([column(od.constrained_inverse_dynamics(model, held, p, at_rest, wanted)[0]) for p in opened])
+    compare_all([column(od.impact(model, loop, p, DM(tau))[0]) for p in opened])
+    nothing = od.constrained_dynamics(model, loop, opened[1], DM(qd), DM(tau), solver="null")[0]
+    assert np.isnan(nothing.full()).all()
+    found = [od.constrained_inverse_dynamics(model, held, p, DM(9, 1), DM(tau)) for p in opened]
+    compare_all([column(x) for _, _, x in found])
+    compare_all([column(tau) for tau, _, _ in found])
 
 
 @pytest.mark.parametrize("seed", range(4))
