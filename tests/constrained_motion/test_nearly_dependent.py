@@ -15,8 +15,8 @@ from tests.helpers import close
 @pytest.mark.parametrize("seed", range(len(NEARLY)))
 @pytest.mark.slow
 def test_rows_hold_in_every_order(seed):
-    """One set of each kind with a remainder between 1 and 1e-16, by the solvers in turn; `python -m scripts.checks.redundant --nearly` takes
-    more."""
+    """One set of each kind with a remainder between 1 and 1e-16, by the solvers in turn;
+    `python -m scripts.checks.redundant --nearly` takes more."""
     kind, remainder, worst = obey(seed, (SOLVERS[seed % len(SOLVERS)],))
     assert max(worst.values()) < LIMIT, (kind, remainder, worst)
 

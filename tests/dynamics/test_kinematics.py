@@ -117,7 +117,7 @@ def test_frames_on_the_ground_stand_still_and_keep_the_type(kind):
         close(x if kind is DM else ca.evalf(x), expected)
 
 
-@every_tree
+@pytest.mark.parametrize("key", QUICK_TREES)
 @pytest.mark.slow
 def test_numbers_and_symbols_mix(rng, key):
     """Numbers for q with symbols for qd, and the other way: as if all were symbols."""

@@ -51,10 +51,17 @@ def check_balance(model, natural, x, xd, tau, xdd, lam, tolerance):
     close(M @ xdd - fm.natural_jacobian(model, natural, x).T @ lam, flat(Q), tolerance)
 
 
-@pytest.mark.parametrize("options", METHODS, ids=lambda o: " ".join(map(str, o.values())) or "multipliers")
-@pytest.mark.parametrize("key", KINDS)
-def test_trees_accelerate_as_the_recursive_algorithms_say(key, options, rng):
-    model, natural = tree(key), coordinates(key)
+def paired(names, everywhere):
+    """Every name with one method in turn, and one of them with every method."""
+    rows = [(name, METHODS[k % len(METHODS)]) for k, name in enumerate(names)]
+    rows += [(everywhere, options) for options in METHODS if (everywhere, options) not in rows]
+    ids = [f"{name} {' '.join(map(str, options.values())) or 'multipliers'}" for name, options in rows]
+    return pytest.mark.parametrize(("name", "options"), rows, ids=ids)
+
+
+@paired(KINDS, KINDS[0])
+def test_trees_accelerate_as_the_recursive_algorithms_say(name, options, rng):
+    model, natural = tree(name), coordinates(name)
     s = State.of(model, rng)
     x, xd = start(model, natural, s.q, s.qd)
     tau = ca.DM(s.tau)
@@ -65,8 +72,7 @@ def test_trees_accelerate_as_the_recursive_algorithms_say(key, options, rng):
     check_balance(model, natural, x, xd, tau, xdd, lam, 1e-5 if "penalty" in options.values() else 1e-10)
 
 
-@pytest.mark.parametrize("options", METHODS, ids=lambda o: " ".join(map(str, o.values())) or "multipliers")
-@pytest.mark.parametrize("name", ["bricard", "squeezer", "spatial_slider_crank", "n_four_bar"])
+@paired(["squeezer", "spatial_slider_crank", "n_four_bar", "bricard"], "bricard")
 def test_loops_accelerate_as_constrained_dynamics_says(name, options, rng):
     """Bricard's mechanism has a redundant row."""
     made = getattr(od.models, name)()

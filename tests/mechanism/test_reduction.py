@@ -9,7 +9,7 @@ import ocp_dyn as od
 from ocp_dyn.functions.cheapest_equivalent import cheapest_equivalent
 from ocp_dyn.mechanism.reduction import reduce, variants
 from ocp_dyn.models import chain, human, pendulum
-from tests.helpers import TREES, close, mostly_slow, tree
+from tests.helpers import MIXED, close, mostly_slow, tree
 
 
 def state(model, rng):
@@ -30,7 +30,7 @@ def compare(model, reduced, rng, tolerance=1e-11):
         close(od.function(algorithm, reduced, reduce=False)(*arguments), expected, tolerance)
 
 
-@mostly_slow("key", TREES, ("mixed",))
+@pytest.mark.parametrize("key", ("forest", *MIXED))
 @pytest.mark.slow
 def test_joint_space_quantities_stay(key, rng):
     compare(tree(key), reduce(tree(key)), rng, 1e-9)  # forward dynamics of random trees is not well conditioned
