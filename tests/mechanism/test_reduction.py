@@ -30,7 +30,7 @@ def compare(model, reduced, rng, tolerance=1e-11):
         close(od.function(algorithm, reduced, reduce=False)(*arguments), expected, tolerance)
 
 
-@pytest.mark.parametrize("key", ("forest", *MIXED))
+@pytest.mark.parametrize("key", ["forest", *MIXED])
 @pytest.mark.slow
 def test_joint_space_quantities_stay(key, rng):
     compare(tree(key), reduce(tree(key)), rng, 1e-9)  # forward dynamics of random trees is not well conditioned
