@@ -40,7 +40,8 @@ def opened(browser: Any, url: str, size: tuple[int, int] = (420, 300), offline: 
     """A small page, which is drawn quickly without a graphics card, and the list to which its errors and warnings
     go."""
     width, height = size
-    page = browser.new_context(viewport={"width": width, "height": height}, offline=offline).new_page()
+    context = browser.new_context(viewport={"width": width, "height": height}, offline=offline, locale="en-US")
+    page = context.new_page()
     said: list[str] = []
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on(
