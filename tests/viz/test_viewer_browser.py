@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.viz.viewer import channel
 
 pytest.importorskip("viser")
 playwright = pytest.importorskip("playwright.sync_api")
@@ -168,9 +167,8 @@ class Proxy:
             sink.shutdown(socket.SHUT_WR)
 
 
-def test_a_notebook_shows_the_viewer_behind_a_proxy_path(browser, walk, monkeypatch):
+def test_a_notebook_shows_the_viewer_behind_a_proxy_path(browser, walk):
     """The page of a notebook whose server passes ports on: the frame holds the viewer, by the proxy's path."""
-    monkeypatch.setattr(channel, "has_proxy", lambda: True)
     with od.viz.show(walk, play=False) as viewer:
         port = int(viewer.url.rpartition(":")[2])
         page_text = f'<html><body data-base-url="{Proxy.PREFIX}">{viewer._repr_html_()}</body></html>'
@@ -180,7 +178,27 @@ def test_a_notebook_shows_the_viewer_behind_a_proxy_path(browser, walk, monkeypa
         assert wait_for(lambda: any(frame.url.startswith(inner) for frame in page.frames), page)
         frame = next(frame for frame in page.frames if frame.url.startswith(inner))
         frame.get_by_text("Footholds").wait_for(timeout=30000)
+        assert page.get_by_role("link").get_attribute("href") == inner
         assert wait_for(lambda: viewer._stage.server.get_clients(), page)
         assert wait_for(lambda: spread(page) > 4, page)
+        page.context.close()
+        proxy.socket.close()
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_a_notebook_without_a_proxy(browser, walk, reached):
+    """This machine's address where it is reached; else the picture, and the remedy in place of an empty frame."""
+    with od.viz.show(walk, play=False) as viewer:
+        proxy = Proxy(f"<html><body>{viewer._repr_html_()}</body></html>")
+        if not reached:
+            viewer.close()
+        page, _ = opened(browser, f"http://127.0.0.1:{proxy.port}/lab", (900, 640))
+        remedy = page.get_by_text("ssh -L")
+        if reached:
+            assert wait_for(lambda: any(frame.url.startswith(viewer.url) for frame in page.frames), page)
+        else:
+            remedy.wait_for(timeout=20000)
+        assert remedy.is_visible() is not reached
+        assert page.locator("img").is_visible() or reached
         page.context.close()
         proxy.socket.close()

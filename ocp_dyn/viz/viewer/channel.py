@@ -19,32 +19,30 @@ from importlib.util import find_spec
 from typing import Any
 from uuid import uuid4
 
-LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]", "")
-"""Names by which a browser knows its own machine."""
-
-ADDRESS = """
-  let base = document.body.dataset.baseUrl;
-  const config = document.getElementById("jupyter-config-data");
-  if (!base && config) {{ try {{ base = JSON.parse(config.textContent).baseUrl; }} catch (error) {{ base = null; }} }}
-  const local = {local}.includes(location.hostname);
-  if ({proxy} && base) frame.src = base.replace(/\\/?$/, "/") + "proxy/{port}/";
-  else if (!local) {{ frame.style.display = "none"; note.style.display = "block"; }}
-"""
-"""Chooses the address in the page of the notebook, whose own address and base the kernel does not know."""
-
 SCRIPT = """
-(function () {{
-  const frame = document.getElementById({name}), note = document.getElementById({name} + "-note");
-  const picture = document.getElementById({name} + "-picture"), begun = performance.now();
-  if (!frame) return;{address}
-  let reached = false;
-  fetch(frame.src, {{mode: "no-cors"}}).then(() => {{ reached = true; }}, () => {{}});
-  frame.addEventListener("load", () => {{
-    if (reached) setTimeout(() => picture.remove(), 1000 + 2 * (performance.now() - begun));
-  }});
+(async function () {{
+  const [frame, note, link, picture] = ["", "-note", "-link", "-picture"].map(
+    (part) => document.getElementById({name} + part));
+  if (!frame) return;
+  const reached = (address, options) => fetch(address, options).then(
+    (answer) => answer.ok || answer.type === "opaque", () => false);
+  let address = {known};
+  if (!address) {{
+    let base = document.body.dataset.baseUrl;
+    const config = document.getElementById("jupyter-config-data");
+    if (!base && config) {{ try {{ base = JSON.parse(config.textContent).baseUrl; }} catch (error) {{ base = null; }} }}
+    const local = {url}, proxied = base && base.replace(/\\/?$/, "/") + "proxy/{port}/";
+    if (proxied && await reached(proxied)) address = new URL(proxied, location.href).href;
+    else if (await reached(local, {{mode: "no-cors"}})) address = local;
+  }}
+  if (!address) {{ frame.style.display = "none"; note.style.display = "block"; return; }}
+  const begun = performance.now();
+  frame.addEventListener("load", () => setTimeout(() => picture.remove(), 1000 + 2 * (performance.now() - begun)));
+  frame.src = link.href = link.textContent = address;
 }})();
 """
-"""Takes the picture away when the viewer has had the time to draw, which is longer where its page loads slowly."""
+"""Tries the ways to the viewer from the page of the notebook, whose own address and base the kernel does not know, and
+takes the picture away when the viewer has had the time to draw, which is longer where its page loads slowly."""
 
 
 def proxied_url(port: int, environ: Mapping[str, str] | None = None) -> str | None:
@@ -82,11 +80,10 @@ def frame(url: str, port: int, height: int, picture: bytes = b"") -> str:
     known, name = proxied_url(port), f"viewer-{uuid4().hex}"
     style = f"width: 100%; height: {height}px; border: 1px solid #9AA3AD; border-radius: 4px"
     over = f"position: absolute; left: 1px; top: 1px; height: {height}px; pointer-events: none"
-    address = ADDRESS.format(local=json.dumps(list(LOCAL)), proxy=json.dumps(has_proxy()), port=port)
-    script = SCRIPT.format(name=json.dumps(name), address="" if known else address)
+    script = SCRIPT.format(name=json.dumps(name), known=json.dumps(known), url=json.dumps(url), port=port)
     note = f'<div id="{name}-note" style="display: none; font-size: 90%">{escape(forwarding(port))}</div>'
     shown = escape(known or url)
-    link = f'<a href="{shown}" target="_blank">{shown}</a>'
+    link = f'<a id="{name}-link" href="{shown}" target="_blank">{shown}</a>'
     image = f'<img id="{name}-picture" src="data:image/png;base64,{b64encode(picture).decode()}" style="{over}">'
-    box = f'<div style="position: relative; min-height: {height}px"><iframe id="{name}" src="{shown}" style="{style}">'
-    return f'{box}</iframe>{image}</div>{note}<div style="font-size: 85%">{link}</div><script>{script}</script>'
+    box = f'<div style="position: relative; min-height: {height}px"><iframe id="{name}" style="{style}"></iframe>'
+    return f'{box}{image}</div>{note}<div style="font-size: 85%">{link}</div><script>{script}</script>'
