@@ -273,6 +273,11 @@ class BoundaryCondition(Extensible):
         """The name in reports: that of the class, unless the class gives another one."""
         return type(self).__name__
 
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters that the problem declares for it."""
+        return ()
+
     @abstractmethod
     def rows(self, start: Instant, end: Instant) -> Bounded:
         """(expression, lower, upper) of the first and the last instant."""

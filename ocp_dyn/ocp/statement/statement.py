@@ -68,7 +68,7 @@ class Resolved(NamedTuple):
     transitions: tuple[Transition, ...]
     """The transitions between phases, or `Continuous` ones."""
     parameters: tuple[Parameter, ...]
-    """The parameters, those that are durations of phases, and those of costs."""
+    """The parameters, those that are durations of phases, and those of costs and of boundary conditions."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,7 +184,8 @@ class Statement:
         durations = [phase.shared_duration for phase in self.phases if phase.shared_duration is not None]
         costs = (term for phase in self.phases for term in phase.objective if isinstance(term, Weighed))
         of_costs = (parameter for cost in costs for parameter in cost.parameters.values())
-        parameters = tuple(dict.fromkeys((*self.parameters, *durations, *of_costs)))
+        of_ends = (parameter for condition in self.boundary for parameter in condition.parameters)
+        parameters = tuple(dict.fromkeys((*self.parameters, *durations, *of_costs, *of_ends)))
         resolved = Resolved(
             integrator if isinstance(self.integrator, str) and not self.integrator else self.integrator,
             contact_level if isinstance(self.contact_level, str) and not self.contact_level else self.contact_level,

@@ -101,6 +101,33 @@ def test_a_wheel_has_all_rows_and_errors_name_what_is_wrong():
         stand(fixed, ocp.Rest(q))
 
 
+def test_a_measured_state_is_a_parameter():
+    """Rows that the feet imply are left out as of numbers; a new value needs no new problem."""
+    model, q = biped(), standing(biped())
+    q0, qd0 = ocp.Parameter("q0", q), ocp.Parameter("qd0", np.zeros(18))
+    problem = stand(fixed, ocp.At(q0, qd=qd0))
+    assert problem.resolved.parameters == (q0, qd0)
+    step = 0.01 * np.arange(18.0)
+    moved = np.array(model.integrate(q, step).full()).ravel()
+    instant = ocp.Instant(model, ca.DM(moved), ca.DM(2 * step), values={"q0": ca.DM(q), "qd0": ca.DM(step)})
+    rows = np.array(problem.conditions[0].rows(instant, instant)[0]).ravel()
+    free = free_directions(model, problem.phases[0].held, q)
+    np.testing.assert_allclose(rows, np.concatenate([N.T @ step for N in free]), atol=1e-12)
+    assert rows.size < 36
+
+    builder = od.ModelBuilder("wheel")
+    builder.add_body("rim", od.Revolute("z"), mass=1, inertia=(0.5, 0.5, 1))
+    phase = ocp.Phase("turn", 4, 1.0, objective=[ocp.TorqueSquared()])
+    angle, rate = ocp.Parameter("angle", 0.0), ocp.Parameter("rate", 0.0)
+    turn = ocp.Problem(builder.build(), [phase], boundary=[ocp.At(angle, qd=rate), ocp.At([1.0], "end", qd=[0.3])])
+    found = turn.solve(values={"angle": 0.2, "rate": -0.1}, progress=False, check=True)
+    np.testing.assert_allclose([*found.q[[0, -1], 0], *found.qd[[0, -1], 0]], [0.2, 1.0, -0.1, 0.3], atol=1e-9)
+    with pytest.raises(ValueError, match=r"At: qd of .* must be 1 numbers, got Parameter 'both' of 2"):
+        ocp.Problem(builder.build(), [phase], boundary=[ocp.At([0.0], qd=ocp.Parameter("both", [0.0, 1.0]))])
+    with pytest.raises(ValueError, match=r"At: qd of .* must be 1 finite numbers"):
+        ocp.Problem(builder.build(), [phase], boundary=[ocp.At([0.0], qd=[0.0, 1.0])])
+
+
 def test_a_missing_side_of_bounds_is_free():
     builder = od.ModelBuilder("wheel")
     builder.add_body("rim", od.Revolute("z"), mass=1, inertia=(0.5, 0.5, 1))

@@ -10,7 +10,8 @@ L' d(phi)/dp = 0. Velocities: N' qd = 0 with the null space of G.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -18,12 +19,13 @@ import numpy as np
 from casadi import DM, SX
 
 from ...._base.checks import choice, given_name, numbers
-from ...._base.types import Array, Expr, finite_vector
+from ...._base.types import Array, Expr, finite_vector, repr_in_message
 from ....mechanism import Model
 from ..footholds import Foothold, Rigid, rigid
 from ..instant import Instant
 from ..path_constraints import Bounded
 from ..phases import BoundaryCondition
+from ..values.parameters import Parameter, number_in
 
 RANK = 1e-8
 """Singular values below this fraction of the largest one count as zero."""
@@ -38,49 +40,74 @@ STEPS = 8
 
 @dataclass(frozen=True)
 class At(BoundaryCondition):
-    """The motion begins, or ends, in a configuration: q = q0, but for what the feet imply.
+    """The motion begins, or ends, in a given state: q = q0, and qd = qd0 if it is given, but for what the feet imply.
 
-    q: the nq numbers q0. where: "start" or "end". Rows that the contacts of the first or the last phase hold already
-    are left out, so that the conditions are independent: a foot that stands on a given place keeps its leg's joints
-    tied to the root. ValueError if q is of another size, or more than a centimeter or a hundredth of a radian off the
-    feet that stand on the ground.
+    q: the nq numbers q0. where: "start" or "end". qd: the nv numbers qd0, or None for any velocity. Either may be a
+    `Parameter` of so many numbers, such as a measured state; the problem declares it, and its value when the problem is
+    made decides which rows are left out. Rows that the contacts of the first or the last phase hold already are left
+    out, so that the conditions are independent: a foot that stands on a given place keeps its leg's joints tied to the
+    root. ValueError if q or qd is of another size, or q more than a centimeter or a hundredth of a radian off the feet
+    that stand on the ground.
 
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> ends = [ocp.Rest([0.0]), ocp.At([1.0], where="end")]
     >>> round(ocp.Problem(wheel, [push], boundary=ends).solve(progress=False).objective, 2)  # 3 (N m)^2 s: it goes on
     3.0
+    >>> q0, qd0 = ocp.Parameter("q0", 0.0), ocp.Parameter("qd0", 0.0)
+    >>> problem = ocp.Problem(wheel, [push], boundary=[ocp.At(q0, qd=qd0), ocp.Rest([1.0], where="end")])
+    >>> [round(problem.solve(values={"q0": x, "qd0": 0.1}, progress=False).objective, 2) for x in (0.0, 0.5)]
+    [10.87, 2.45]
     """
 
     q: Any
     where: str = "start"
+    qd: Any = field(default=None, kw_only=True)
     name: str = field(default="at", kw_only=True)
     free: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        numbers(self.q, f"{type(self).__name__} q")
+        for key, given in (("q", self.q), ("qd", self.qd)):
+            if given is not None and not isinstance(given, Parameter):
+                numbers(given, f"{type(self).__name__} {key}")
         choice(self.where, ("start", "end"), f"{type(self).__name__} where")
         given_name(self.name, f"{type(self).__name__} name")
 
     @property
-    def _rests(self) -> bool:
-        return False
+    def parameters(self) -> tuple[Parameter, ...]:
+        return tuple(given for given in (self.q, self.qd) if isinstance(given, Parameter))
 
     def of_problem(self, problem: Any) -> At:
         """The condition with the directions that the contacts of the problem's first or last phase leave free."""
         model, phase = problem.model, problem.phases[0 if self.where == "start" else -1]
-        what = f"{type(self).__name__}: q of {model!r}"
-        q = finite_vector(self.q, model.nq, what, names=model.q_names)
+        found, what = copy(self), type(self).__name__
+        for key, names in (("q", model.q_names), ("qd", model.qd_names)):
+            given = getattr(self, key)
+            if isinstance(given, Parameter):
+                if given.size != len(names):
+                    raise ValueError(
+                        f"{what}: {key} of {model!r} must be {len(names)} numbers, got Parameter "
+                        f"{repr_in_message(given.name)} of {given.size}"
+                    )
+            elif given is not None:
+                found_numbers = finite_vector(given, len(names), f"{what}: {key} of {model!r}", names=names)
+                object.__setattr__(found, key, tuple(found_numbers.tolist()))
         held = (*rigid(phase.held), *problem.coordinates.held)
-        found = replace(self, q=tuple(q.tolist()))
-        object.__setattr__(found, "free", free_directions(model, held, q, f"{type(self).__name__}: q"))
+        q = np.broadcast_to(np.array(number_in(found.q), dtype=float), (model.nq,))
+        object.__setattr__(found, "free", free_directions(model, held, q, f"{what}: q"))
         return found
+
+    def _velocity(self, nv: int) -> Any:
+        """The nv velocities, a Parameter, or None."""
+        return self.qd
 
     def rows(self, start: Instant, end: Instant) -> Bounded:
         instant = start if self.where == "start" else end
         model = instant.model
         position, velocity = (np.eye(model.nv),) * 2 if self.free is None else self.free
-        gap = DM(position).T @ model.difference(DM(np.array(self.q, dtype=float)), instant.q)
-        return ca.vertcat(gap, DM(velocity).T @ instant.qd) if self._rests else gap, 0.0, 0.0
+        gap = DM(position).T @ model.difference(_value(self.q, instant), instant.q)
+        if (qd := self._velocity(model.nv)) is not None:
+            gap = ca.vertcat(gap, DM(velocity).T @ (instant.qd - _value(qd, instant)))
+        return gap, 0.0, 0.0
 
 
 @dataclass(frozen=True)
@@ -96,11 +123,16 @@ class Rest(At):
     12.03
     """
 
+    qd: Any = field(default=None, init=False, repr=False)
     name: str = field(default="rest", kw_only=True)
 
-    @property
-    def _rests(self) -> bool:
-        return True
+    def _velocity(self, nv: int) -> Any:
+        return np.zeros(nv)
+
+
+def _value(given: Any, instant: Instant) -> Expr:
+    """Numbers, or the expression of a Parameter."""
+    return instant.values[given.name] if isinstance(given, Parameter) else DM(np.array(given, dtype=float))
 
 
 def free_directions(model: Model, held: Iterable[Rigid], q: Array, what: str = "q") -> tuple[Array, Array]:
