@@ -17,7 +17,7 @@ enum { MOST_ROWS = 32767 }; /* of a front: places in it are written in 15 bits *
 
 typedef struct {
     double factorizations, factor_seconds, solves, solve_seconds, delayed, strict, residual, multiply_adds, entries;
-    double failure, largest_front, threads, refined, unrefined, spare[2];
+    double failure, largest_front, threads, refined, backward_error, spare[2];
 } statistics;
 
 typedef struct instance instance;

@@ -281,7 +281,7 @@ static double largest(const double *x, int n)
     return most;
 }
 
-/* r = b - A x; returns its size relative to those of b and x. */
+/* r = b - A x; returns its size relative to those of b and x, by which IPOPT judges solutions. */
 static double residual(const instance *s, const double *b, const double *x, double *r)
 {
     memcpy(r, b, (size_t)s->n * sizeof(double));
@@ -294,14 +294,34 @@ static double residual(const instance *s, const double *b, const double *x, doub
     return scale == 0 ? 0 : largest(r, s->n) / scale;
 }
 
-/* x = A^-1 b, with one step of refinement where the first solution is not good enough; returns the residual. */
-static double solve(instance *s, const double *b, double *x, double *r)
+/* The backward error of x, r = b - A x: |r| / (|A| |x| + |b|) of the scaled equations in the largest norm, which is the
+   least relative change of D A D and D b that makes x exact (Rigal & Gaches 1967). sum: work space, of size n. */
+static double backward_error(const instance *s, const double *b, const double *x, const double *r, double *sum)
+{
+    double left = 0, norm = 0, of_x = 0, of_b = 0;
+    memset(sum, 0, (size_t)s->n * sizeof(double));
+    for (int k = 0; k < s->nz; k++) {
+        int i = s->irn[k], j = s->icn[k];
+        sum[i] += fabs(s->scaled[k]);
+        if (i != j) sum[j] += fabs(s->scaled[k]);
+    }
+    for (int i = 0; i < s->n; i++) {
+        double d = s->scale[i];
+        left = fmax(left, d * fabs(r[i])), of_b = fmax(of_b, d * fabs(b[i])), of_x = fmax(of_x, fabs(x[i]) / d);
+        norm = fmax(norm, sum[i]);
+    }
+    return left > 0 ? left / (norm * of_x + of_b) : 0;
+}
+
+/* x = A^-1 b, with one step of refinement where the first solution is not good enough; returns the residual.
+   work: of size n. */
+static double solve(instance *s, const double *b, double *x, double *r, double *work)
 {
     const layout *l = s->layouts[s->strict];
     memcpy(x, b, (size_t)s->n * sizeof(double));
     block_ldl_solve(s, l, x);
-    double left = residual(s, b, x, r), *worst = &s->plan->figures.unrefined;
-    if (!(left <= *worst)) *worst = left;
+    double left = residual(s, b, x, r), *worst = &s->plan->figures.backward_error;
+    *worst = fmax(*worst, backward_error(s, b, x, r, work));
     if (!(left <= GOOD)) s->usual = fmin(s->usual * 10, USUAL_PIVOT);
     for (int step = 0; step < 2 && !(left <= GOOD) && left == left; step++, s->plan->figures.refined++) {
         block_ldl_solve(s, l, r);
@@ -319,7 +339,7 @@ void ma27cd_(const int *n, const double *a, const int *la, const int *iw, const 
     if (!s || s->n != *n) return;
     statistics *figures = &s->plan->figures;
     double begin = block_ldl_clock(), left = 1;
-    double *b = malloc(3 * (size_t)s->n * sizeof(double)), *x = b + s->n, *r = x + s->n;
+    double *b = malloc(4 * (size_t)s->n * sizeof(double)), *x = b + s->n, *r = x + s->n;
     if (!b || !s->factored) {
         fail(s->plan, b ? INACCURATE : NO_MEMORY);
         free(b);
@@ -327,10 +347,10 @@ void ma27cd_(const int *n, const double *a, const int *la, const int *iw, const 
     }
     s->values = a; /* as it was factored: MA27 keeps its factors there, this library leaves it as it is */
     memcpy(b, rhs, (size_t)s->n * sizeof(double));
-    left = solve(s, b, x, r);
+    left = solve(s, b, x, r, r + s->n);
     if (!(left <= ENOUGH) && !s->strict) {
         int negative = 0;
-        if (!factor(s, 1, &negative)) left = solve(s, b, x, r);
+        if (!factor(s, 1, &negative)) left = solve(s, b, x, r, r + s->n);
     }
     if (!(left <= figures->residual)) figures->residual = left;
     if (!(left < 1)) fail(s->plan, INACCURATE);

@@ -67,7 +67,7 @@ def measure(name: str, factor: int, threads: int = 1, limit: int = 1000, ladder:
             "factorizations": linear["factorizations"],
             "delayed pivots": linear["delayed_pivots"],
             "1e6 multiply-adds": linear["multiply_adds"] / 1e6,
-            "residual": linear["worst_residual_unrefined"],
+            "backward error": linear["backward_error"],
             "% of pivots": 100 * linear["delayed_pivots"] / max(pivots, 1),
         }
     note = "" if solution.converged else solution.status
@@ -96,7 +96,7 @@ SECTION = Section(
     title="Finer grids",
     size="intervals",
     columns={"iterations": ".0f", "work": ".1f", "factorizations": ".0f", "delayed pivots": ".0f", "% of pivots": ".2f",
-             "1e6 multiply-adds": ".0f", "residual": ".0e",
+             "1e6 multiply-adds": ".0f", "backward error": ".0e",
              "ms per iteration": ".1f", "s": ".2f", "cost": ".4f"},
     plotted=("work", "ms per iteration", "s"),
     rows=_rows,

@@ -35,9 +35,10 @@ class Figures(NamedTuple):
     """Figures of the factorizations and solves under a plan.
 
     delayed: pivots that were too small where they stood; repeated: factorizations repeated with careful pivoting;
-    residual: the worst relative residual of a solve; multiply_adds: of the last factorization; entries: of its factor;
-    failure: 0, or a key of FAILURES; largest_front: rows of the largest front; refined:
-    steps of refinement of solutions; unrefined: the worst relative residual before them.
+    residual: the largest |b - A x| / (|b| + |x|) of a solve, as IPOPT measures it; multiply_adds: of the last
+    factorization; entries: of its factor; failure: 0, or a key of FAILURES; largest_front: rows of the largest front;
+    refined: steps of refinement of solutions; backward_error: the largest |b - A x| / (|A| |x| + |b|) before them, of
+    the scaled equations in the largest norm.
     """
 
     factorizations: int = 0
@@ -53,7 +54,7 @@ class Figures(NamedTuple):
     largest_front: int = 0
     threads: int = 0
     refined: int = 0
-    unrefined: float = 0.0
+    backward_error: float = 0.0
 
     def summary(self) -> dict[str, float]:
         """The figures as plain numbers, with the time of one factorization and of one solve [ms]."""
@@ -66,7 +67,7 @@ class Figures(NamedTuple):
             "repeated": self.repeated,
             "worst_residual": self.residual,
             "refined": self.refined,
-            "worst_residual_unrefined": self.unrefined,
+            "backward_error": self.backward_error,
             "multiply_adds": self.multiply_adds,
             "factor_entries": self.entries,
             "largest_front": self.largest_front,

@@ -85,11 +85,14 @@ def test_rows_in_other_units_are_the_same_matrix(library):
         with library.planned(plan) as figures:
             direct = Solver(library, seen)
             negative = direct.factor(seen.values * d[seen.rows] * d[seen.columns])
-            found.append((negative, figures().delayed, direct.solve(b * d) * d))
-    (negative, delayed, x), (other, later, y) = found
+            x = direct.solve(b * d) * d
+            found.append((negative, figures().delayed, x, figures().backward_error))
+    (negative, delayed, x, error), (other, later, y, beside) = found
     assert negative == other == 7 * INTERVALS
     assert delayed == later == 0
     assert np.max(np.abs(x - y)) < 1e-6 * np.max(np.abs(x))
+    for told, solution in ((error, x), (beside, y)):
+        assert 0.1 < told / backward_error(dense(seen), solution, b) < 10
 
 
 def test_entries_that_are_not_finite_or_vanish_leave_the_scales_finite(library):
