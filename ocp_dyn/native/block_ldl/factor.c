@@ -15,7 +15,7 @@ static const double LEAST_PIVOT = 1e-30;
 
 /* Rows that were delayed are tried again in the first factorizations, whose matrices are special, and then every so
    many. */
-enum { FIRST = 3, TRY_AGAIN = 16 };
+enum { FIRST = 3, TRY_AGAIN = 2 };
 
 /* Multiply-adds from which on threads save more time than their start takes. */
 static const double WORTH_THREADS = 5e6;

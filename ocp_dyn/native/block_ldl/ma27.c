@@ -18,7 +18,7 @@ enum { INFO_SINGULAR = -5, INFO_FAILED = -2 };
 static const double GOOD = 1e-11;       /* relative residual below which a solution is taken as it is: IPOPT asks for 1e-10 */
 static const double ENOUGH = 1e-8;      /* relative residual, after refinement, above which pivots were too small */
 /* Thresholds of pivots in the scaled matrix, until a residual is too large. */
-static const double LEAST_PIVOT = 1e-8, USUAL_PIVOT = 1e-5;
+static const double LEAST_PIVOT = 1e-8, USUAL_PIVOT = 1e-7;
 static const double STRICT_PIVOT = 1e-2;
 
 typedef void (*watcher)(int what, int n, int nz, const int *irn, const int *icn, const double *a, int negative,
