@@ -3,8 +3,9 @@
 Walks of a man at 0.8, 1.29 and 1.9 m/s and of a woman at 1.22 m/s, beside the curves of Schwartz et al. (2008) at the
 same dimensionless speed, and of Winter's adults (1991), are held beside the measured curves and figures; each
 difference is divided by the accuracy that is wanted. Steps of Levenberg and Marquardt in the logarithms of the weights,
-of which effort is kept, between bounds, with the derivatives of the optimal walks by the weights (`ocp.sensitivities`).
-A weak prior about the weights chosen by hand, the same for every start, holds what the data do not tell. Kept out: 0.87
+of which effort is kept, and in exponents of the speed, between bounds, with the derivatives of the optimal walks by the
+weights (`ocp.sensitivities`). A weak prior about the weights chosen by hand and exponents of zero, the same for every
+start, holds what the data do not tell. Kept out: 0.87
 and 1.69 m/s, and the adult of Rajagopal et al. (2016).
 
     python -m scripts.fit_human [--steps 30] [--start hand|FILE.json] [--grid full] [--out FILE.json]
@@ -29,14 +30,20 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.recorded.fitting.gauss_newton import Search, damped_step
 from ocp_dyn.problems import human_walk
-from ocp_dyn.walking.effort.effort_costs import BY_HAND, WEIGHTS
+from ocp_dyn.walking.effort.effort_costs import BY_HAND, EXPONENTS, REFERENCE_LEG, REFERENCE_SPEED, WEIGHTS
 
 BOUNDS = {"work": (0.03, 0.12), "acceleration": (1e-4, 1e-3), "torque rate": (0.4, 3.0)}
 """Bounds of weights that decide how many iterations a walk takes: beyond them twice as many."""
 
-KEPT = ("effort", "subtalar", "elbow")
+KEPT = ("effort", "subtalar", "elbow", "knee", "hip flexion", "lumbar flexion", "ground force rate")
 """Weights that are not fitted: a common factor means nothing, and no data tell of the others. That of the shoulder is
 fitted, for it decides how far the pelvis turns at 2 m/s."""
+
+OF_SPEED = " by speed"
+"""End of the names of the exponents of the speed."""
+
+SPREAD_OF_EXPONENTS, LARGEST_EXPONENT = 2.0, 4.0
+"""Standard deviation of the exponents about zero in the prior, and the largest one."""
 
 PRIOR = dict(BY_HAND) | {"ground force rate": 0.015}
 """Weights that are expected before any data are seen: those chosen by hand."""
@@ -89,8 +96,18 @@ class Walk:
             name: (f"weight of {key}", weights[key] / WEIGHTS[name]) for name, key in zip(WEIGHTS, weights, strict=True)
         }
 
+    @cached_property
+    def pace(self) -> float:
+        """Logarithm of the dimensionless speed over that of the reference."""
+        leg = od.models.human_dimensions(self.body["height"], self.body["sex"]).leg_length
+        return float(np.log(self.speed / (REFERENCE_SPEED * np.sqrt(leg / REFERENCE_LEG))))
+
     def values(self, weights: dict[str, float]) -> dict[str, float]:
-        return {key: weights[name] * factor for name, (key, factor) in self.factors.items()}
+        of_speed = {
+            name: np.exp(self.pace * (weights[name + OF_SPEED] - EXPONENTS[name])) if name in EXPONENTS else 1.0
+            for name in self.factors
+        }
+        return {key: weights[name] * factor * of_speed[name] for name, (key, factor) in self.factors.items()}
 
     def solve(self, weights: dict[str, float], start: Any = None) -> ocp.Solution:
         found = self.problem.solve(values=self.values(weights), start=start, progress=False, tolerance=TOLERANCE)
@@ -115,7 +132,7 @@ class Walk:
         return np.concatenate([np.atleast_1d(x) for x in self.parts(solution).values()])
 
     def jacobian(self, weights: dict[str, float], solution: ocp.Solution, h: float = 0.02) -> np.ndarray:
-        """Derivatives of the residual by the logarithms of the fitted weights."""
+        """Derivatives of the residual by the logarithms of the fitted weights, and by the exponents."""
         names = [name for name in WEIGHTS if name not in KEPT]
         keys = [self.factors[name][0] for name in names]
         slopes, values = ocp.sensitivities(self.problem, solution, *keys), self.values(weights)
@@ -125,7 +142,8 @@ class Walk:
             near = [rough.predict(**{key: values[key] * np.exp(h)}) for key in keys]
         else:
             near = [self.solve(weights | {name: weights[name] * np.exp(h)}, solution) for name in names]
-        return np.array([(self.residual(one) - r) / h for one in near]).T
+        J = np.array([(self.residual(one) - r) / h for one in near]).T
+        return np.hstack([J, self.pace * J[:, [names.index(name) for name in EXPONENTS]]])
 
 
 GROUPS = [ocp.gait_reference(f"schwartz_{name}") for name in ("very_slow", "slow", "free", "fast", "very_fast")]
@@ -190,15 +208,20 @@ class Fitting:
 
     def __post_init__(self) -> None:
         self.names = [name for name in WEIGHTS if name not in KEPT]
-        self.prior = np.log([PRIOR[name] for name in self.names])
-        self.low, self.high = self.prior + np.log(LEAST), self.prior + np.log(MOST)
+        count, more = len(self.names), len(EXPONENTS)
+        self.prior = np.append(np.log([PRIOR[name] for name in self.names]), np.zeros(more))
+        self.spread = np.append(np.full(count, REACH), np.full(more, SPREAD_OF_EXPONENTS))
+        self.low = self.prior + np.append(np.full(count, np.log(LEAST)), np.full(more, -LARGEST_EXPONENT))
+        self.high = self.prior + np.append(np.full(count, np.log(MOST)), np.full(more, LARGEST_EXPONENT))
         for name, bounds in BOUNDS.items():
             k = self.names.index(name)
             self.low[k], self.high[k] = np.log(bounds)
         self.kept: list[Any] = [None] * len(self.cases)
 
     def named(self, z: np.ndarray) -> dict[str, float]:
-        return self.weights | dict(zip(self.names, map(float, np.exp(z)), strict=True))
+        count = len(self.names)
+        exponents = {name + OF_SPEED: float(x) for name, x in zip(EXPONENTS, z[count:], strict=True)}
+        return self.weights | dict(zip(self.names, map(float, np.exp(z[:count])), strict=True)) | exponents
 
     def attempt(self, z: np.ndarray) -> np.ndarray | None:
         self.tried, self.trials = z, []
@@ -207,14 +230,14 @@ class Fitting:
             if not self.trials[-1].converged:
                 return None
         rows = [case.residual(trial) for case, trial in zip(self.cases, self.trials, strict=True)]
-        return np.concatenate([*rows, (z - self.prior) / REACH])
+        return np.concatenate([*rows, (z - self.prior) / self.spread])
 
     def accept(self) -> None:
         self.z, self.kept = self.tried, self.trials
 
     def jacobian(self) -> np.ndarray:
         rows = [case.jacobian(self.named(self.z), near) for case, near in zip(self.cases, self.kept, strict=True)]
-        return np.vstack([*rows, np.eye(self.z.size) / REACH])
+        return np.vstack([*rows, np.diag(1 / self.spread)])
 
     def told(self, search: Search) -> None:
         costs = search.costs
@@ -232,7 +255,11 @@ class Fitting:
         if self.file is not None and self.file.exists():
             state = json.loads(self.file.read_text(encoding="utf-8"))
             self.weights, damping = state["weights"], state["damping"]
-        start = np.clip(np.log([self.weights[name] for name in self.names]), self.low, self.high)
+        z = [
+            *np.log([self.weights[name] for name in self.names]),
+            *(self.weights[name + OF_SPEED] for name in EXPONENTS),
+        ]
+        start = np.clip(z, self.low, self.high)
         search = Search(self.attempt, self.accept, self.jacobian, self.low, self.high, None, self.told, damping=damping)
         point, J = search.run(start, steps)
         step = damped_step(J, point.r, 1e-9, np.sum(J**2, axis=0), self.low - point.z, self.high - point.z, None)
@@ -240,9 +267,12 @@ class Fitting:
         print(f"{search.status}: {point.cost:.2f}; an undamped step would gain {100 * gain:.2f} %")
         deviations = np.sqrt(np.diag(np.linalg.inv(J.T @ J)))
         bound = np.minimum(point.z - self.low, self.high - point.z) < 1e-6
-        for name, z, deviation, at in zip(self.names, point.z, deviations, bound, strict=True):
-            rest = ", at a bound" if at else ""
-            print(f"  {name:18} {np.exp(z):8.3g}, within a factor of {np.exp(deviation):.2f}{rest}")
+        names = [*self.names, *(name + OF_SPEED for name in EXPONENTS)]
+        for name, deviation, at in zip(names, deviations, bound, strict=True):
+            within = (
+                f"within {deviation:.2f}" if name.endswith(OF_SPEED) else f"within a factor of {np.exp(deviation):.2f}"
+            )
+            print(f"  {name:24} {self.named(point.z)[name]:8.3g}, {within}{', at a bound' if at else ''}")
         return self.named(point.z)
 
 
@@ -274,10 +304,11 @@ def main() -> None:
 
 def start_of(text: str | None) -> dict[str, float]:
     """The weights of --start."""
+    usual = dict(WEIGHTS) | {name + OF_SPEED: exponent for name, exponent in EXPONENTS.items()}
     if text is None:
-        return dict(WEIGHTS)
+        return usual
     given = PRIOR if text == "hand" else json.loads(Path(text).read_text(encoding="utf-8"))["weights"]
-    return dict(WEIGHTS) | given
+    return usual | given
 
 
 if __name__ == "__main__":

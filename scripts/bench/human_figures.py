@@ -23,8 +23,9 @@ import numpy as np
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.problems import human_walk
+from ocp_dyn.walking.effort.effort_costs import EXPONENTS
 from scripts.common import Table, command_line
-from scripts.fit_human import CHILD, by_speed
+from scripts.fit_human import CHILD, OF_SPEED, by_speed
 
 SPEEDS = (0.5, 0.7, 1.0, 1.3, 1.6, 1.9, 2.0, 2.1)
 
@@ -96,13 +97,16 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="half as many intervals")
     options = parser.parse_args()
     intervals = human_walk.QUICK if options.quick else human_walk.INTERVALS
-    weights = None
+    weights: dict[str, float] = {}
     if options.weights is not None:
         weights = json.loads(options.weights.read_text(encoding="utf-8"))["weights"]
+    exponents = dict(EXPONENTS) | {
+        name: weights.pop(name + OF_SPEED) for name in EXPONENTS if name + OF_SPEED in weights
+    }
     table = Table(COLUMNS)
     for title, speed, body, slope in walks(options.what, options.speeds, intervals):
         person = od.walking.person(**body)
-        person = replace(person, costs=od.walking.human_effort(person, weights))
+        person = replace(person, costs=od.walking.human_effort(person, weights, exponents))
         walk = od.walking.human_walk(person, speed, slope=slope, intervals=intervals)
         table.row(title, *figures(walk.solve(progress=False)))
     return 0

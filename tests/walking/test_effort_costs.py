@@ -10,7 +10,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.walking.effort.effort_costs import WEIGHTS
+from ocp_dyn.walking.effort.effort_costs import EXPONENTS, WEIGHTS
 
 
 def instant(model: od.Model, time: float, torque: float) -> ocp.Instant:
@@ -60,6 +60,22 @@ def test_weights_by_name() -> None:
     assert work.weight == pytest.approx(3.0)
     with pytest.raises(KeyError, match=r"no weight 'tisue'; there are effort, .*did you mean 'tissue'"):
         od.walking.human_effort(body, {"tisue": 1.0})
+    with pytest.raises(KeyError, match=r"no weight 'angle'.*did you mean 'ankle'"):
+        od.walking.human_effort(body, exponents={"angle": 1.0})
+
+
+def test_weights_follow_the_dimensionless_speed() -> None:
+    """The reference grows with the square root of the leg; motions without weights of their own follow no speed."""
+    small, large = (od.walking.person(60.0, height) for height in (1.45, 1.85))
+    growth = np.sqrt(large.size.leg_length / small.size.leg_length)
+    pairs = zip(small.effort(), large.effort(), strict=True)
+    found = [(one.by_speed, other.by_speed) for one, other in pairs if one.by_speed]
+    assert [exponent for (_, exponent), _ in found] == list(EXPONENTS.values())
+    for (one, exponent), (other, same) in found:
+        assert other == pytest.approx(growth * one)
+        assert exponent == same
+    assert not any(cost.by_speed for cost in od.walking.motion_effort(small))
+    assert not any(cost.by_speed for cost in od.walking.running_effort(small))
 
 
 def test_costs_do_not_depend_on_names_of_coordinates() -> None:

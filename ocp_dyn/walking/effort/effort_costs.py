@@ -13,12 +13,18 @@ Weights belong to quantities in units of the body: mass m, leg length l, gravity
 m g sqrt(g l), forces in m g, torques in the strength of their joint, which grows with m times the stature. A man and a
 child of the same proportions then walk alike at the same speed over sqrt(g l).
 
+Some weights follow the speed v of a periodic walk, by a power of v. Squares of rates grow with it much faster than work
+does: with one weight for all speeds they rule at 2 m/s, where walks become flat, and count for little at 0.7 m/s. The
+fit gives torque rates an exponent of -2.15: their unit of time is that in which the body moves on by a leg, l/v. Hips
+resist rotation more at speed, as muscles stiffen joints with their force, and ankles less.
+
 The weights were found by `python -m scripts.fit_human`: walks of a man at three speeds, of a woman and of adults
 beside their measured gaits (`gait_reference`), two speeds and one subject kept out. Gauss-Newton on the derivatives of
-the optimal walks by the weights; the weight of effort is 100 by choice, as a common factor means nothing; that of work
-is at its upper bound, beyond which the solver needs twice the iterations. Weights of tissue, ankle, hip flexion and
-acceleration trade the angles of adults against pelvis and rise: of a valley in which the sum of squares grows by 5 %,
-the point where the angles of children and adults are equally near is taken. Errors, also on the gaits that were kept
+the optimal walks by the weights and exponents; the weight of effort is 100 by choice, as a common factor means nothing;
+that of work is at its upper bound, beyond which the solver needs more iterations. Weights of tissue, ankle, hip flexion
+and acceleration trade the angles of adults against pelvis and rise: of a valley in which the sum of squares grows by 5
+%, the point where the angles of children and adults are equally near is taken. The exponents are those of a fit of all;
+its weights at 1.3 m/s leave the adult who was kept out, and are not taken. Errors, also on the gaits that were kept
 out: scripts/MEASUREMENTS.md. Strengths are those of the body: none was fitted.
 """
 
@@ -59,8 +65,8 @@ class Body(Protocol):
     def size(self) -> HumanDimensions: ...
 
 
-REFERENCE_MASS, REFERENCE_LEG = 73.0, human_dimensions().leg_length
-"""Mass [kg] and leg length [m] of the body whose weights are those of `WEIGHTS` in SI units."""
+REFERENCE_MASS, REFERENCE_LEG, REFERENCE_SPEED = 73.0, human_dimensions().leg_length, 1.3
+"""Mass [kg], leg length [m] and speed [m/s] of the body whose weights are those of `WEIGHTS` in SI units."""
 
 AXES = MappingProxyType({
     "hip": ("hip flexion", "hip abduction", "hip rotation"),
@@ -75,6 +81,11 @@ WEIGHTS: Mapping[str, float] = MappingProxyType({
     "subtalar": 9.3, "shoulder": 9.4, "elbow": 1.1,
 })  # fmt: skip
 """Weights of the walk: of the terms, and of the distance from the neutral posture by groups of joints."""
+
+EXPONENTS: Mapping[str, float] = MappingProxyType({
+    "torque rate": -2.15, "acceleration": -2.55, "hip rotation": 1.2, "ankle": -1.31,
+})  # fmt: skip
+"""Exponents of the speed of the walk, over that of `REFERENCE_SPEED`, in the weights that follow it."""
 
 BY_HAND: Mapping[str, float] = MappingProxyType({
     "torque rate": 0.45, "work": 0.05, "tissue": 270.0, "acceleration": 7e-4, "ground force rate": 0.0,
@@ -107,32 +118,40 @@ def with_calves(model: Model) -> Model:
     return model.with_limits(effort={ankle: (float(lower[ankle]), CALF * model.mass) for ankle in ankles})
 
 
-def human_effort(person: Body, weights: Mapping[str, float] | None = None) -> tuple[Any, ...]:
+def human_effort(
+    person: Body, weights: Mapping[str, float] | None = None, exponents: Mapping[str, float] = EXPONENTS
+) -> tuple[Any, ...]:
     """The costs of effort of a person of any size.
 
-    weights: others than the usual ones, by name; KeyError for a name that is none of them. Terms and units: at the head
-    of `ocp_dyn/walking/effort/effort_costs.py`. Loads on tissue are compared with the strengths that dynamometers
-    measure; without passive tissue they have no cost.
+    weights: others than the usual ones, by name; KeyError for a name that is none of them. exponents: of the speed of a
+    periodic walk, by the names of the weights that follow it (`by_speed`). Terms and units: at the head of
+    `ocp_dyn/walking/effort/effort_costs.py`. Loads on tissue are compared with the strengths that dynamometers measure;
+    without passive tissue they have no cost.
 
     >>> costs = od.walking.human_effort(od.walking.person(60.0, 1.65, "female"), {"work": 0.3})
     >>> [type(cost).__name__ for cost in costs][:3]
     ['TorquePower', 'TorqueRateSquared', 'JointWork']
     """
-    for name in weights or {}:
+    for name in (*(weights or {}), *exponents):
         if name not in WEIGHTS:
             raise KeyError(f"no weight {name!r}; there are {', '.join(WEIGHTS)}{suggestion(name, WEIGHTS)}")
-    w, model, measured = {**WEIGHTS, **(weights or {})}, person.model, person.measured
+    model, measured = person.model, person.measured
     time2 = person.size.leg_length / REFERENCE_LEG  # square of the unit of time, sqrt(l/g), over the reference's
+    w, pace = {**WEIGHTS, **(weights or {})}, REFERENCE_SPEED * math.sqrt(time2)
+    follow = {name: (pace, exponents[name]) if name in exponents else None for name in w}
     power = measured.mass / REFERENCE_MASS * math.sqrt(time2)
     tissue = bool(model.passive) or bool(model.dofs.stiffness.any())
     costs = (
         TorquePower(2.0, weight=w["effort"]),
-        TorqueRateSquared(weight=w["torque rate"] * time2, scale=model.dofs.strength()),
+        TorqueRateSquared(weight=w["torque rate"] * time2, scale=model.dofs.strength(), by_speed=follow["torque rate"]),
         JointWork(weight=w["work"] / power, smoothing=ROUNDED_POWER * power, tendons=achilles_tendons(measured)),
         *([PassiveTorqueSquared(weight=w["tissue"], scale=tissue_strength(measured))] if tissue else []),
-        AccelerationSquared(weight=w["acceleration"] * time2**2),
+        AccelerationSquared(weight=w["acceleration"] * time2**2, by_speed=follow["acceleration"]),
         ForceRateSquared(weight=w["ground force rate"] * time2, scale=measured.weight),
-        *(JointAngleSquared(weight=w[name], stiffness=stiffness) for name, stiffness in joint_groups(model).items()),
+        *(
+            JointAngleSquared(weight=w[name], stiffness=stiffness, by_speed=follow[name])
+            for name, stiffness in joint_groups(model).items()
+        ),
     )
     return tuple(cost for cost in costs if cost.weight != 0)
 
@@ -145,7 +164,7 @@ def motion_effort(person: Body) -> tuple[Any, ...]:
     >>> [cost.weight for cost in costs if isinstance(cost, ocp.PassiveTorqueSquared)]
     [270.0]
     """
-    return human_effort(person, BY_HAND)
+    return human_effort(person, BY_HAND, {})
 
 
 def joint_groups(model: Model) -> dict[str, np.ndarray]:

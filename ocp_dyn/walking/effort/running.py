@@ -37,7 +37,7 @@ def running_effort(person: Body) -> tuple[Any, ...]:
     power, tendons = ROUNDED_POWER * person.measured.mass / REFERENCE_MASS, running_tendons(person.measured)
     return tuple(
         replace(cost, smoothing=power, tendons=tendons) if isinstance(cost, JointWork) else cost
-        for cost in human_effort(person, WEIGHTS)
+        for cost in human_effort(person, WEIGHTS, {})
     )
 
 
