@@ -460,7 +460,8 @@ def _rerun(commands: Any) -> None:
         "ocp-dyn rerun my.npz --problem my_walk.py:walk   a Problem, or a function that returns one\n"
         "ocp-dyn rerun my.npz --problem my_walk.py:build --arguments speed=1.2",
         "A file names the problem that was solved: a ready problem with its options, or a Python file with the\n"
-        "function or variable that holds it, and the digest of that file, whose code runs only if it is unchanged.\n"
+        "function or variable that holds it, and the digest of that file. Its code runs only if it is unchanged, and\n"
+        "after a yes, at the terminal or by --yes, since the file may come from others.\n"
         "--problem says what to solve where a file does not, or where that file has changed.\n"
         "exit status 1 if the solutions differ by more than --within, or one of them did not converge.",
         module="rerunning.command",
@@ -470,6 +471,7 @@ def _rerun(commands: Any) -> None:
     command.add_argument(
         "--arguments", nargs="+", default=[], metavar="NAME=VALUE", help="of the function of --problem"
     )
+    command.add_argument("--yes", action="store_true", help="run the Python file that made the solution, unasked")
     command.add_argument("--within", type=float, default=1e-4, metavar="D",
                          help="largest difference of q [rad, m] that counts as the same (default 1e-4)")  # fmt: skip
     command.add_argument("--out", type=_path, metavar="FILE", help="save the new solution, .npz")

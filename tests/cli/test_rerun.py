@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import io
 import json
 import pickle
 import sys
@@ -17,6 +18,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli import examples
 from ocp_dyn.cli.main import main
+from ocp_dyn.cli.rerunning import command
 from ocp_dyn.cli.rerunning.comparison import apart
 from ocp_dyn.cli.sweeping.command import FileFunction, python_file
 from ocp_dyn.ocp.workflows import origin
@@ -64,7 +66,7 @@ def of(capsys, *words):
 def test_a_program_s_problem_is_solved_again_to_the_last_bit(saved, capsys):
     solve = ocp.Solution.load(saved).stats["provenance"]["solve"]
     assert (solve["tolerance"], solve["threads"], solve["options"]) == (1e-7, 1, {"mu_init": 0.01})
-    status, out, err = of(capsys, saved, "--quiet")
+    status, out, err = of(capsys, saved, "--quiet", "--yes")
     assert (status, err) == (0, "")
     assert "the two motions are the same to the last bit" in out
     assert out.split()[:2] == ["saved", "again"]
@@ -104,12 +106,31 @@ def test_a_changed_file_is_not_run_unless_it_is_named(saved, file, capsys):
     assert "which is not there any more; name the problem" in of(capsys, saved)[2]
 
 
+@pytest.mark.parametrize("answer", [None, "", "no", "y"])
+def test_code_of_others_runs_after_a_yes(saved, file, capsys, monkeypatch, answer):
+    """What is run is said first; without a terminal, or without a yes at it, nothing is."""
+    monkeypatch.setattr(command, "python_file", lambda path: pytest.fail("run") if answer != "y" else sys.exit("run"))
+    keys = io.StringIO(f"{answer}\n")
+    keys.isatty = lambda: answer is not None
+    monkeypatch.setattr(sys, "stdin", keys)
+    if answer == "y":
+        with pytest.raises(SystemExit, match="run"):
+            main(["rerun", str(saved)])
+        err = capsys.readouterr().err
+    else:
+        status, out, err = of(capsys, saved)
+        assert (status, out) == (1, "")
+        assert ("is not run without a yes: read it, then add --yes" if answer is None else "was not run") in err
+    assert f"{saved} was made by {file.resolve()}, which is run to make the problem again" in err
+    assert ("run it? [y/N]" in err) is (answer is not None)
+
+
 @pytest.mark.slow
 def test_a_file_that_moved_with_its_solution_is_found(saved, file, capsys, tmp_path):
     (tmp_path / "there").mkdir()
     for path in (saved, file):
         path.rename(tmp_path / "there" / path.name)
-    assert of(capsys, tmp_path / "there/turn.npz", "--quiet")[0] == 0
+    assert of(capsys, tmp_path / "there/turn.npz", "--quiet", "--yes")[0] == 0
 
 
 @pytest.mark.slow
@@ -148,7 +169,7 @@ def test_points_of_sweeps_name_their_call(file, tmp_path, capsys):
     assert (made["file"], made["name"], made["arguments"]) == (str(file), "build", {"angle": 0.4})
     assert found.figures["problem"] == made["digest"]
     assert found.figures["made_with"].startswith("ocp_dyn ")
-    assert of(capsys, path, "--quiet")[0] == 0
+    assert of(capsys, path, "--quiet", "--yes")[0] == 0
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import importlib
 import json
+import sys
 import tempfile
 import warnings
 from collections.abc import Mapping
@@ -88,6 +89,8 @@ def _of_command(options: argparse.Namespace, origin: Mapping[str, Any]) -> od.oc
             f"{options.result} was made by the ready problem {name!r}, which this version has not"
             f"{suggestion(name, known)}; {REMEDY}"
         )
+    if not options.quiet:
+        note(f"{options.result} was made by the ready problem {name}, which is run again with its options")
     with tempfile.TemporaryDirectory() as folder:
         given = {str(key): value for key, value in dict(origin.get("options", {})).items() if key not in OF_OUTPUT}
         asked = argparse.Namespace(**given, json=False, quiet=options.quiet, force=True, no_pictures=True, alone=True)
@@ -117,8 +120,26 @@ def _problem(options: argparse.Namespace, origin: Mapping[str, Any]) -> od.ocp.P
             raise ModelError(f"{options.result} was made by {where}, which this version has not; {REMEDY}")
         found: Any = importlib.import_module(f"ocp_dyn.problems.{module}")
     else:
-        found = python_file(_unchanged(options.result, Path(where), origin))[1]
+        file = _unchanged(options.result, Path(where), origin)
+        _allow(options, file)
+        found = python_file(file)[1]
     return _made(found, where, str(origin["name"]), origin.get("variant", ()), origin.get("arguments", {}))
+
+
+def _allow(options: argparse.Namespace, file: Path) -> None:
+    """Says which code is run, which is not this library's; asks for it at a terminal. ModelError unless it may run."""
+    if not (options.quiet and options.yes):
+        note(f"{options.result} was made by {file.resolve()}, which is run to make the problem again")
+    if options.yes:
+        return
+    if not (sys.stdin and sys.stdin.isatty()):
+        raise ModelError(
+            f"{file} is no part of this library, and is not run without a yes: read it, then add --yes, or name it: "
+            f"--problem {file}:NAME"
+        )
+    print("run it? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise ModelError(f"{file} was not run")
 
 
 def _unchanged(result: Path, file: Path, origin: Mapping[str, Any]) -> Path:
