@@ -108,7 +108,7 @@ def test_a_changed_file_is_not_run_unless_it_is_named(saved, file, capsys):
 
 @pytest.mark.parametrize("answer", [None, "", "no", "y"])
 def test_code_of_others_runs_after_a_yes(saved, file, capsys, monkeypatch, answer):
-    """What is run is said first; without a terminal, or without a yes at it, nothing is."""
+    """A note says what is run; without a terminal, or without a yes at it, nothing is."""
     monkeypatch.setattr(command, "python_file", lambda path: pytest.fail("run") if answer != "y" else sys.exit("run"))
     keys = io.StringIO(f"{answer}\n")
     keys.isatty = lambda: answer is not None
