@@ -5,8 +5,7 @@ same dimensionless speed, and of Winter's adults (1991), are held beside the mea
 difference is divided by the accuracy that is wanted. Steps of Levenberg and Marquardt in the logarithms of the weights,
 of which effort is kept, and in exponents of the speed, between bounds, with the derivatives of the optimal walks by the
 weights (`ocp.sensitivities`). A weak prior about the weights chosen by hand and exponents of zero, the same for every
-start, holds what the data do not tell. Kept out: 0.87
-and 1.69 m/s, and the adult of Rajagopal et al. (2016).
+start, holds what the data do not tell. Kept out: 0.87 and 1.69 m/s, and the adult of Rajagopal et al. (2016).
 
     python -m scripts.fit_human [--steps 30] [--start hand|FILE.json] [--grid full] [--out FILE.json]
 
