@@ -19,9 +19,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 def pytest_collection_finish() -> None:
     """Takes the collected tests, which live to the end, from what the garbage collector looks at: a sixth of the time
-    of all tests."""
+    of all tests. It looks less often than by default, which halves the time in which syntax trees are read."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000)
 
 
 @pytest.fixture
