@@ -118,6 +118,8 @@ assert od.__version__ and not hasattr(od, "__wrapped__")
 assert not {"casadi", "numpy", "ocp_dyn._names"} & set(sys.modules)
 from ocp_dyn.models import human
 assert "ocp_dyn.ocp" not in sys.modules
+import ocp_dyn.ocp, ocp_dyn.viz
+assert not {"matplotlib", "PIL", "IPython"} & set(sys.modules)
 assert human(70, 1.7, "male")._repr_png_() is not None
 assert od.Model is type(human(70, 1.7, "male"))
 """

@@ -9,7 +9,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.io.layouts import LIBRARIES, Layout
-from tests.helpers import DATA, mostly_slow
+from tests.helpers import DATA
 
 ORDERS = json.loads((DATA / "layouts" / "joint_orders.json").read_text())
 """For every robot of example-robot-data: the joints as Pinocchio 4.1 sorts them behind a free flyer, where that is not
@@ -101,11 +101,11 @@ def robot(path):
     return od.load_urdf(od.robots.folder() / path, root=od.FloatingBase(), mimic="free", inertia="keep")
 
 
-SOME = [path for k, path in enumerate(ORDERS) if k % 6 == 0 or ORDERS[path]["continuous"]]
+SOME = [path for k, path in enumerate(ORDERS) if k % 6 == 0 or ORDERS[path]["continuous"]][::3]
 
 
 @needs_robots
-@mostly_slow("path", SOME, SOME[::3])
+@pytest.mark.parametrize("path", SOME)
 @pytest.mark.slow
 def test_recorded_orders_of_robots(path):
     model = robot(path)
@@ -120,7 +120,7 @@ def test_recorded_orders_of_robots(path):
 
 
 @needs_robots
-@mostly_slow("path", SOME, SOME[::3])
+@pytest.mark.parametrize("path", SOME)
 def test_robots_in_pinocchio(path, rng):
     pin = pytest.importorskip("pinocchio")
     model, theirs = robot(path), pin.buildModelFromUrdf(str(od.robots.folder() / path), pin.JointModelFreeFlyer())
@@ -135,7 +135,7 @@ def test_robots_in_pinocchio(path, rng):
 
 
 @needs_robots
-@mostly_slow("path", SOME, SOME[::3])
+@pytest.mark.parametrize("path", SOME)
 @pytest.mark.slow
 def test_orders_of_robots_in_mujoco(path):
     mujoco = pytest.importorskip("mujoco")

@@ -14,9 +14,7 @@ from ocp_dyn.symmetry.mirror import mirror_map
 from tests.helpers import close, evaluate
 
 PEOPLE = [
-    (73.0, 1.741, "male"), (61.9, 1.735, "female"), (58.3, 1.55, "female"), (101.7, 1.98, "male"),
-    (20.0, 2.3, "female"),
-    (250.0, 1.0, "male"),
+    (73.0, 1.741, "male"), (20.0, 2.3, "female"),
 ]  # fmt: skip
 
 
@@ -74,7 +72,7 @@ SEGMENTS = {
 """Bodies of `human`, and those of `human_body` that they are made of."""
 
 
-@pytest.mark.parametrize("segment", SEGMENTS)
+@pytest.mark.parametrize("segment", ["torso", "foot_l", "forearm_l"])
 @pytest.mark.slow
 def test_segments_are_those_of_the_tables(segment: str) -> None:
     args = (58.3, 1.55, "female")

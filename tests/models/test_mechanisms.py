@@ -114,7 +114,7 @@ def test_bricard_has_one_freedom_everywhere(lumped: bool) -> None:
     assert (chain.model.nv, len(chain.loops[0].rows)) == (5, 5)
     assert residual(chain, chain.q) < 1e-15
     # the closed curve of assembled positions: sin(a) - sin(b) = sin(a) sin(b)
-    b = np.linspace(-7 * np.pi / 6, np.pi / 6, 31)[1:-1]
+    b = np.linspace(-7 * np.pi / 6, np.pi / 6, 7)[1:-1]
     a = np.arcsin(np.sin(b) / (1 - np.sin(b)))
     for q in np.transpose([(a, b, a, -b, -a), (np.pi - a, b, np.pi - a, -b, a - np.pi)], (0, 2, 1)).reshape(-1, 5):
         assert residual(chain, q) < 1e-14
@@ -197,9 +197,9 @@ def test_four_bars_keep_the_exact_motion() -> None:
 
 @pytest.mark.slow
 def test_many_four_bars() -> None:
-    chain = models.n_four_bar(40)
-    assert chain.model.nb == 81
-    assert len(chain.loops) == 40
+    chain = models.n_four_bar(12)
+    assert chain.model.nb == 25
+    assert len(chain.loops) == 12
     assert chain.degrees_of_freedom() == 1
 
 
@@ -216,9 +216,9 @@ def test_spatial_slider_crank() -> None:
     assert chain.qd[:2] == pytest.approx([6.0, 0.24], abs=1e-12)  # the published start of the benchmark
     found = path(chain, 25, 0.4)
     assert max(residual(chain, q) for q in found) < 1e-12
-    assert {chain.degrees_of_freedom(q) for q in found} == {1}
+    assert {chain.degrees_of_freedom(q) for q in found[::8]} == {1}
     assert np.ptp(found[:, 0]) > 2 * np.pi  # it turns over
-    for q in found:
+    for q in found[::4]:
         end = evaluate(od.point_position, chain.model, "B", args=[q])
         assert np.linalg.norm(end - evaluate(od.point_position, chain.model, "rod", args=[q])) == pytest.approx(0.3)
 

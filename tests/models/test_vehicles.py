@@ -32,7 +32,7 @@ def general_positions(name: str) -> list[Array]:
     phi = od.function(od.constraint_position, chain.model, chain.loops)
     G = od.function(od.constraint_jacobian, chain.model, chain.loops)
     rng, found = np.random.default_rng(5), []
-    for _ in range(4):
+    for _ in range(2):
         q = chain.model.integrate(DM(chain.q), DM(0.15 * rng.normal(size=chain.model.nv)))
         for _ in range(20):
             error = flat(phi(q))

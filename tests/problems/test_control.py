@@ -328,14 +328,13 @@ def test_known_level_ground_asks_for_the_periodic_walk(human, speed):
 
 @needs_robots
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "seconds", "far"), [("human", 5.0, 0.9), ("go2", 6.0, 1.0)])
-def test_bodies_go_on_stones_that_they_know(name, seconds, far):
+def test_a_robot_goes_on_stones_that_it_knows():
     stones = od.control.stones()
-    run = od.control.controller(od.control.body(name), stones).simulate(
-        ocp.Command(0.3), seconds, world=od.control.World(terrain=stones)
+    run = od.control.controller(od.control.body("go2"), stones).simulate(
+        ocp.Command(0.3), 6.0, world=od.control.World(terrain=stones)
     )
     assert not run.fell
-    assert run.com[-1, 0] > far
+    assert run.com[-1, 0] > 1.0
     loaded = run.forces[..., 2] > 0.2 * run.body.model.weight
     assert run.feet[..., 2][loaded].min() > 0.06  # on stones, not between them
 

@@ -200,13 +200,12 @@ def test_a_recorded_gait(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("down", [False, True], ids=["up", "down"])
-def test_stairs(down):
+def test_stairs():
     """A stair per step; the swinging foot, toes included, stays above the true stairs at every node."""
-    solution = stairs.problem(down=down, still=True, intervals=(2, 2, 4, 4)).solve(progress=False)
+    solution = stairs.problem(down=True, still=True, intervals=(2, 2, 4, 4)).solve(progress=False)
     numbers = stairs.numbers(solution)
     assert solution.converged
-    assert solution.rise == pytest.approx(-0.17 if down else 0.17)
+    assert solution.rise == pytest.approx(-0.17)
     assert 75 < numbers["knee_flexion_in_swing_deg"] < 110
     assert 10 < numbers["double_support_percent_of_stride"] * 2 < 60
     points = [("heel_l", (x, 0.0, 0.0)) for x in (0.04, 0.2)] + [("heel_l", (0.26, 0.0, stairs.TIP))]

@@ -12,7 +12,7 @@ from casadi import SX
 import ocp_dyn as od
 from ocp_dyn import ocp
 from problems import compass_gait, simplest_walker
-from tests.helpers import close, mostly_slow
+from tests.helpers import close
 
 
 @pytest.mark.slow
@@ -40,14 +40,6 @@ def test_the_long_period_gait_over_slopes(slope, stable):
     cycle = simplest_walker.gait(slope, 100)
     assert cycle.stable is stable
     assert 3.8 < cycle.period < 3.95
-
-
-@pytest.mark.slow
-def test_small_steps_scale_with_the_cube_root_of_the_slope():
-    """Garcia et al.: theta = 0.970956 gamma^(1/3) - 0.270837 gamma to leading orders, period 3.812092 in the limit."""
-    cycle = simplest_walker.gait(1e-4, 100)
-    assert abs(cycle.x[0] - (0.970956 * 1e-4 ** (1 / 3) - 0.270837e-4)) < 1e-5
-    assert abs(cycle.period - 3.812092) < 0.005
 
 
 @pytest.mark.slow
@@ -113,7 +105,7 @@ def test_command_lines(problem, capsys, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"gait.png", "report.md", "report.html"}
 
 
-@mostly_slow("slope", ("0", "-0.01", "1.2", "nan"), ("0", "-0.01", "nan"))
+@pytest.mark.parametrize("slope", ["0", "nan"])
 def test_refuses_where_there_is_no_gait(slope, capsys):
     assert simplest_walker.main(["--slope", slope, "--quick", "--json"]) == 1
     captured = capsys.readouterr()

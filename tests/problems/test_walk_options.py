@@ -235,6 +235,9 @@ def test_what_cannot_be_is_refused(options, error, message):
 def test_what_is_no_number_is_told_so(make, options, message):
     with pytest.raises(TypeError, match=f"{message}.*, got "):
         make(**options)
+
+
+def test_a_push_has_a_direction():
     with pytest.raises(ValueError, match="direction must be one of"):
         push_recovery.problem(direction=[])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import pickle
 import re
-import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -327,15 +326,6 @@ def test_a_closed_stream_ends_progress_but_not_the_run(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Closed())
     say("one")
     assert not say.on
-
-
-@pytest.mark.slow
-def test_no_notebook_package_and_no_matplotlib_is_loaded_by_import():
-    code = (
-        "import sys, ocp_dyn as od; od.models.human(); repr(od.function(od.mass_matrix, od.models.pendulum(1)));"
-        "sys.exit(any(name in sys.modules for name in ('matplotlib', 'PIL', 'IPython')))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_animation_without_a_path_shows_itself(tmp_path):

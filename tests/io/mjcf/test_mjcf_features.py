@@ -96,7 +96,10 @@ MODELS = {
     **{f"{kind} {shell}": shaped(f'<geom type="{kind}" size="{size}" euler="10 20 30" pos="1 2 3" {shell}/>')
        for kind, size in (("sphere", "0.2"), ("capsule", "0.2 0.3"), ("cylinder", "0.2 0.3"),
                           ("ellipsoid", "0.2 0.3 0.5"), ("box", "0.2 0.3 0.5"))
-       for shell in ("", 'density="300"', 'mass="3"', 'shellinertia="true"', 'shellinertia="true" mass="3"')},
+       for shell in ("", 'shellinertia="true" mass="3"')},
+    "density": shaped('<geom size="0.2" density="300"/>'),
+    "mass": shaped('<geom size="0.2" mass="3"/>'),
+    "shell": shaped('<geom type="box" size="0.2 0.3 0.5" shellinertia="true"/>'),
     **{f"fromto {kind}": shaped(f'<geom type="{kind}" size="0.2" fromto="0 0.1 0.2 1 0.4 -0.3"/>')
        for kind in ("capsule", "cylinder", "ellipsoid", "box")},
     "fromto down": text(body(f'{HINGE}<site name="s" type="box" size="0.1" fromto="0 0 0 0 0 -1"/>')),
