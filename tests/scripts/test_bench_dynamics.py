@@ -1,26 +1,13 @@
 """The command line of the benchmark of the dynamics."""
 
 import json
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+from scripts.bench.dynamics import __main__ as command
 from scripts.bench.dynamics import peers, robots
-from tests.helpers import REPOSITORY
-
-
-def run(*arguments, **options):
-    command = [sys.executable, "-m", "scripts.bench.dynamics", *arguments]
-    return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True, **options).stdout
-
-
-@pytest.mark.slow
-def test_help_tells_what_is_measured():
-    text = run("--help")
-    assert "--quick" in text
-    assert "Pinocchio" in text
 
 
 @pytest.mark.slow
@@ -56,8 +43,10 @@ def test_a_peer_that_is_not_installed_is_named_once(monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_quick_run_gives_a_table():
-    found = json.loads(run("--quick", "--json").splitlines()[-1])
+def test_quick_run_gives_a_table(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["dynamics", "--quick", "--json"])
+    assert command.main() == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
     (rows,) = found.values()
     assert set(rows) == {"ID", "C", "G"}
     assert all(row["machine"] > 0 and row["instructions"] > 0 for row in rows.values())

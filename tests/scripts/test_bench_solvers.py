@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import subprocess
 import sys
 
 import pytest
@@ -92,15 +91,15 @@ def test_unknown_names_are_refused_before_anything_runs(monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_the_command_runs_each_problem_in_a_process_of_its_own(tmp_path):
+def test_the_command_runs_each_problem_in_a_process_of_its_own(tmp_path, monkeypatch, capsys):
     file = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "scripts.bench.solvers", "solvers", "--quick", "--threads", "1",
-        "--linear-solvers", "mumps", "nothing"]  # fmt: skip
-    more = ["--cases", "hopper", "--only", "sqp", "simplex", "--json", str(file)]
-    done = subprocess.run([*command, *more], cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "nothing is left out" in done.stderr
-    assert "coarse grids" in done.stdout
+    given = ["solvers", "--quick", "--threads", "1", "--linear-solvers", "mumps", "nothing", "--cases", "hopper"]
+    monkeypatch.setattr(sys, "argv", ["bench", *given, "--only", "sqp", "simplex", "--json", str(file)])
+    monkeypatch.chdir(REPOSITORY)
+    assert bench_solvers.main() == 0
+    told = capsys.readouterr()
+    assert "nothing is left out" in told.err
+    assert "coarse grids" in told.out
     sqp, other = json.loads(file.read_text())["solvers"]
     assert sqp["case"] == "hopper"
     assert "there is no solver 'simplex'" in other["error"]

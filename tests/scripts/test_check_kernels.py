@@ -32,11 +32,10 @@ def test_rows_name_what_differs():
 
 @pytest.mark.slow
 def test_noise_is_in_the_guess_and_as_large_as_asked():
-    plain, slight, again, large = (
-        next(runs("small.pendulum", range(seed, seed + 1), size, quick=True))
-        for seed, size in ((0, 1e-2), (1, 1e-12), (1, 1e-12), (1, 1e-2))
+    plain, slight, large = (
+        next(runs("small.rotor", range(seed, seed + 1), size, quick=True))
+        for seed, size in ((0, 1e-2), (1, 1e-12), (1, 1e-2))
     )
-    assert slight.objective == again.objective
     assert plain.objective == pytest.approx(slight.objective, rel=1e-9)
     assert (plain.iterations, plain.objective) != (large.iterations, large.objective)
 
