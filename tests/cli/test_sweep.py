@@ -87,13 +87,12 @@ def test_a_sample_is_solved_and_continued(file, tmp_path, capsys):
 def test_points_of_the_file_and_of_a_grid(file, tmp_path, capsys):
     assert status("sweep", file, "--out", tmp_path / "file", "--quiet") == 0
     assert len(list((tmp_path / "file").glob("length_*.npz"))) == 2
-    assert status("sweep", file, "--points", "length=0.8:1.2:3", "angle=0.2,0.4", "--out", tmp_path / "grid") == 0
-    names = {path.stem for path in (tmp_path / "grid").glob("*.npz")}
-    assert names == {f"length_{length}_angle_{angle}" for length in (0.8, 1.0, 1.2) for angle in (0.2, 0.4)}
     for part in (1, 2):
-        given = ["--points", "length=0.8:1.2:3", "angle=0.2,0.4", "--part", f"{part}/2", "--out", tmp_path / "part"]
+        given = ["--points", "length=0.8:1.2:2", "angle=0.2,0.4", "--part", f"{part}/2", "--out", tmp_path / "part"]
         assert status("sweep", file, *given, "--quiet") == 0
-        assert len(list((tmp_path / "part").glob("*.npz"))) == 3 * part
+        assert len(list((tmp_path / "part").glob("*.npz"))) == 2 * part
+    names = {path.stem for path in (tmp_path / "part").glob("*.npz")}
+    assert names == {f"length_{length}_angle_{angle}" for length in (0.8, 1.2) for angle in (0.2, 0.4)}
 
 
 @pytest.mark.slow
@@ -131,7 +130,7 @@ def test_the_page_of_a_browser_escapes_and_lists_what_failed():
     assert many.count("Solve_Succeeded") == 2000
 
 
-@pytest.mark.parametrize("names", [["a"], ["a", "b"], ["a", "b", "c"], []])
+@pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], []])
 @pytest.mark.slow
 def test_pictures_of_sweeps_are_drawn_with_what_failed(names, rng):
     rows = [{"converged": k % 4 > 0, "objective": float(k), "duration": 1.0} for k in range(12)]

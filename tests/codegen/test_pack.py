@@ -153,8 +153,7 @@ def test_four_limbs_share_statements_where_registers_hold_four_numbers(tmp_path)
     assert wide.statements < narrow.statements < narrow.operations
     assert f"| `robot_ID` | {narrow.operations} | {narrow.statements} | " in manual
     assert f"| `robot_ID` with AVX | {wide.operations} | {wide.statements} | " in manual
-    for setting in (Setting(GCC, "-O0", widest=2), Setting(GCC, "-O0")):
-        assert compare(f, case.model, 20, tmp_path, setting).different == 0
+    assert compare(f, case.model, 20, tmp_path, Setting(GCC, "-O0", widest=2)).different == 0
     single = od.codegen.generate([f], "robot", precision="single")["robot_ID.c"]
     assert "vector_size(16)" in single
     assert "defined(__AVX__)" not in single
@@ -192,12 +191,14 @@ def test_every_form_of_an_export_prints_the_same(tmp_path, precision):
 
 
 @needs_gcc
-@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize(
+    ("precision", "algorithms"), [("double", (od.forward_dynamics,)), ("single", (od.inverse_dynamics, od.mass_matrix))]
+)
 @pytest.mark.slow
-def test_packed_code_is_equal_to_the_last_bit(tmp_path, precision):
+def test_packed_code_is_equal_to_the_last_bit(tmp_path, precision, algorithms):
     """`python -m scripts.checks.packing` compares all algorithms at 10,000 states."""
     setting = Setting(GCC, "-O0", precision)
-    for algorithm in (od.inverse_dynamics, od.mass_matrix, od.forward_dynamics):
+    for algorithm in algorithms:
         found = compare(od.function(algorithm, CASE.model), CASE.model, 40, tmp_path, setting)
         assert found.packing
         assert found.packing.statements < 0.75 * found.packing.operations, algorithm

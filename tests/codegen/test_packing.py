@@ -101,9 +101,7 @@ def same_bits(f: ca.Function, tmp_path, rng, states: int = 20, scale: float = 1.
             np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
 
 
-@pytest.mark.parametrize(
-    "algorithm", [od.inverse_dynamics, od.forward_dynamics, od.mass_matrix, od.inverse_dynamics_derivatives]
-)
+@pytest.mark.parametrize("algorithm", [od.inverse_dynamics, od.forward_dynamics])
 @pytest.mark.slow
 def test_two_limbs_share_their_statements(algorithm):
     """At least four fifths of the operations that two legs add to those of the trunk come in pairs."""
@@ -129,23 +127,21 @@ def test_four_limbs_share_statements_of_four_lanes():
 
 
 @needs_compiler
-@pytest.mark.parametrize("count", [0, 3])
 @pytest.mark.slow
-def test_limbs_give_the_same_bits(rng, tmp_path, count):
-    same_bits(od.function(od.inverse_dynamics, limbs(count)), tmp_path, rng)
+def test_limbs_give_the_same_bits(rng, tmp_path):
+    same_bits(od.function(od.inverse_dynamics, limbs(3)), tmp_path, rng)
 
 
 @needs_compiler
 @pytest.mark.slow
-@pytest.mark.parametrize(("count", "algorithm"), [(2, od.inverse_dynamics_derivatives), (4, od.forward_dynamics)])
-def test_long_code_gives_the_same_bits(rng, tmp_path, count, algorithm):
-    same_bits(od.function(algorithm, mirrored(count)), tmp_path, rng)
+def test_long_code_gives_the_same_bits(rng, tmp_path):
+    same_bits(od.function(od.forward_dynamics, mirrored(4)), tmp_path, rng)
 
 
 def random_function(rng: np.random.Generator, copies: int) -> ca.Function:
     """Random expressions of many operations, `copies` times with other inputs, mixed at some places."""
     x, z = ca.SX.sym("x", 5 * copies), ca.SX.sym("z", 3)
-    plan = [(int(rng.integers(0, 14)), *map(int, rng.integers(0, 400, size=2))) for _ in range(160)]
+    plan = [(int(rng.integers(0, 14)), *map(int, rng.integers(0, 400, size=2))) for _ in range(100)]
     parts = [[*ca.vertsplit(x[k::copies]), *ca.vertsplit(z), ca.SX(0.5 + k)] for k in range(copies)]
     for step, (kind, i, j) in enumerate(plan):
         for own, other in zip(parts, (*parts[1:], parts[0]), strict=True):
@@ -160,7 +156,7 @@ def random_function(rng: np.random.Generator, copies: int) -> ca.Function:
 
 
 @needs_compiler
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [2, 3])
 @pytest.mark.slow
 def test_random_expressions_give_the_same_bits(tmp_path, seed):
     rng = np.random.default_rng(seed)

@@ -90,8 +90,7 @@ def library_calls() -> ca.Function:
 
 @pytest.mark.slow
 def test_one_state(painter, tmp_path):
-    algorithms = (od.forward_dynamics, od.mass_matrix)
-    functions = [*(od.function(algorithm, tree("chain")) for algorithm in algorithms), library_calls()]
+    functions = [od.function(od.forward_dynamics, tree("chain")), library_calls()]
     compare(painter, od.codegen.export(functions, tmp_path / "robot"), functions, ("-O0", "-O3"), packed=True)
 
 
@@ -103,9 +102,6 @@ def test_functions_of_casadis_generator(painter, tmp_path):
 
 @pytest.mark.slow
 def test_long_functions_and_derivatives(painter, tmp_path):
-    human = od.models.human(mass=73, height=1.741, sex="male")
-    f = od.function(od.forward_dynamics, human)
-    compare(painter, od.codegen.export([f], tmp_path / "human"), [f], ("-O2",))
     f = od.function(od.inverse_dynamics, od.models.five_link_biped())
     directory = od.codegen.export([f], tmp_path / "derivatives", derivatives=("adj1",))
     compare(painter, directory, [f, differentiated(f, "adj1")], ("-O0", "-O2"))
@@ -114,7 +110,7 @@ def test_long_functions_and_derivatives(painter, tmp_path):
 @pytest.mark.slow
 def test_batches(painter, tmp_path):
     """With every instruction set that this processor has."""
-    functions = [od.function(od.inverse_dynamics, od.models.pendulum(2)), library_calls()]
+    functions = [od.function(od.inverse_dynamics, od.models.pendulum(2))]
     directory = od.codegen.export(functions, tmp_path / "robot", lanes=8)
     compare(painter, directory, functions, ("-O0", "-O2"), lanes=True)
 

@@ -42,7 +42,7 @@ def mex(folder: Path) -> Path:
     sources = [folder / "simulink" / name for name in re.findall(r"'([^']+)'", listed)]
     made = folder / "simulink" / f"sfun_{prefix}.so"
     include = (f"-I{folder}", f"-I{STANDIN}", "-DMATLAB_MEX_FILE")
-    run(CC, *STRICT, "-O1", *include, "-shared", "-fPIC", folder / "simulink" / f"sfun_{prefix}.c", *sources, "-o",
+    run(CC, *STRICT, "-O0", *include, "-shared", "-fPIC", folder / "simulink" / f"sfun_{prefix}.c", *sources, "-o",
         made, "-lm", "-Wl,-z,defs")  # fmt: skip
     return made
 

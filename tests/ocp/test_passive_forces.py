@@ -27,7 +27,6 @@ angle."""
 
 FORMS = (
     {"form": "implicit"},
-    {"form": "implicit", "integrator": "radau:2"},
     {"form": "implicit", "integrator": "lobatto:3", "steps": 2},
     {"form": "explicit"},
     {"form": "explicit", "integrator": "gauss:2", "torque": "linear"},
@@ -113,7 +112,7 @@ TISSUE = (
 )
 
 
-@mostly_slow("options", FORMS[::4], FORMS[:1])
+@mostly_slow("options", FORMS[::3], FORMS[:1])
 @pytest.mark.slow
 def test_the_fastest_swing_against_tissue(options: dict[str, Any], tmp_path: Any) -> None:
     """An exponential, a constant torque and a spring from 0.6 rad on, against a dense integration; a file keeps
@@ -133,7 +132,7 @@ def test_the_fastest_swing_against_tissue(options: dict[str, Any], tmp_path: Any
     assert replace(solution, loads=NO_PASSIVE).defects().angle > 5e-4
 
 
-@pytest.mark.parametrize("options", FORMS[:4:3])
+@pytest.mark.parametrize("options", FORMS[:1])
 @pytest.mark.slow
 def test_a_switch_by_name_leaves_them_out(options: dict[str, Any]) -> None:
     """sqrt(2) s without; armature 3 makes the inertia four times as large, and the time twice."""
@@ -263,11 +262,10 @@ def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
     close(plain.impact(foot, q, qd)[0], od.impact(MODEL, foot, q, qd)[0], 1e-8)
 
 
-@pytest.mark.parametrize("held", [(), (od.Contact("b6", axes="xz"),)], ids=["free", "on a foot"])
 @pytest.mark.slow
-def test_derivatives_are_those_of_the_accelerations(held: tuple[Any, ...], rng: np.random.Generator) -> None:
+def test_derivatives_are_those_of_the_accelerations(rng: np.random.Generator) -> None:
     """By differences of `forward_dynamics` along tangents of q and along qd, with a slip speed of their own."""
-    nv, h = MODEL.nv, 1e-6
+    nv, h, held = MODEL.nv, 1e-6, (od.Contact("b6", axes="xz"),)
     equations = Equations(MODEL, replace(JOINT_LOADS, slip_speed=0.5))
     q, qd, tau = DM(MODEL.random_q(rng)), DM(rng.normal(size=nv)), DM(rng.normal(size=nv))
     found = equations.forward_derivatives(held, q, qd, tau)
@@ -324,7 +322,7 @@ def test_rotors_take_part_in_impacts(form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [*FORMS[:4], {"form": "explicit", "contact_level": "acceleration", "baumgarte": 5.0}]
+    "options", [*FORMS[:3], {"form": "explicit", "contact_level": "acceleration", "baumgarte": 5.0}]
 )
 @pytest.mark.slow
 def test_contact_forces_hold_the_springs(options: dict[str, Any]) -> None:

@@ -126,10 +126,10 @@ WAYS = 2
 
 @pytest.mark.slow
 def test_no_array_can_be_changed_without_notice(content: bytes, tmp_path: Path) -> None:
-    """Every array in turn, taken away or changed in several ways that leave other bytes."""
+    """Every second array, taken away or changed in several ways that leave other bytes."""
     found, tried = members(content), 0
     path = tmp_path / "damaged.npz"
-    for k, name in enumerate(sorted(found.keys() - {"about.npy", "digests.npy"})):
+    for k, name in enumerate(sorted(found.keys() - {"about.npy", "digests.npy"})[::2]):
         before = array(found[name])
         with np.errstate(invalid="ignore"):  # nan as a whole number
             changed = {key: change(before) for key, change in CHANGES_OF_AN_ARRAY.items()} if before.size else {}
@@ -148,12 +148,10 @@ def test_no_array_can_be_changed_without_notice(content: bytes, tmp_path: Path) 
                 said
             )
             assert len(said) < 500
-    assert tried > 30 * WAYS
+    assert tried > 15 * WAYS
 
 
-@pytest.mark.parametrize(
-    "entry", ["model", "phases", "cost", "step_length", "mirrored", "stats", "record", "irregular"]
-)
+@pytest.mark.parametrize("entry", ["model", "cost", "mirrored", "record"])
 @pytest.mark.slow
 def test_no_entry_can_be_changed_without_notice(content: bytes, tmp_path: Path, entry: str) -> None:
     """A number, a text or a truth somewhere in it."""
@@ -265,7 +263,7 @@ def test_what_cannot_be_read_is_not_saved(hop: Solution, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("key", ["format", "model", "phases", "cost", "step_length", "mirrored", "stats"])
+@pytest.mark.parametrize("key", ["format", "phases", "step_length", "stats"])
 @pytest.mark.slow
 def test_entries_that_are_missing_or_of_another_kind(content: bytes, tmp_path: Path, key: str) -> None:
     found = members(content)

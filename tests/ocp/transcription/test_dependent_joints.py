@@ -164,8 +164,7 @@ def same(one: ocp.Problem, other: ocp.Problem) -> None:
 SCHEMES = [
     {"integrator": "midpoint", "torque": "linear", "steps": 2},
     {"integrator": "radau:2", "contact_level": "velocity", "baumgarte": 3.0},
-    {"integrator": "lobatto:2", "contact_level": "acceleration"},
-    {"form": "explicit", "integrator": "euler", "contact_level": "position"},
+    {"form": "explicit", "integrator": "euler", "contact_level": "acceleration"},
 ]
 
 
@@ -180,7 +179,7 @@ def test_the_program_is_that_of_a_joint_with_the_hands_motion(options: dict) -> 
 def test_a_period_closes_in_independent_coordinates() -> None:
     def periodic(linkage: bool) -> ocp.Problem:
         stated = problem(linkage)
-        swing, hold, _ = stated.phases
+        swing, hold, _ = (replace(phase, intervals=1, path=(), objective=()) for phase in stated.phases)
         again = ocp.Periodic(mirror=False, step_length=0.0, transition=ocp.Impact(0.1))
         return replace(stated, phases=[hold, swing], transitions=[ocp.Continuous()], periodic=again)
 
@@ -302,8 +301,7 @@ def geared() -> od.Model:
     return b.build()
 
 
-@pytest.mark.parametrize("options", [{"integrator": "trapezoid", "contact_level": "velocity"}, {"form": "explicit"}])
-def test_gears_as_dependent_joints_cost_what_gears_with_forces_cost(options: dict) -> None:
+def test_gears_as_dependent_joints_cost_what_gears_with_forces_cost() -> None:
     """A linear coupling: both discretizations are the same. One joint follows from two others; its constraint
     also holds a joint that follows from one of these."""
     model, target = geared(), RNG.uniform(0.5, 1, 2)
@@ -315,7 +313,7 @@ def test_gears_as_dependent_joints_cost_what_gears_with_forces_cost(options: dic
     )
     phase = ocp.Phase("turn", 6, 0.8, objective=[ocp.TorqueSquared()], constraints=[gear, mean])
     q0 = [0, 0, 0.3, 0.1]
-    forces = ocp.Problem(model, [phase], boundary=[ends], posture=q0, unactuated=names[2:3], **options)
+    forces = ocp.Problem(model, [phase], boundary=[ends], posture=q0, unactuated=names[2:3], form="explicit")
     dependent = [
         ocp.DependentJoints(gear, names[2:3], names[:1], lambda q: 0.3 - 1.7 * q),
         ocp.DependentJoints(mean, names[3:], [names[1], names[0]], lambda q: 1.18 * q[1] - 0.8 * q[0] + 0.1),

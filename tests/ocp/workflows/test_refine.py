@@ -17,7 +17,7 @@ from ocp_dyn.ocp.workflows.attempt import Attempt, prepare, starting_point
 from ocp_dyn.ocp.workflows.refinement import refine
 from ocp_dyn.ocp.workflows.refinement.other_grid import Side, start_on
 from ocp_dyn.ocp.workflows.sweeps.tasks import _solved_from
-from problems.extending import elastic_drive, fatigue, motor_heat
+from problems.extending import fatigue, motor_heat
 from tests import hopper
 
 UNEVEN = ocp.Intervals([1.0, 2.0, 1.5, 0.7, 1.3])
@@ -222,7 +222,7 @@ def test_joined_where_a_grid_is_too_fine_but_never_below_that_of_the_problem():
 @pytest.mark.slow
 def test_order_is_raised_where_it_pays():
     problem = reach()
-    raised = problem.solve(accuracy=1e-9, progress=False, tolerance=1e-9)
+    raised = problem.solve(accuracy=1e-8, progress=False, tolerance=1e-9)
     assert raised.refinement.reached
     assert raised.stats["integrator"] in ("gauss:3", "gauss:4", "gauss:5")
     only = problem.solve(accuracy=1e-6, refine="order", progress=False)
@@ -230,7 +230,7 @@ def test_order_is_raised_where_it_pays():
     assert only.stats["integrator"] != "gauss:2"
     assert problem.on_grid_of(only).scheme.stages == int(only.stats["integrator"][-1])
     stages = [sum(one.intervals) * int(one.integrator[-1]) for one in raised.refinement.rounds]
-    split = problem.solve(accuracy=1e-9, refine="split", progress=False, tolerance=1e-9)
+    split = problem.solve(accuracy=1e-8, refine="split", progress=False, tolerance=1e-9)
     assert stages[-1] < 2 * len(split.tau)
 
 
@@ -245,8 +245,8 @@ def test_other_schemes_are_refined_too(options):
 
 @pytest.mark.parametrize(
     ("problem", "accuracy"),
-    [(hopper.problem(), 1e-4), (motor_heat.problem(), 1e-5), (elastic_drive.problem(integrator="gauss:2"), 1e-6)],
-    ids=["impact, contact, period", "component, free duration", "component with a stiff spring"],
+    [(hopper.problem(), 1e-4), (motor_heat.problem(), 1e-5)],
+    ids=["impact, contact, period", "component, free duration"],
 )
 @pytest.mark.slow
 def test_phases_keep_contacts_impacts_periods_and_components(problem, accuracy):
