@@ -13,28 +13,24 @@ from problems import five_link, human_walk
 
 
 @pytest.mark.slow
-def test_five_link_multiple_shooting_gives_the_published_figure():
-    solution = five_link.problem("explicit", 50).solve(progress=False)
+def test_five_link_multiple_shooting_gives_the_published_figures():
+    """With the rows that keep the knees from bending backward, and without."""
+    problem = five_link.problem("explicit", 50)
+    solution = problem.solve(progress=False)
     assert solution.converged
     assert solution.objective == pytest.approx(469.943901, abs=1e-5)
     defects = solution.defects()
     assert defects.angle < 1e-6
     assert defects.open_loop_angle < 1e-3
+    problem = dataclasses.replace(problem, limits=False)
+    assert problem.solve(progress=False, guess=solution).objective == pytest.approx(469.8006, abs=1e-4)
 
 
 @pytest.mark.slow
 def test_five_link_implicit_midpoint_approaches_the_converged_figure():
-    errors = [abs(five_link.problem("implicit", n).solve(progress=False).objective - 469.650) for n in (25, 50, 100)]
-    assert errors[2] < 0.0005 * 469.65
+    errors = [abs(five_link.problem("implicit", n).solve(progress=False).objective - 469.650) for n in (25, 50)]
+    assert errors[1] < 0.002 * 469.65
     assert 3.4 < errors[0] / errors[1] < 4.6  # second order
-
-
-@pytest.mark.slow
-def test_five_link_needs_its_knee_rows():
-    problem = five_link.problem("explicit", 50)
-    bent = problem.solve(progress=False)
-    problem = dataclasses.replace(problem, limits=False)
-    assert problem.solve(progress=False, guess=bent).objective == pytest.approx(469.8006, abs=1e-4)
 
 
 def test_a_minimum_time_swing_is_bang_bang():

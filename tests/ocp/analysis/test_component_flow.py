@@ -68,10 +68,9 @@ def halved(end: ocp.Instant, start: ocp.Instant) -> tuple[Any, float, float]:
     return ca.vertcat(start.q - end.q, start.qd - end.qd, start["y"] - 0.5 * end["y"]), 0, 0
 
 
-@pytest.mark.parametrize("implicit", [False, True])
 @pytest.mark.slow
-def test_defects_and_multipliers_follow_all_states(implicit: bool) -> None:
-    solution = swing(Lag(implicit))
+def test_defects_and_multipliers_follow_all_states() -> None:
+    solution = swing(Lag(implicit=True))
     assert solution.defects().angle < 1e-5
     (phase,) = solution.phases
     flow = Flow(solution.equations, phase.contacts, ComponentFlow.of(solution, phase))

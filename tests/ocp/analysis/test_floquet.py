@@ -114,12 +114,13 @@ def test_the_way_to_the_next_phase_is_that_of_differences(rng):
             q1 = numbers(integrate(q1, np.linalg.solve(system, right)[:nv])).ravel()
         return q1, numbers(impact(q1, qd1)[0]).ravel()
 
-    expected = np.zeros_like(found)
-    for k, d in enumerate(STEP * np.eye(2 * nv)):
+    columns = range(0, 2 * nv, 3)
+    expected = np.zeros((2 * nv, len(columns)))
+    for k, d in enumerate(STEP * np.eye(2 * nv)[columns]):
         (q1, qd1), (q0, qd0) = landed(d), landed(-d)
         expected[:, k] = np.concatenate([numbers(model.difference(q0, q1)).ravel(), qd1 - qd0]) / (2 * STEP)
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, atol=2e-6 * scale)
+    np.testing.assert_allclose(found[:, columns], expected, atol=2e-6 * scale)
 
 
 @pytest.mark.parametrize("slopes", [(0.2, -3.0), (-3.0, 0.2), (3.0, 0.2), (0.2, 3.0)])

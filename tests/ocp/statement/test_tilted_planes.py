@@ -63,7 +63,7 @@ KINDS = {
 @pytest.mark.slow
 def test_rows_forces_and_cones_turn_with_the_world(kind):
     rng, model = np.random.default_rng(4), foot()
-    for _ in range(5):
+    for _ in range(2):
         plane = ocp.Plane(tuple(rng.normal(size=3)), tuple(rng.normal(size=3)))
         (Q, quaternion), place = turn(rng), rng.normal(size=3)
         q, qd = model.random_q(rng), rng.normal(size=model.nv)

@@ -18,7 +18,7 @@ from ocp_dyn.ocp.solvers.block_ldl.library import FAILURES, obtain
 from ocp_dyn.ocp.solvers.block_ldl.plan import LdlPlan, ldl_plan
 from ocp_dyn.ocp.workflows.attempt import prepare, starting_point
 from ocp_dyn.problems import five_link
-from ocp_dyn.problems.small import hopper, juggling, slider_crank
+from ocp_dyn.problems.small import hopper, slider_crank
 from tests.helpers import mostly_slow
 from tests.ocp.solvers.block_ldl.kkt import SINGULAR, backward_error, dense, inertia, solver
 
@@ -78,7 +78,6 @@ PROBLEMS = {
     "two phases": two_phases,
     "hopper": lambda: hopper.problem(2),
     "slider crank": lambda: slider_crank.problem(5),
-    "juggling": lambda: juggling.problem(5),
     "five link": lambda: five_link.problem("implicit", 2, "gauss:2", "linear"),
 }
 QUICK = ("implicit", "dependent rows", "two phases")
