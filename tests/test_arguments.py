@@ -98,6 +98,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("error", "message", "call"), REFUSED, ids=[message for _, message, _ in REFUSED])
+@pytest.mark.slow
 def test_wrong_arguments_are_refused(error, message, call):
     with pytest.raises(error, match=message):
         call()
@@ -317,6 +318,7 @@ def test_options_without_effect_are_refused():
 
 
 @pytest.mark.parametrize("kind", [ca.SX, ca.MX])
+@pytest.mark.slow
 def test_numbers_for_q_mix_with_symbols_for_velocities(kind):
     f, bar = od.formulations, od.models.n_four_bar(1)
     q, tau = ca.DM([0.1, -0.1, 0.1]), ca.DM([1, 2, 3])

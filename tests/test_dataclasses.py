@@ -174,6 +174,7 @@ def refusal(made: Any, field: str, value: Any) -> str:
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.slow
 def test_values_of_no_kind_are_refused_when_they_are_given(sample: Callable[[], Any]) -> None:
     made = sample()
     for field in dataclasses.fields(made):
@@ -182,6 +183,7 @@ def test_values_of_no_kind_are_refused_when_they_are_given(sample: Callable[[], 
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.slow
 def test_arrays_and_tuples_of_another_length_are_refused(sample: Callable[[], Any]) -> None:
     """One entry more, and one less: of arrays of numbers, and of all that a model holds for its bodies."""
     made = sample()

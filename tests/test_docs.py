@@ -93,6 +93,7 @@ def documented():
     return [f"{module}.{name}" for module, names in blocks for name in names.split()]
 
 
+@pytest.mark.slow
 def test_every_public_name_is_in_the_reference_once(extension):
     names = documented()
     assert len(names) == len(set(names)) > 200

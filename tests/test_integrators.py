@@ -115,6 +115,7 @@ def distance(model, x, y):
 
 
 @pytest.mark.parametrize("name", ["euler", "rk4", "midpoint", "radau:2", "gauss:3"])
+@pytest.mark.slow
 def test_quaternions_stay_on_the_unit_sphere(name):
     model, x0, tau = systems()[1]
     x = one_step(model, scheme(name), tau)(x0, 0.3)

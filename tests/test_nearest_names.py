@@ -185,6 +185,7 @@ def takes_names(public: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
+@pytest.mark.slow
 def test_misspelled_arguments_of_everything_public_are_answered_with_the_nearest(room: Any) -> None:
     for public in (getattr(room, name) for name in room.__all__):
         for name in takes_names(public):

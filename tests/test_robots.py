@@ -73,6 +73,7 @@ def test_robots_stand_with_bent_knees(name):
 
 
 @pytest.mark.parametrize("name", ["solo12", "go2"])  # all four knees of the second bend to one side only
+@pytest.mark.slow
 def test_a_quadruped_stands(name):
     robot = od.walking.quadruped(name)
     model, q = robot.model, DM(robot.posture)
@@ -115,6 +116,7 @@ def test_a_quadruped_trots(options, capsys):
         (["ur5"], "robot 'ur5' has no two feet in the library's table"),
     ],
 )
+@pytest.mark.slow
 def test_wrong_robots_are_refused(arguments, message, capsys):
     with pytest.raises(SystemExit):
         robot_walk.main(arguments)

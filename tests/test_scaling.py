@@ -93,6 +93,7 @@ URDF = """
 
 
 @pytest.mark.parametrize(("length", "mass"), [(1e-3, 1e-6), (1e-6, 1e-9), (1e3, 1e6), (1.0, 1.0)])
+@pytest.mark.slow
 def test_urdf_and_json(length, mass, tmp_path):
     """The same structure, the same numbers in units of the robot, and files that give back every bit."""
 

@@ -213,6 +213,7 @@ def test_forces_of_plates_act_on_the_nearest_feet(folder: Path, monkeypatch: pyt
         _of_plates(options, model, markers)
 
 
+@pytest.mark.slow
 def test_mistakes(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, walk, forces = (str(folder / name) for name in ("walker.osim", "walk.trc", "forces.mot"))
     (tmp_path / "tasks.xml").write_text("<OpenSimDocument/>")

@@ -100,6 +100,7 @@ from tests.helpers import DATA
         ([], 2, "the following arguments are required: COMMAND"),
     ],
 )
+@pytest.mark.slow
 def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for file in ("arm.urdf", "leg.osim", "model.json", "solution.npz"):

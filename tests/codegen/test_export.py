@@ -444,6 +444,7 @@ def test_options_that_do_not_fit(tmp_path, options, error, message):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_only_casadi_can_write():
     x = ca.MX.sym("x", 2)
     f = ca.Function("f", [x], [ca.solve(ca.diag(x + 2) + ca.DM.ones(2, 2), x, "ldl")])

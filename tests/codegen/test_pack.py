@@ -111,6 +111,7 @@ def test_what_is_no_answer(tmp_path, value):
 # Exports
 
 
+@pytest.mark.slow
 def test_an_export_holds_both_forms_or_the_plain_one():
     packed, plain = (od.codegen.generate([ID, FALL], "robot", pack=pack) for pack in (True, False))
     assert packed.keys() == plain.keys()
@@ -124,6 +125,7 @@ def test_an_export_holds_both_forms_or_the_plain_one():
     assert "vector_size" not in plain["robot_ID.c"]
 
 
+@pytest.mark.slow
 def test_the_manual_tells_what_is_packed():
     files = od.codegen.generate([ID, FALL], "robot")
     p = od.codegen.emit(ID, "k", dense=False, pack=True, widest=2).packing

@@ -54,6 +54,7 @@ def fused():
 
 
 @pytest.mark.parametrize("name", [*OPERATIONS[4:], "CONSTPOW"])
+@pytest.mark.slow
 def test_every_operation(name, rng):
     """On both sides of 0 and 1, with equal operands, zeros, and what is no number."""
     x, y = SX.sym("x"), SX.sym("y")

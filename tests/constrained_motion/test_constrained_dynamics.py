@@ -460,6 +460,7 @@ def test_assembly_halves_steps_that_lead_away():
     close(od.assemble_q(model, bent, (4.0, 0, 0, 0)), (1, 0, 0, 0))
 
 
+@pytest.mark.slow
 def test_assembly_finds_the_nearest_point():
     """Nearest points of a line by weights, and of an ellipse, where the first point that Newton's method finds is not
     the nearest."""

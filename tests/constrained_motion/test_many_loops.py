@@ -125,6 +125,7 @@ def floating_pair():
         ([*map(tuple, np.eye(6)), (1, 0, 0, 1, 0, 0)], False),
     ],
 )
+@pytest.mark.slow
 def test_a_loop_with_a_body_that_floats_is_taken_as_it_is(axes, certain):
     model = floating_pair()
     for ends in (("a_tip", "b_tip"), ("b_tip", "a_tip")):

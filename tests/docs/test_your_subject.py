@@ -5,6 +5,8 @@ import re
 import shutil
 from types import SimpleNamespace
 
+import pytest
+
 from ocp_dyn import ocp
 from ocp_dyn.gait.reference import FOLDER
 from tests.docs.pages import DOCS, namespace
@@ -12,6 +14,7 @@ from tests.docs.pages import DOCS, namespace
 PAGE = "how_to/your_subject.md"
 
 
+@pytest.mark.slow
 def test_the_fit_of_a_subject_names_what_there_is(tmp_path, monkeypatch):
     space = namespace(PAGE, 1)
     calls = []

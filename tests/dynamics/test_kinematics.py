@@ -18,6 +18,7 @@ POINT = (0.2, -0.4, 0.3)
 
 
 @every_tree
+@pytest.mark.slow
 def test_velocity_is_the_rate_of_the_pose(rng, key):
     """d(p)/dt = v and d(R)/dt = omega x R, with dq/dt = q_dot."""
     model = tree(key)

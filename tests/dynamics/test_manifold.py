@@ -99,6 +99,7 @@ def test_interpolation(rng, key):
 
 
 @pytest.mark.parametrize("kind", [SX, MX])
+@pytest.mark.slow
 def test_symbols(rng, kind):
     model = tree("floating")
     q0, q1, v, s = kind.sym("q0", model.nq), kind.sym("q1", model.nq), kind.sym("v", model.nv), kind.sym("s")

@@ -169,6 +169,7 @@ def test_elements_on_their_own_dof_have_a_potential_and_coupled_ones_none(rng):
     assert uncoupled[0].potential(held) is not None
 
 
+@pytest.mark.slow
 def test_formulations_and_simulations_have_them(rng):
     """Velocity transformations, natural coordinates and a motion of both kinds, whose energy stays."""
     model = od.models.pendulum(2)
@@ -193,6 +194,7 @@ def test_formulations_and_simulations_have_them(rng):
     assert fm.Trajectory(model, motion.t, motion.q, motion.qd).energy_error > 1e-2
 
 
+@pytest.mark.slow
 def test_closed_chains_have_them_however_they_are_opened():
     """Cut joints, a removed body, independent coordinates, against constrained dynamics."""
     bar = od.models.n_four_bar(1)

@@ -129,6 +129,7 @@ def test_copies_keep_the_forces() -> None:
     close(od.passive_force(od.reduce(MODEL), q, qd), force)
 
 
+@pytest.mark.slow
 def test_the_ground_of_bushings_follows_edits() -> None:
     """Bushings to the ground go where their model is attached; a part of a model has the parent as its ground."""
     q, qd = state(0.15, 0.3)

@@ -138,6 +138,7 @@ def test_a_body_of_forty_bodies(rng):
     assert_same_mechanics(model, natural, rng, 1e-9)  # the condition of H is 6e5
 
 
+@pytest.mark.slow
 def test_joints_of_several_axes_are_split(rng):
     builder = od.ModelBuilder("axes")
     joint = od.MultiDof([(0, 0, 1, 0, 0, 0), (0.6, 0, 0.8, 0, 0, 0), (0, 0, 0, 1, 2, 3)])
@@ -793,6 +794,7 @@ TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee"
             fm.natural_constraints, MODEL)),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_errors_name_what_is_wrong_and_the_remedy(error, message, call):
     with pytest.raises(error, match=message):
         call()

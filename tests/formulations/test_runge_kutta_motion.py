@@ -97,6 +97,7 @@ def test_springs_and_rotors_count_in_the_energy() -> None:
     assert np.allclose(found.energy - without.energy, rotor + spring, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_motion_ends_at_the_nearest_step() -> None:
     assert motion(0.1, duration=0.29).t[-1] == pytest.approx(0.3)
     assert motion(0.1, duration=0.34).t[-1] == pytest.approx(0.3)
@@ -111,6 +112,7 @@ def slider_crank() -> tuple[od.Model, od.Loop]:
     return builder.build(), od.Loop("piston", "pin", axes=[(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)])
 
 
+@pytest.mark.slow
 def test_drift_from_loops_falls_with_the_step() -> None:
     model, loop = slider_crank()
     q = od.assemble_q(model, [loop], np.array([0.4, 0.1, 0.0]))
@@ -137,6 +139,7 @@ def test_a_state_that_is_not_finite_carries_the_motion_until_then() -> None:
     assert np.all(np.isfinite(caught.value.motion.q))
 
 
+@pytest.mark.slow
 def test_samples_between_nodes_follow_the_shortest_step() -> None:
     found = motion(1e-2, duration=0.2)
     assert np.allclose(found.sample(found.t[3:6]), found.q[3:6], atol=1e-13)
@@ -165,6 +168,7 @@ def test_a_motion_ends_at_the_nearest_node() -> None:
     assert [len(motion(1e-3, duration=T, every=5).t) for T in (0.0128, 0.0122, 1e-4)] == [4, 3, 2]
 
 
+@pytest.mark.slow
 def test_samples_before_and_after_the_motion_rest_at_its_ends() -> None:
     found = motion(1e-2, duration=0.1)
     assert np.allclose(found.sample([-1.0, 2.0]), found.q[[0, -1]], rtol=0, atol=1e-14)

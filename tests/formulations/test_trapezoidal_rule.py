@@ -88,12 +88,14 @@ def test_a_row_of_four_bars_follows_its_exact_motion(options, limit):
     assert np.abs(motion.qd[:, 0] - theta[:, 1]).max() < 6 * limit
 
 
+@pytest.mark.slow
 def test_constraint_errors_of_penalties_fall_with_alpha():
     errors = [swing(method="penalty", project=False, alpha=alpha).position_errors.mean() for alpha in (1e5, 1e6, 1e7)]
     assert errors[0] / errors[1] == pytest.approx(10, rel=0.1)
     assert errors[1] / errors[2] == pytest.approx(10, rel=0.1)
 
 
+@pytest.mark.slow
 def test_augmented_iterations_reduce_constraint_errors():
     h = 8e-3
     penalty = swing(h=h, duration=0.4, method="penalty", project=False, alpha=1e6).position_errors.max()
@@ -266,6 +268,7 @@ def test_springs_count_in_the_energy():
     assert single.position_errors.shape == (len(motion.t), 3)
 
 
+@pytest.mark.slow
 def test_springs_and_dampers_are_implicit():
     """A stiff spring with a damper on a pendulum: h is ten times the spring's time, and the motion comes to rest."""
     builder = od.ModelBuilder("stiff")
@@ -379,6 +382,7 @@ def test_a_step_that_does_not_converge_tells_time_row_and_remedy():
     close(raised.value.motion.trajectory().sample([0.0, 1.0]), [s.q, s.q], 1e-9)  # the start alone
 
 
+@pytest.mark.slow
 def test_nan_is_an_error_at_the_step_where_it_appears():
     with pytest.raises(fm.StepError, match=r"the step to t = 0\.301 s") as raised:
         swing(tau=lambda t, q, qd: ca.sqrt(0.3005 - t), every=20)
@@ -423,6 +427,7 @@ def test_small_velocities_must_keep_the_constraints_too():
                 fm.trapezoidal_motion(made.model, natural, xd=xd + 1e-11 * np.eye(natural.n)[k], **options)
 
 
+@pytest.mark.slow
 def test_velocities_of_no_branch_are_told():
     """A row of four-bars lies flat, where bars may leave the line up or down; coupler rates that differ have no
     acceleration."""
@@ -435,6 +440,7 @@ def test_velocities_of_no_branch_are_told():
         fm.trapezoidal_motion(made.model, natural, xd=np.where(upright, np.arange(6.0), 0.0), **start)
 
 
+@pytest.mark.slow
 def test_iterations_are_counted():
     """One for a falling body; a block of steps has the most of them."""
     builder = od.ModelBuilder("stone")
@@ -483,6 +489,7 @@ def test_iterations_are_counted():
         ({"iterations": 0}, ValueError, "iterations must be at least 1"),
     ],
 )
+@pytest.mark.slow
 def test_arguments_that_it_cannot_take(options, error, message):
     with pytest.raises(error, match=message):
         swing(**options)
@@ -532,6 +539,7 @@ def test_columns_of_a_step_that_it_cannot_take(name, value, error, message):
         fm.trapezoidal_step(model, natural, **({**columns, "h": ca.DM(0.01)} | {name: value}))
 
 
+@pytest.mark.slow
 def test_a_body_that_nothing_holds_is_told():
     """A floating rod without thickness spins freely about its axis; a spring may take the place of inertia."""
     builder = od.ModelBuilder("rod")
@@ -592,6 +600,7 @@ def test_trajectories_count_turns_but_leave_lengths(joint, qd):
     assert repr(motion) == "<NaturalMotion of 'top': 11 instants, t = 0 to 10 s>"
 
 
+@pytest.mark.slow
 def test_trajectories_take_one_loop_or_several():
     made, natural = row(2)
     motion = fm.trapezoidal_motion(made.model, natural, made.q, made.qd, h=0.01, duration=0.05)

@@ -143,6 +143,7 @@ def test_a_mechanism_far_from_the_origin_keeps_its_levers(rng):
         close(other, one, 1e-13)
 
 
+@pytest.mark.slow
 def test_a_fast_mechanism_keeps_its_accelerations(rng):
     """A velocity that the whole tree has does not enter C, and not Sc."""
     model = MODELS["human"]

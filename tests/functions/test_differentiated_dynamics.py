@@ -23,6 +23,7 @@ CONTACTS = {
 
 @pytest.mark.parametrize("product", ["force", "velocity"])
 @pytest.mark.parametrize("key", CONTACTS)
+@pytest.mark.slow
 def test_derivatives_of_contacts(rng, key, product):
     name, contact = CONTACTS[key]
     model = tree(name)
@@ -37,6 +38,7 @@ def test_derivatives_of_contacts(rng, key, product):
         close(found, wanted, 1e-12)
 
 
+@pytest.mark.slow
 def test_derivatives_of_a_foot_take_less_than_half_the_operations():
     human = od.models.human()
     f, foot = contact_product(human, od.Contact("foot_l"), "force"), od.Contact("foot_l")

@@ -201,6 +201,7 @@ def good(tmp_path) -> dict:
     return json.loads((tmp_path / "good.json").read_text())
 
 
+@pytest.mark.slow
 def test_every_fault_of_a_json_model_is_found_with_its_line(tmp_path, good):
     assert file_faults(tmp_path / "good.json") == []
     bodies = good["bodies"]

@@ -41,6 +41,7 @@ def test_there_and_back(model, rng, kind):
 
 
 @pytest.mark.parametrize("kind", LIBRARIES)
+@pytest.mark.slow
 def test_the_map_of_velocities(model, rng, kind):
     q, qd, _, tau = states(model, rng)
     layout = Layout(model, kind, tuple(rng.permutation(model.joint_names)))

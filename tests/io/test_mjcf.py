@@ -70,6 +70,7 @@ def test_human(rng):
 
 @needs_robots
 @mostly_slow("name", ["talos", "g1", "solo12"], ["solo12"])
+@pytest.mark.slow
 def test_robots(name, rng):
     model = od.robots.load(name)
     theirs = loaded(model, visuals="none")
@@ -79,6 +80,7 @@ def test_robots(name, rng):
 
 
 @pytest.mark.parametrize("key", sorted(LACKING))
+@pytest.mark.slow
 def test_joints_that_mjcf_does_not_have(key):
     with pytest.raises(od.ModelError, match=r"joint 'b1_joint': MuJoCo has no joint that moves as") as error:
         od.io.mjcf_text(tree(key))
@@ -229,6 +231,7 @@ def test_loops_hold_what_ours_hold(axes, rng):
     assert ranks == [len(loop.rows)] * 3
 
 
+@pytest.mark.slow
 def test_a_four_bar_swings_as_ours(rng):
     bars = od.models.n_four_bar(1)
     theirs = loaded(bars.model, constraints=list(bars.loops))
@@ -256,6 +259,7 @@ def test_planar_loops_on_legs_of_a_floating_base():
     assert [np.linalg.matrix_rank(x, tol=1e-8) for x in (J, np.vstack([J, G.full()]))] == [4, 4]
 
 
+@pytest.mark.slow
 def test_a_planar_loop_out_of_its_plane():
     bars = od.models.n_four_bar(1)
     (loop, *_) = bars.loops

@@ -23,6 +23,7 @@ def placed(model, theirs, rng):
     return q, data
 
 
+@pytest.mark.slow
 def test_shapes_touch_the_ground_only(rng):
     model = machine()
     R = random_rotation(rng)

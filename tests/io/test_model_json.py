@@ -217,6 +217,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize(("path", "value", "message"), MALFORMED)
+@pytest.mark.slow
 def test_malformed_entries(path, value, message):
     data = copy.deepcopy(model_to_dict(small_model()))
     at = data

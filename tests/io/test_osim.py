@@ -144,6 +144,7 @@ def test_the_ground_is_turned_so_that_z_is_up() -> None:
 
 
 @pytest.mark.parametrize("version", [20302, 30000])
+@pytest.mark.slow
 def test_old_documents(version: int) -> None:
     """The joints stand in their bodies; they move as those of new documents do."""
     old = parse_osim(made.old_leg(version))
@@ -203,6 +204,7 @@ def test_places_of_old_documents_have_six_digits() -> None:
     close(p, od.point_position(same, "root", [0, 0, 0]), 1e-15)
 
 
+@pytest.mark.slow
 def test_locked_coordinates() -> None:
     text = made.one_joint("CustomJoint").replace(
         '<Coordinate name="b"></Coordinate>',
@@ -402,6 +404,7 @@ def test_reports_list_every_fault_and_note(tmp_path: Path) -> None:
     assert "not well-formed" in od.io.file_faults(tmp_path / "other.osim")[0].text
 
 
+@pytest.mark.slow
 def test_the_command_takes_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from ocp_dyn.cli.main import main
 

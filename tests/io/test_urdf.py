@@ -215,6 +215,7 @@ def test_what_may_be_left_out():
     assert (m, c.tolist(), I.any()) == (2.0, [0, 0, 0], False)
 
 
+@pytest.mark.slow
 def test_roots():
     text = one_joint()
     fixed, floating = parse_urdf(text), parse_urdf(text, od.FloatingBase())
@@ -483,6 +484,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("case", ERRORS)
+@pytest.mark.slow
 def test_errors(case, capfd):
     text, message = ERRORS[case]
     with pytest.raises(od.ModelError, match=message) as caught:

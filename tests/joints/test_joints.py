@@ -260,6 +260,7 @@ def test_joints_of_axes_refuse_nonsense():
             make()
 
 
+@pytest.mark.slow
 def test_a_joint_made_of_another_s_axis_is_the_same_joint(rng):
     """To the last bit: normalizing what is normalized changes nothing, which files and copies rely on."""
     for _ in range(200):

@@ -160,6 +160,7 @@ def parts(result):
 
 
 @pytest.mark.parametrize("function", algorithms(), ids=lambda f: f.__name__)
+@pytest.mark.slow
 def test_arrays_are_numbers_of_every_algorithm(function):
     """Arrays, flat or columns, give what a DM gives, bit for bit, as a DM; the arrays do not change."""
     given, matrices = arguments(function)

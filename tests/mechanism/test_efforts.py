@@ -153,6 +153,7 @@ def test_mirror_images_swap_the_directions(rng):
         assert (low[k], high[k]) == expected, name
 
 
+@pytest.mark.slow
 def test_a_symmetric_twin_has_the_tighter_limits():
     human = od.models.human()
     names = list(human.qd_names)

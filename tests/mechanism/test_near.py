@@ -68,6 +68,7 @@ def test_forward_dynamics_do_not_depend_on_the_frame(distance, rotation):
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.slow
 def test_energy_and_momentum_do_not_depend_on_the_frame(distance):
     both = Both(distance)
     v_far = both.to_far @ both.qd
@@ -80,6 +81,7 @@ def test_energy_and_momentum_do_not_depend_on_the_frame(distance):
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.slow
 def test_inverse_dynamics_do_not_depend_on_the_frame(distance):
     """At rest, for accelerations of the near frame: torques of the joints and the wrench on the body about its
     center."""

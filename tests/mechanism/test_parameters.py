@@ -265,6 +265,7 @@ def own():
     return map(DM, ((0.1, 0.2, -0.3), (0.0, 0.1, -0.2), 0.2, (0.1, 0, 0), (0, 0.3, 0)))
 
 
+@pytest.mark.slow
 def test_points_may_be_expressions_of_any_type_and_are_differentiable(rng):
     s = State.of(MODEL, rng)
     p = MX.sym("p", 3)

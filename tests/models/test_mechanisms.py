@@ -75,6 +75,7 @@ def test_closed_chain_is_frozen_and_checked() -> None:
 
 
 @pytest.mark.parametrize("lumped", [True, False])
+@pytest.mark.slow
 def test_five_bar_pendulum(lumped: bool) -> None:
     model = models.five_bar_pendulum(0.7, 1.3, lumped)
     assert (model.nb, model.nv, model.mass) == (5, 5, pytest.approx(5 * 1.3))

@@ -90,6 +90,7 @@ def test_pendulum_closed_form(rng: np.random.Generator) -> None:
     ("branching", "parents"),
     [(1, [0, 1, 2, 3, 4, 5]), (2, [0, 1, 1, 2, 2, 3]), (3, [0, 1, 1, 1, 2, 2]), (np.inf, [0] * 6)],
 )
+@pytest.mark.slow
 def test_chain_parents(branching: float, parents: list[int]) -> None:
     model = models.chain(6, branching)
     assert list(model.parent[1:]) == parents
@@ -215,6 +216,7 @@ def test_five_link_errors() -> None:
 # Human
 
 
+@pytest.mark.slow
 def test_human_names_and_sizes() -> None:
     model = models.human()
     assert (model.nb, model.nq, model.nv) == (14, 30, 29)
@@ -295,6 +297,7 @@ def test_human_whole_body_inertia(mass: float, height: float, measured: tuple[fl
 
 
 @pytest.mark.parametrize(("mass", "height", "sex"), PEOPLE)
+@pytest.mark.slow
 def test_human_inertias_are_physical(mass: float, height: float, sex: str) -> None:
     model = models.human(mass, height, sex)  # type: ignore[arg-type]
     for name, I in zip(model.body_names, model.I[1:], strict=True):

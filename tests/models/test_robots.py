@@ -46,6 +46,7 @@ def test_robots_load_on_their_root_with_feet_on_one_height(name, recwarn):
 
 
 @needs_robots
+@pytest.mark.slow
 def test_options_reach_the_file():
     bolted = od.robots.load("solo12", od.Fixed(), gravity=(0, 0, -1.62))
     assert bolted.nv == 12

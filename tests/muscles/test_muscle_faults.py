@@ -50,6 +50,7 @@ def test_problems_are_refused_before_a_solve() -> None:
         ocp.Problem(with_one(tendon_slack_length=0.9), [phase], unactuated=["elbow"], components=[ocp.Muscles()])
 
 
+@pytest.mark.slow
 def test_a_problem_tells_fibers_out_of_range_by_name() -> None:
     phase = ocp.Phase("lift", 4, 0.5)
     other = replace(with_one(optimal_fiber_length=0.05).muscles[0], name="brachialis")
@@ -63,6 +64,7 @@ def test_a_problem_tells_fibers_out_of_range_by_name() -> None:
     assert [text for text in one.check() if "biceps" in text] == []
 
 
+@pytest.mark.slow
 def test_a_run_that_stops_names_the_muscles_at_their_limits() -> None:
     ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q - 0.3, start.qd, end.q - 1.5, end.qd), 0, 0))
     lift = ocp.Phase("lift", 20, 0.08, objective=[ocp.ChannelPower("activation")])

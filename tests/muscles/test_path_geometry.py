@@ -276,6 +276,7 @@ def symbolic(model):
 
 
 @pytest.mark.parametrize("kind", ["cylinder", "sphere", "ellipsoid"])
+@pytest.mark.slow
 def test_lines_run_along_the_paths(kind):
     """Chords of the arcs are a little shorter than the path, and begin and end where it does."""
     model, q = bodies.extensor(kind), np.array([0.1, 0.2, -0.1, 0.4])

@@ -27,6 +27,7 @@ def test_columns_of_zeros_are_delayed(library, m, threshold):
 
 @pytest.mark.parametrize("coupling", [0.0, 1e-12, 1.0])
 @pytest.mark.parametrize("m", [0, 20])
+@pytest.mark.slow
 def test_columns_of_rounding_errors_are_delayed(library, m, coupling):
     """Dependent rows leave columns of rounding errors; small boundary entries beside these would pass the bound."""
     rng = np.random.default_rng(4)

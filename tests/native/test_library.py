@@ -100,6 +100,7 @@ def test_nobody_waits_for_the_compiler_unasked(small, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "setpriority"), reason="no priorities")
 @pytest.mark.parametrize("wait", [False, True])
+@pytest.mark.slow
 def test_compilers_that_nobody_waits_for_leave_the_processors_to_others(small, tmp_path, monkeypatch, wait):
     own = os.getpriority(os.PRIO_PROCESS, 0)
     log = by_script(tmp_path, monkeypatch, f"sleep 0.05; nice > {tmp_path / 'nice'}")

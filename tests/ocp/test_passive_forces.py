@@ -147,6 +147,7 @@ def test_a_switch_by_name_leaves_them_out(options: dict[str, Any]) -> None:
         assert solution.duration == pytest.approx(2 * plain, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_switches_are_checked_and_a_change_is_built() -> None:
     with pytest.raises(TypeError, match=r"loads must be od\.Loads"):
         fastest(rotor(), loads=True)

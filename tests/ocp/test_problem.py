@@ -97,6 +97,7 @@ def test_actuation():
     assert ocp.Problem(pendulum(2), [ocp.Phase("fall", 5, 0.1)], unactuated=("joint2",)).actuated == [0]
 
 
+@pytest.mark.slow
 def test_wrong_options_are_told_before_anything_is_solved(tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
     for module, options, message in (

@@ -63,6 +63,7 @@ def test_one_peak_for_all_entries_or_one_for_each() -> None:
     assert relative.cost["peak"] == pytest.approx(BANG_BANG, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_one_peak_over_several_phases() -> None:
     problem = turn(TORQUE)
 

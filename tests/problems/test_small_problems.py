@@ -57,6 +57,7 @@ def test_the_rotor_is_bang_bang() -> None:
     assert np.abs(solution.tau[:, 0]) == pytest.approx(2.0, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_weakest_motor_works_at_its_limit_and_lifts_the_rod() -> None:
     solution = solved("pendulum")
     peak = solution.variables()["peak"][0]

@@ -255,6 +255,7 @@ def test_a_model_without_the_frames_is_told_which():
         human_walk.problem(model=od.models.human(root=od.Fixed()))
 
 
+@pytest.mark.slow
 def test_a_problem_moves_to_a_body_of_the_same_joints(body):
     walk = human_walk.problem(intervals=human_walk.QUICK)
     other = dataclasses.replace(walk, model=od.models.human(90, 1.8).with_load("torso", 10.0))
@@ -276,6 +277,7 @@ def test_options_of_the_command():
         bounds_of([0.4, 0.6], 1)
 
 
+@pytest.mark.slow
 def test_many_steps_go_from_standing_to_standing():
     walk = many_steps.problem(4, still=True)
     assert [phase.name for phase in walk.phases[:5]] == ["stand_1", "push_off_1", "flat_1", "heel_off_1", "loading_2"]

@@ -79,6 +79,7 @@ def apart(model: od.Model, q: np.ndarray, other: np.ndarray) -> float:
     return max(float(np.abs(model.difference(a, b).full()).max()) for a, b in zip(q, other, strict=True))
 
 
+@pytest.mark.slow
 def test_gradient_and_matrix_are_those_of_the_jacobians() -> None:
     model, rng = body(), np.random.default_rng(0)
     _, q = motion_of(model, 1, 3)
@@ -119,6 +120,7 @@ def test_rotation_vectors_at_all_angles() -> None:
 
 
 @pytest.mark.parametrize("euler", [True, False])
+@pytest.mark.slow
 def test_motions_are_found_again_with_gaps(euler: bool) -> None:
     model = body(euler)
     t, q = motion_of(model, 3)
@@ -142,6 +144,7 @@ def test_compiled_is_the_same() -> None:
     np.testing.assert_allclose(one.q, other.q, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_sensors_of_orientation_give_the_joints() -> None:
     model = body(False)
     t, q = motion_of(model, 7, 12)

@@ -132,6 +132,7 @@ def recording(model: od.Model, q: np.ndarray, seed: int) -> tuple[Recording, dic
     return Recording(names, np.arange(len(q)) / 50, values, "m"), places
 
 
+@pytest.mark.slow
 def test_the_minima_are_those_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     model = body()
     markers, places = recording(model, path_of(model, 70, 4), 5)

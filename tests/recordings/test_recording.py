@@ -20,6 +20,7 @@ def recorded(seed: int, n: int = 40, shape: tuple[int, ...] = (2,), rate: float 
 
 @pytest.mark.parametrize("degree", [3, 5])
 @pytest.mark.parametrize("count", [3, 4, 7, 150])
+@pytest.mark.slow
 def test_splines_are_natural(degree: int, count: int) -> None:
     import scipy.interpolate  # takes a second to import
 
@@ -52,6 +53,7 @@ def test_banded_systems_are_solved() -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
+@pytest.mark.slow
 def test_filter_is_that_of_scipy(order: int) -> None:
     import scipy.signal  # takes a second to import
 

@@ -107,6 +107,7 @@ def as_markers(model: od.Model, q: np.ndarray) -> Recording:
     return Recording([m.name for m in model.markers], 0.1 * np.arange(4), values, "m")
 
 
+@pytest.mark.slow
 def test_equal_factors_are_a_larger_model() -> None:
     """By equal factors everything grows as `Model.scale` makes it, coordinates that are lengths apart."""
     model = body()
@@ -158,6 +159,7 @@ def test_every_point_of_a_body_is_stretched_along_its_axes() -> None:
     assert tube.sizes == pytest.approx((0.03 * (along[0] + along[1]) / 2, 0.2 * along[2]))
 
 
+@pytest.mark.slow
 def test_bushings_move_with_their_bodies_and_prescribed_motions_stay() -> None:
     nod = od.PrescribedMotion("knee", od.SineFunction(amplitude=0.2, omega=3.0))
     place, upright = (0.03, -0.02, 0.05), np.eye(3)
@@ -244,6 +246,7 @@ def _inside(model: od.Model, parent: str, q: Any, frame: str, point: Any = (0, 0
     return axes @ (place(model, frame, q, point) - place(model, parent, q, (0, 0, 0)))
 
 
+@pytest.mark.slow
 def test_masses_and_inertias() -> None:
     model = body()
     for keep in (False, True):
@@ -270,6 +273,7 @@ def test_masses_and_inertias() -> None:
     np.testing.assert_allclose(I, np.diag([across, m * r**2 / 2, across]), rtol=1e-12, atol=1e-16)
 
 
+@pytest.mark.slow
 def test_lengths_of_muscles_grow_with_their_paths_in_the_default_configuration() -> None:
     model = body()
     q = np.array(model.neutral(), dtype=float).ravel()
@@ -306,6 +310,7 @@ def test_paths_around_wrap_objects_grow_as_they_are() -> None:
     assert ours.muscles[0].tendon_slack_length == pytest.approx(0.3 * after / before)
 
 
+@pytest.mark.slow
 def test_factors_posture_and_markers_are_found_again() -> None:
     """A model scaled by known factors makes markers; from these, factors, posture and places of markers follow."""
     model = body()
@@ -333,6 +338,7 @@ def test_factors_posture_and_markers_are_found_again() -> None:
     assert "60 kg, 4 bodies scaled, 12 markers placed from " in repr(subject)
 
 
+@pytest.mark.slow
 def test_one_axis_at_a_time_and_the_last_measurement_wins() -> None:
     model = body()
     static = as_markers(scale_segments(model, dict.fromkeys(model.body_names, 1.25)), posture(model, 3))
@@ -348,6 +354,7 @@ def test_one_axis_at_a_time_and_the_last_measurement_wins() -> None:
     np.testing.assert_allclose(scaled_to(model, static, turned).factors["thigh"], (1.25, 1, 1))
 
 
+@pytest.mark.slow
 def test_weights_of_markers_are_shares_and_coordinates_pull_at_them() -> None:
     """The posture is a minimum of the sum that the docstring names; fixed and unknown markers stay and go."""
     model = body().with_constraints([], replace_all=True)

@@ -14,6 +14,7 @@ from scripts.bench.dynamics.robots import Robot
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+@pytest.mark.slow
 def test_every_layout_is_measured(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(bench_batches, "robots", lambda: {"chain": Robot(od.models.chain(2))})

@@ -89,6 +89,7 @@ def test_wrong_parts(capsys):
     assert "unknown part 'speed'; parts are tables, times, examples, benchmarks" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_two_four_bars_keep_their_place(capsys):
     (row,) = benchmarks.four_bar_motions(quick=True)
     assert row["place"] <= row["largest"] < 1e-4

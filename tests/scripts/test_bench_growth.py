@@ -39,6 +39,7 @@ def test_a_table_has_all_rows_and_slopes_of_solved_ones():
     assert slopes(section, ROWS) == ["| slope over intervals | s |", "|---|---|", "| a | 1.00 |"]
 
 
+@pytest.mark.slow
 def test_the_command_writes_tables_figures_and_data(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(command, "SECTIONS", {"made": _section(ROWS)})
     assert command.main(["made", "--figures", str(tmp_path / "new"), "--json", str(tmp_path / "rows.json")]) == 0
@@ -62,18 +63,21 @@ def test_a_row_of_a_grid_tells_what_the_solve_took(monkeypatch):
     assert grid.measure("hopper", 1, limit=1).note == "Maximum_Iterations_Exceeded"
 
 
+@pytest.mark.slow
 def test_a_row_of_a_mechanism_tells_what_it_takes():
     row = size.measure("H, tree", 7)
     assert row.size == 7
     assert row.figures["operations"] == od.function(od.mass_matrix, od.models.chain(7, 2.0)).n_instructions()
 
 
+@pytest.mark.slow
 def test_a_fleet_has_the_loops_of_all_its_trucks():
     one = od.models.heavy_truck()
     model, held = size.truck_fleet(2)
     assert (model.nv, len(od.constraint_rows(held))) == (2 * one.model.nv, 2 * len(od.constraint_rows(one.loops)))
 
 
+@pytest.mark.slow
 def test_people_stand_with_their_hands_on_the_beam():
     model, held, q = crowd.carriers(2)
     assert model.nv == 64

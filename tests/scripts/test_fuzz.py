@@ -110,6 +110,7 @@ def test_workers_tell_of_crashes_hangs_and_memory(kind, said, capsys):
     assert told.splitlines()[1].split() == [kind, "2", "0", "0", "2"]
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_broken_off_is_tried_again(monkeypatch, capsys):
     """The first input of a batch is a finding, the fourth ends the process."""
     runs = {0: lambda: 1 / 0, 3: lambda: os._exit(1)}

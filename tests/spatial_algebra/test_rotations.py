@@ -74,6 +74,7 @@ def test_quaternion_rate_is_the_derivative_of_a_turning_body(rng):
 
 
 @pytest.mark.parametrize("angle", ANGLES)
+@pytest.mark.slow
 def test_exp_and_log_are_inverse(rng, angle):
     for axis in directions(rng):
         quat = ro.quaternion_exp(DM(angle * axis))

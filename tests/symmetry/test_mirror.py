@@ -220,6 +220,7 @@ def test_bushings_of_both_sides_become_one_pair_of_their_mean() -> None:
     assert ocp.symmetric_twin(twin).bushings == twin.bushings
 
 
+@pytest.mark.slow
 def test_equal_torques_written_in_other_ways_are_mirrored() -> None:
     """Two halves are the image of a whole, also where both pull endlessly."""
     whole = od.ExponentialTorque("knee_l", 2.0, {"knee_l": 300.0})
@@ -355,6 +356,7 @@ def in_world(model):
     return found
 
 
+@pytest.mark.slow
 def test_a_twin_is_the_mean_of_the_robot_and_its_image():
     model = battery()
     twin = symmetric_twin(model)
@@ -389,6 +391,7 @@ def test_turns_of_partners_are_averaged_with_their_images():
     assert np.allclose(now["leg_r"][3], turn(0.01), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_asymmetry_is_the_distance_to_the_twin():
     assert asymmetry(battery(1.0, 0.0, 0.0, 0.0)) == pytest.approx(
         {"mass": 0, "center_of_mass": 0, "place": 0}, abs=1e-12
@@ -420,6 +423,7 @@ def test_bodies_that_are_far_apart_have_no_twin():
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.7, -2.0])
+@pytest.mark.slow
 def test_facing_forward_turns_the_base_alone(turn):
     """A robot whose left is the way it is drawn; every frame of it, and what it weighs, is seen turned as one."""
     c, s = np.cos(turn), np.sin(turn)

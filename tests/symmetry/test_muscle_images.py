@@ -51,6 +51,7 @@ def test_partners_are_found_by_names_and_by_places() -> None:
     assert images[letters["vaslat_l"]] == letters["vaslat_l"]  # its points move
 
 
+@pytest.mark.slow
 def test_a_twin_has_even_muscles() -> None:
     model = body()
     muscle: Muscle = next(one for one in model.muscles if one.name == "bflh_r")
@@ -71,6 +72,7 @@ def test_a_twin_has_even_muscles() -> None:
     assert np.allclose(left - np.array(model.muscles[0].path[1].point), [0.002, -0.001, -0.003])  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_a_symmetric_body_is_its_own_twin() -> None:
     q = np.array(body().random_q(np.random.default_rng(5)), dtype=float).ravel()
     one, other = lengths(body(), q), lengths(ocp.symmetric_twin(body()), q)

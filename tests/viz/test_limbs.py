@@ -88,6 +88,7 @@ def test_left_and_right_are_paired_by_name():
     assert not legs.bodies & arms.bodies
 
 
+@pytest.mark.slow
 def test_left_and_right_are_paired_by_place():
     model = robot("{side}{limb}{k}", ("A", "B"))  # no word tells the side
     for limb in limbs(model)[:2]:
@@ -159,6 +160,7 @@ def test_a_flexion_has_one_sign_and_one_name_everywhere():
     assert float(J[5, ankle.qd_index]) * ankle.sign > 0
 
 
+@pytest.mark.slow
 def test_other_coordinates_name_the_axis():
     told = {c.name: (c.positive, c.effort, c.sign) for c in coordinates(robot())}
     hips = {c.name: (c.positive, c.effort, c.sign) for c in coordinates(human()) if c.joint.startswith("hip ")}
@@ -307,6 +309,7 @@ def test_bands_begin_with_the_touch_down_of_each_leg(walk: Solution):
     assert axes.get_xlim() == (0.0, 100.0)
 
 
+@pytest.mark.slow
 def test_a_gait_cycle_has_moments_powers_and_bands(walk: Solution):
     rows = ["angles", "moments", "powers"]
     made = plot_gait_cycle(walk, quantities=rows, bands={"knee flexion": BAND, "hip power": BAND})
@@ -340,6 +343,7 @@ def test_a_gait_cycle_has_moments_powers_and_bands(walk: Solution):
         ({"knee flexion": 3}, ValueError, "three arrays"),
     ],
 )
+@pytest.mark.slow
 def test_bands_are_checked(walk: Solution, bands, error, message):
     for draw in (plot_angles, plot_gait_cycle):
         with pytest.raises(error, match=message):

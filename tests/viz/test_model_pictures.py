@@ -70,6 +70,7 @@ def test_bodies_are_drawn_at_q(name):
     assert corners[:, 1].max() < high
 
 
+@pytest.mark.slow
 def test_the_best_view_shows_the_plane_of_a_planar_mechanism():
     def best(model, q):
         return _Pose.of(model, np.array(q)).best_view()
@@ -79,6 +80,7 @@ def test_the_best_view_shows_the_plane_of_a_planar_mechanism():
     assert best(squeezer().model, squeezer().q) == "top"
 
 
+@pytest.mark.slow
 def test_the_ground_is_zero_or_under_a_floating_model():
     def floor(model, q):
         return _Pose.of(model, np.array(q)).floor
@@ -93,6 +95,7 @@ def test_the_ground_is_zero_or_under_a_floating_model():
     assert not lines
 
 
+@pytest.mark.slow
 def test_several_views_have_one_scale_and_one_ground():
     side, front = panels(plot(human(), view="side+front"))
     heights = [axes.get_ylim() for axes in (side, front)]
@@ -139,6 +142,7 @@ def test_labels_are_kept_apart_near_their_places():
     np.testing.assert_allclose(_apart(np.full(4, 10.0), 0.5, 0.0, 10.0), [8.25, 8.75, 9.25, 9.75])
 
 
+@pytest.mark.slow
 def test_the_picture_does_not_depend_on_the_unit_of_length():
     model = human()
     large = model.scale(length=1000.0, mass=1e9)  # the radii of the limbs follow from masses and lengths

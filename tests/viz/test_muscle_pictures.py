@@ -80,6 +80,7 @@ def test_mirrored_steps_have_the_other_side() -> None:
     assert sum(segment.name == "gasmed_l" for segment in shapes.segments) == VERTICES - 1
 
 
+@pytest.mark.slow
 def test_the_viewer_has_cylinders_along_the_lines() -> None:
     """Each goes from one point of a line to the next, as wide and of the color of the picture, also between frames."""
     pytest.importorskip("viser")

@@ -59,6 +59,7 @@ def png_size(data: bytes) -> tuple[int, int]:
 # Models, constraints, Functions
 
 
+@pytest.mark.slow
 def test_a_model_shows_its_picture_its_sizes_and_its_tree():
     model = five_link_biped()
     html = model._repr_html_()
@@ -90,6 +91,7 @@ def test_a_model_that_cannot_be_drawn_shows_its_table():
     assert "symbolic" in Reader(model._repr_html_()).cells
 
 
+@pytest.mark.slow
 def test_a_closed_chain_shows_its_loops():
     html = bricard()._repr_html_()
     assert Reader(html).images
@@ -174,6 +176,7 @@ def test_a_problem_prints_in_a_few_lines():
     assert repr(plain).endswith("implicit, midpoint, phases\n  'swing': 1 interval, 0.5 s, on no contact")
 
 
+@pytest.mark.slow
 def test_a_problem_shows_its_phases_and_sizes():
     problem = hop()
     html = problem._repr_html_()
@@ -225,6 +228,7 @@ def test_summary_and_defects_are_tables():
     assert found.angle != found.open_loop_angle
 
 
+@pytest.mark.slow
 def test_a_simulated_motion_shows_its_overview_and_its_errors():
     model, anchor = pendulum(2), od.Contact("tip", axes="xz")
     t = np.linspace(0.0, 1.0, 5)

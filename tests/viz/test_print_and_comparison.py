@@ -107,6 +107,7 @@ def pair() -> od.Model:
     ("events", "shaded"),
     [({"opposite toe-off": 10.0, "opposite heel strike": 50.0}, 2), ({"opposite heel strike": 50.0}, 1), ({}, 0)],
 )
+@pytest.mark.slow
 def test_double_support_is_shaded_as_far_as_it_is_known(events, shaded):
     walk = replace(HEALTHY, events=HEALTHY.events | events)
     made = walk.plot(quantities=["angles"])
@@ -114,6 +115,7 @@ def test_double_support_is_shaded_as_far_as_it_is_known(events, shaded):
     assert ("double support" in [text.get_text() for text in made.texts]) == bool(shaded)
 
 
+@pytest.mark.slow
 def test_the_largest_use_of_strength():
     builder = od.ModelBuilder("two")
     for name in ("knee_l", "knee_r", "free"):

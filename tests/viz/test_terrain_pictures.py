@@ -102,6 +102,7 @@ def test_slabs_and_risers():
     ],
     ids=["stairs", "hills"],
 )
+@pytest.mark.slow
 def test_files_keep_the_ground(terrain, tmp_path):
     patch = ocp.Patch((0, 0.4, 0.9), (0, -1, 0.5), length=2.0, width=0.05, name="rail")
     saved = motion(terrain, plane=patch)

@@ -111,6 +111,7 @@ def test_quaternions_of_all_rotations(rng):
     np.testing.assert_allclose(np.abs(np.sum(found * w, axis=1)), 1.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_time_of_a_motion_that_repeats_and_of_one_that_ends(walk):
     track = tracks.of_motion(walk, [])
     assert track.duration == pytest.approx(2 * TIME)  # a stride of two mirrored steps
@@ -134,6 +135,7 @@ def test_a_full_turn_between_two_rows():
     assert abs(track.com[15, 2] - track.com[0, 2]) > 0.4
 
 
+@pytest.mark.slow
 def test_arrows_begin_at_the_center_of_pressure_and_are_as_long_as_the_force(walk):
     track = tracks.of_motion(walk, [])
     meters = tracks.FORCE_LENGTH * tracks.size(walk.model)  # one body weight
@@ -161,6 +163,7 @@ def test_pressure_on_a_slope():
     assert hold.force(1.0, 1.0) is None
 
 
+@pytest.mark.slow
 def test_one_outline_for_every_footstep(walk):
     shapes = drawn_bodies.pieces(walk.model)
     track = tracks.of_motion(walk, shapes)
@@ -409,6 +412,7 @@ def test_forces_are_sent(shown):
     assert arrows.visible
 
 
+@pytest.mark.slow
 def test_a_pose_beside_the_motion(shown, walk):
     shown.time = 0.1
     other = walk.sample([0.3])[0]
@@ -468,6 +472,7 @@ def test_a_motion_that_ends_starts_again_or_stops(rng):
         assert viewer.time == 0.0
 
 
+@pytest.mark.slow
 def test_a_model_with_sliders(robot, rng):
     with robot.show() as viewer:
         q = robot.random_q(rng)
@@ -498,6 +503,7 @@ def test_a_model_with_sliders(robot, rng):
     assert viewer.time == 0.0
 
 
+@pytest.mark.slow
 def test_loops_stay_closed():
     chain = od.models.bricard()
     with chain.show() as viewer:
@@ -590,6 +596,7 @@ def test_a_host_that_is_not_here_is_refused():
             od.models.pendulum().show(host=host)
 
 
+@pytest.mark.slow
 def test_a_quaternion_of_zeros_is_refused():
     human = od.models.human()
     zeros = np.zeros(human.nq)
@@ -660,6 +667,7 @@ def test_a_notebook_reaches_the_viewer_by_its_proxy(monkeypatch):
     assert 'href="https://x.dev/proxy/8080/"' in html
 
 
+@pytest.mark.slow
 def test_arrows_stand_in_the_cycle_of_the_body(walk):
     """Arrows that a browser draws later than bodies are not a stride away."""
     with od.viz.show(walk, play=False) as viewer:

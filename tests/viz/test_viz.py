@@ -193,6 +193,7 @@ def test_the_feet_swap_sides_from_step_to_step(walk: Solution, tmp_path: Path) -
     assert columns(pictures[5], FORCE).size > 100
 
 
+@pytest.mark.slow
 def test_the_front_view_shows_the_left_on_the_right(walk: Solution, tmp_path: Path) -> None:
     picture = frames(animate(walk, tmp_path / "walk.gif", steps=1, view="front"))[0][3][40:]
     assert columns(picture, COLORS["left"]).mean() > columns(picture, COLORS["right"]).mean() + 30
@@ -291,6 +292,7 @@ def test_a_broken_animation_leaves_the_old_file(walk: Solution, tmp_path: Path) 
 # Plots
 
 
+@pytest.mark.slow
 def test_flexion_has_clinical_signs_whatever_the_axes(walk: Solution) -> None:
     found = gait_coordinates(walk.model)
     assert {name: [c.sign for c in entries] for name, entries in found.items()} == {
@@ -373,12 +375,14 @@ def test_figures_are_written_in_their_format(walk: Solution, tmp_path: Path, suf
 
 
 @pytest.mark.parametrize("draw", [plot, plot_angles, plot_torques, plot_forces, stick_figure])
+@pytest.mark.slow
 def test_figures_refuse_other_suffixes(walk: Solution, tmp_path: Path, draw: object) -> None:
     with pytest.raises(ValueError, match=r"'a.gif': a figure is written as one of .png, .pdf, .svg, got '.gif'"):
         draw(walk, tmp_path / "a.gif")
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_strip_has_a_caption_below_every_pose(walk: Solution) -> None:
     texts = [text.get_text() for text in stick_figure(walk, poses=5).axes[0].texts]
     assert texts == ["0 %", "25 %", "50 %", "75 %", "100 %"]
@@ -434,6 +438,7 @@ def test_multipliers_are_drawn_to_scale(tmp_path: Path) -> None:
     assert axes.get_xlim() == axes.get_ylim() == pytest.approx((-2.24, 2.24))
 
 
+@pytest.mark.slow
 def test_a_page_plays_alone(walk: Solution, tmp_path: Path) -> None:
     said: list[tuple[int, int]] = []
     path = animate(walk, tmp_path / "a.html", steps=2, fps=20, speed=0.3, progress=lambda *k: said.append(k))
@@ -514,6 +519,7 @@ def test_names_of_curves_do_not_cover_the_title(links: int) -> None:
     assert (title.x1 < names.x0) if links == 4 else (title.y0 > names.y1 - 2)
 
 
+@pytest.mark.slow
 def test_captions_of_a_strip_leave_room():
     """Poses at one place, such as those of a wheel, have few captions, none over another."""
     model = od.models.pendulum()

@@ -47,6 +47,7 @@ def test_curves_of_the_same_muscle_agree() -> None:
     assert one["gastrocnemius"][2] == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_figure_has_a_panel_for_every_muscle(tmp_path) -> None:
     curves = od.walking.activation_curves(motion(), envelopes(), begin=0.5)
     figure = od.walking.plot_activations(curves, motion().t, tmp_path / "emg.png")

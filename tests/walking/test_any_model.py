@@ -102,6 +102,7 @@ def test_a_biped_on_points_that_is_built_in_code_walks_in_ten_lines_from_an_empt
     assert [phase.name for phase in walk.phases] == ["single_support"]
 
 
+@pytest.mark.slow
 def test_a_trot_keeps_the_stops_of_its_legs_and_lets_its_head_hang_over():
     """The trunk's head has a range that its mirror image leaves, which is no reason not to trot."""
     model = table(head=True)
@@ -184,6 +185,7 @@ def test_a_phase_of_a_biped_of_the_user_has_its_parts(biped):
         ),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_robots_that_cannot_stand_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
@@ -220,6 +222,7 @@ def test_ball_hips_and_frames_named_as_soles_stand():
             assert abs(float(od.point_position(robot.model, sole, DM(robot.posture))[2])) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_flat_footed_body_that_cannot_sway_is_told_which_joints_it_needs():
     ankles = {"left_foot_joint": 0.0, "right_foot_joint": 0.0}
     stiff = stepper().lock_joints(ankles | {"left_hip_joint": 0.0, "right_hip_joint": 0.0})

@@ -25,6 +25,7 @@ def instant(model: od.Model, time: float, torque: float) -> ocp.Instant:
     )
 
 
+@pytest.mark.slow
 def test_bodies_of_all_sizes_pay_the_same_for_the_same_gait() -> None:
     """Angles are equal, times in proportion to sqrt(l/g), torques to m g l: every term has the same value."""
     found = []
@@ -78,6 +79,7 @@ def test_weights_follow_the_dimensionless_speed() -> None:
     assert not any(cost.by_speed for cost in od.walking.running_effort(small))
 
 
+@pytest.mark.slow
 def test_costs_do_not_depend_on_names_of_coordinates() -> None:
     """A body as files have it: groups and tendons are found by the words in names of joints and by their axes."""
     loaded = od.walking.loaded_person(od.models.human(80.0, 1.8))

@@ -28,6 +28,7 @@ def mean_square(x: ca.DM) -> float:
     return float(ca.sumsqr(x)) / x.numel()
 
 
+@pytest.mark.slow
 def test_terms_are_those_of_the_paper(rng):
     costs, now = od.walking.falisse_effort(BODY, PART), instant(rng)
     assert [cost.name for cost in costs] == NAMES

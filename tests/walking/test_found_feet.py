@@ -46,6 +46,7 @@ def renamed(model: od.Model) -> od.Model:
 
 
 @pytest.mark.parametrize("ending", ["urdf", "xml"])
+@pytest.mark.slow
 def test_soles_are_those_of_the_file(ending, tmp_path):
     robot = od.walking.biped(saved(stepper(), (*SOLES, HAND), tmp_path, ending))
     assert robot.sole == pytest.approx((0.9 * 0.1, 0.9 * 0.05))
@@ -57,6 +58,7 @@ def test_soles_are_those_of_the_file(ending, tmp_path):
         assert np.array(R.full()) == pytest.approx(np.eye(3))
 
 
+@pytest.mark.slow
 def test_given_numbers_come_before_those_of_shapes(tmp_path):
     path = saved(stepper(), SOLES, tmp_path)
     assert od.walking.biped(path, sole=(0.04, 0.03)).sole == (0.04, 0.03)
@@ -84,6 +86,7 @@ def test_both_soles_are_the_mean_of_the_two(tmp_path):
 
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("angle", [0.0, np.pi])
+@pytest.mark.slow
 def test_the_side_of_a_biped_follows_from_names_then_places(named, angle, tmp_path):
     """Names tell the sides of a robot that faces backward in its file; without names its base faces forward."""
     model = turned(stepper(), angle)
@@ -100,6 +103,7 @@ def test_the_side_of_a_biped_follows_from_names_then_places(named, angle, tmp_pa
 
 
 @pytest.mark.parametrize("angle", [np.pi / 2, np.pi])
+@pytest.mark.slow
 def test_feet_of_a_quadruped_by_their_names(angle, tmp_path):
     path = saved(turned(table(head=True), angle), PAWS, tmp_path)
     with pytest.raises(ValueError, match=r"foot_radius is the height of the frames in feet=.*, which are not given"):
@@ -110,6 +114,7 @@ def test_feet_of_a_quadruped_by_their_names(angle, tmp_path):
     assert places == pytest.approx(np.array(expected), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_feet_of_a_quadruped_by_their_places(tmp_path):
     model = table()
     number = {n: f"part{i}" for i, n in enumerate(model.body_names)}
@@ -119,6 +124,7 @@ def test_feet_of_a_quadruped_by_their_places(tmp_path):
     assert od.walking.quadruped(loaded).leg == od.walking.quadruped(path).leg == pytest.approx(0.42)
 
 
+@pytest.mark.slow
 def test_files_without_feet_are_refused(tmp_path):
     with pytest.raises(od.ModelError, match=r"show no two or four feet, no shapes of its limbs can be read.*: name"):
         od.walking.biped(saved(stepper(), (), tmp_path), sole=None)
@@ -151,6 +157,7 @@ def test_feet_of_the_table_of_robots_are_found(name):
         assert sole == pytest.approx(known.sole, abs=0.02)
 
 
+@pytest.mark.slow
 def test_shapes_of_a_base_that_is_turned_stay_in_their_place(tmp_path):
     """Feet that lie along x in the file: the base's frame turns, its shape does not turn with it."""
     box = od.io.Box("trunk", (0.3, 0.1, 0.05), (0.1, 0.0, 0.2))

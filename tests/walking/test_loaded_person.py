@@ -138,6 +138,7 @@ def test_roots_that_cannot_be_exchanged(load):
         two.build().with_root(od.FloatingBase())
 
 
+@pytest.mark.slow
 def test_a_subject_in_space(load):
     """Root, feet, couplings, strengths and the symmetric twin of a body whose left leg is heavier."""
     model = load(subject(planar=False))
@@ -233,6 +234,7 @@ def test_the_command_chooses_torques_or_muscles(load, tmp_path, capsys):
     assert "here walks a human" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_does_not_walk_is_told(load, tmp_path):
     with pytest.raises(od.ModelError, match=r"root 'ground_pelvis' has the 3 coordinates tilt, tx, ty, which is"):
         od.walking.loaded_person(od.load(load(subject()) and tmp_path / "subject.osim", up="y"))
@@ -259,6 +261,7 @@ def test_what_does_not_walk_is_told(load, tmp_path):
         person(load(subject(planar=False).replace("calcn", "hoof")))
 
 
+@pytest.mark.slow
 def test_axes_of_inversion_that_a_file_locks_stay_free(tmp_path):
     text = subject(planar=False).replace('name="ankle_r"', 'name="subtalar_r"')
     for name in ("ankle_angle_r", "lumbar_extension"):
@@ -278,6 +281,7 @@ def test_axes_of_inversion_that_a_file_locks_stay_free(tmp_path):
 @pytest.mark.parametrize(
     ("turn", "planar", "freed"), [("1 0.2 0", 0, True), ("0 0 0.3", 0, False), ("1 0.2 0", 1, False)]
 )
+@pytest.mark.slow
 def test_axes_of_inversion_that_a_file_welds_are_free(tmp_path, turn, planar, freed):
     """Not in frames that turn as the ankle does, nor of a body in a plane."""
     text, path = subject(planar=bool(planar)), tmp_path / "subject.osim"

@@ -28,6 +28,7 @@ def body() -> od.Model:
     return od.models.human(muscles=True, root=od.FloatingBase())
 
 
+@pytest.mark.slow
 def test_costs_stay_and_those_of_muscles_are_added():
     found = od.walking.muscle_driven(lift())
     assert [cost.name for cost in found.phases[0].objective] == [
@@ -62,6 +63,7 @@ def test_a_walk_by_muscles_has_motors_at_the_arms():
         muscle_human.problem(1.1, weaken={"soleus_r": 0.4}, intervals=2, feet="compliant")
 
 
+@pytest.mark.slow
 def test_weakened_muscles_have_less_force():
     weak = od.walking.weakened(body(), {"soleus_r": 0.4})
     factors = {

@@ -41,6 +41,7 @@ def walk(mirrored: bool, late: float = 0.0) -> SimpleNamespace:
 
 @pytest.mark.parametrize("mirrored", [True, False])
 @pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.slow
 def test_muscles_that_work_as_measured_agree(mirrored, side):
     found = od.walking.muscle_timing(walk(mirrored), side)
     assert set(found) == set(GROUPS)

@@ -50,6 +50,7 @@ def spheres() -> tuple[od.HuntCrossleySphere, ...]:
     return tuple(od.HuntCrossleySphere(f"foot_{side}", (x, -0.05, 0), 0.03) for side in SIDES for x in ends)
 
 
+@pytest.mark.slow
 def test_the_walk_is_stated() -> None:
     walk = od.walking.muscle_walk(legs(), 1.1, spheres(), intervals=8)
     assert od.walking.motorized(legs()) == ["back", "ankle_l", "ankle_r"]
@@ -80,6 +81,7 @@ def test_uneven_sides_walk_a_stride() -> None:
     assert od.walking.muscle_walk(legs(), 1.1, spheres(), weaken=both).periodic.mirror
 
 
+@pytest.mark.slow
 def test_the_guess_has_the_angles_of_people() -> None:
     model, feet = legs(), od.walking.muscle_walk(legs(), 1.0, spheres()).footholds
     guess = od.walking.measured_guess(model, feet, 1.0, 0.5)

@@ -138,6 +138,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
+@pytest.mark.slow
 def test_an_error_names_line_and_element(name):
     given, words = WRONG[name]
     with pytest.raises(od.ModelError) as error:

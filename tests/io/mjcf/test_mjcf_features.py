@@ -158,6 +158,7 @@ def files(name: str) -> od.io.MjcfFile:
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.slow
 def test_a_feature_agrees_with_mujoco(name):
     errors = mjcf.compare(files(name), mujoco.MjModel.from_xml_string(MODELS[name]))
     assert {what: error for what, error in errors.items() if not error < 1e-10} == {}
@@ -176,6 +177,7 @@ def test_the_comparison_sees_errors():
     assert errors["Jacobians of equalities"] > 1e-3
 
 
+@pytest.mark.slow
 def test_the_file_that_is_written_is_read():
     """Round trip by `write_mjcf`: the same equations of motion, springs and limits."""
     rng = np.random.default_rng(3)

@@ -98,6 +98,7 @@ OF_KINDS = (
 
 
 @pytest.mark.parametrize("up", ["y", "z"])
+@pytest.mark.slow
 def test_passive_forces_are_those_of_opensim(up: str) -> None:
     model, other = (parse_osim(model_of(forces), up=up) for forces in (FORCES, KINDS))  # type: ignore[arg-type]
     assert model.q_names == ("qa", "x", "y", "z", "s")

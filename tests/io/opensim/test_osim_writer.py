@@ -165,6 +165,7 @@ def test_muscles_come_back() -> None:
     near(parse_osim(osim_text(again)).annotations, again.annotations)
 
 
+@pytest.mark.slow
 def test_forces_come_back() -> None:
     builder = od.ModelBuilder("mixed", gravity=(0.3, 0, -9.81))
     builder.add_body("a", od.Revolute("y"), mass=2, com=(0.1, 0, -0.2), inertia=(0.1, 0.2, 0.15))

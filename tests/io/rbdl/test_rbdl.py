@@ -178,6 +178,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("change", FAULTS)
+@pytest.mark.slow
 def test_faults(change: tuple[str, str]) -> None:
     text = LEG.replace(*change, 1)
     assert text != LEG

@@ -143,6 +143,7 @@ def four_bar(closing: str) -> str:
 
 
 @pytest.mark.parametrize(("closing", "rows"), [("revolute", 5), ("ball", 3), ("prismatic", 5), ("fixed", 6)])
+@pytest.mark.slow
 def test_a_joint_that_closes_a_loop(closing, rows, tmp_path):
     path = tmp_path / "four_bar.sdf"
     path.write_text(four_bar(closing))
@@ -222,6 +223,7 @@ def test_frames_of_a_model_move_with_its_canonical_link():
     assert od.io.parse_sdf(text.replace('name="m"', 'name="m" canonical_link="b"')).frame("f").body == 2
 
 
+@pytest.mark.slow
 def test_included_models_lie_in_the_folder(tmp_path):
     (tmp_path / "gripper").mkdir()
     hand = f'<sdf version="1.7"><model name="gripper"><pose>9 9 9 0 0 0</pose>{HAND}</model></sdf>'

@@ -88,6 +88,7 @@ def test_defects_and_multipliers_follow_all_states() -> None:
     assert np.abs(expected[2, :2]).max() > 0.01  # what the state does to the others, and they to it
 
 
+@pytest.mark.slow
 def test_a_jump_changes_the_states_of_components() -> None:
     jump = ocp.Jump(halved)
     solution = swing(Lag(), jump)
@@ -109,6 +110,7 @@ class Rope(ocp.Component):
         return -4 * instant.q
 
 
+@pytest.mark.slow
 def test_a_shift_on_which_a_component_acts_is_not_neutral() -> None:
     builder = od.ModelBuilder("cart")
     builder.add_body("cart", od.Prismatic("x"), mass=1.0)

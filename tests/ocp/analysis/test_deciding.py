@@ -48,6 +48,7 @@ def test_multipliers_are_derivatives_of_the_cost() -> None:
     assert late.deciding().line == "duration of turn (upper 0.9 s)"
 
 
+@pytest.mark.slow
 def test_a_speed_limit_is_told_in_degrees() -> None:
     found = turn(velocity=1.4).deciding()
     assert [e.text for e in found] == ["speed of disc_joint (upper 80.2 deg/s)"]

@@ -222,6 +222,7 @@ def compliant_walk(loads):
     return replace(motion, phases=tuple(phases))
 
 
+@pytest.mark.slow
 def test_compliant_feet_stand_while_they_carry_20_newtons():
     """Events lie between the middles of intervals, as in `stances()`, and the forces begin and end with 20 N."""
     motion = compliant_walk({"heel": ramps})
@@ -236,6 +237,7 @@ def test_compliant_feet_stand_while_they_carry_20_newtons():
     assert gait["forward force"][[0, 55]] == pytest.approx([0, 0])
 
 
+@pytest.mark.slow
 def test_heel_and_toes_of_a_compliant_foot_carry_together():
     """Each carries less than 20 N at the strike and at toe-off, at which both together carry 20 N."""
     gait = compliant_walk({"heel": lambda t: 0.5 * ramps(t), "toe": lambda t: 0.5 * ramps(t)}).gait()
@@ -243,6 +245,7 @@ def test_heel_and_toes_of_a_compliant_foot_carry_together():
     assert gait.events["opposite heel strike"] == pytest.approx(50)
 
 
+@pytest.mark.slow
 def test_a_run_has_no_double_support():
     gait = compliant_walk({"heel": lambda t: ramps(t + 0.2 * (0 <= t % 1 < 0.6))}).gait()  # the foot leaves at 0.35 s
     assert gait.events["toe-off"] == pytest.approx(35, abs=2)
@@ -364,6 +367,7 @@ def test_the_center_of_mass_rises_and_sways_about_its_mean():
     assert gait.figures["center_of_mass_sway_m"] == pytest.approx(0.04, rel=0.02)
 
 
+@pytest.mark.slow
 def test_tilts_on_a_slope_refer_to_gravity():
     up = 0.08
     g = 9.81 * np.array([-np.sin(np.arctan(up)), 0, -np.cos(np.arctan(up))])
@@ -396,6 +400,7 @@ def test_peaks_of_the_vertical_force():
     assert walk(biped()).gait().figures["vertical_force_maxima"] == 0
 
 
+@pytest.mark.slow
 def test_a_model_without_toes_has_no_center_of_pressure():
     gait = walk(biped(toes=False)).gait()
     assert "center of pressure along" not in gait.curves

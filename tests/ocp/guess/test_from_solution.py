@@ -37,6 +37,7 @@ def values(t, slots):
 
 
 @pytest.mark.parametrize("torque", ["constant", "linear"])
+@pytest.mark.slow
 def test_the_same_grid_keeps_every_node(torque):
     problem = swing(2, (5, 4), torque=torque)
     found = problem.solve(progress=False)

@@ -71,6 +71,7 @@ def test_a_guess_sits_on_the_chair_and_stands_on_its_feet():
         ({"hip_l": 0.1}, ValueError, "'hip_l' has 3 entries of q"),
     ],
 )
+@pytest.mark.slow
 def test_postures_that_a_model_does_not_have(posture, error, message):
     model = sit_to_stand.problem(still=True).model
     phase = ocp.Phase("rest", 2, 1.0)

@@ -172,6 +172,7 @@ def test_a_trot_follows_its_command_and_stops(controller):
     assert np.abs(states[-1][1][:2]).max() < 0.03
 
 
+@pytest.mark.slow
 def test_gains_tell_how_torques_change_with_the_state(controller):
     """By differences, for velocities that leave the feet at rest; others count as after an impact of the feet."""
     controller.reset(0.0, posture(), np.zeros(18))

@@ -86,6 +86,7 @@ def test_what_has_no_size_or_is_no_motion_is_an_error():
         ocp.contact_shapes(HUMAN)
 
 
+@pytest.mark.slow
 def test_a_solution_and_its_file_have_the_sizes(tmp_path):
     builder = od.ModelBuilder("block")
     builder.add_body("block", od.FloatingBase(), mass=2, inertia=(1, 1, 1))

@@ -171,6 +171,7 @@ def test_derivatives_of_a_flow_are_those_of_differences(rng: np.random.Generator
 
 
 @pytest.mark.parametrize("frames", ["", "stance_foot", "swing_foot", "stance_foot swing_foot", "head head"])
+@pytest.mark.slow
 def test_dynamics_from_shared_terms_are_those_of_every_set_of_contacts(frames: str, rng: np.random.Generator) -> None:
     model = od.models.five_link_biped(root="planar").with_limits(effort=9.0)
     every = tuple(od.Contact(frame, axes="xz") for frame in ("stance_foot", "swing_foot", "head"))
@@ -433,6 +434,7 @@ def test_derivatives_that_are_not_determined_are_told() -> None:
         found.predict(price=0.1)
 
 
+@pytest.mark.slow
 def test_sensitivities_say_what_they_need() -> None:
     problem = swing("explicit")
     unfinished = problem.solve(progress=False, max_iterations=1)
@@ -497,6 +499,7 @@ def test_variables_and_multipliers_have_names() -> None:
         replace(solution, record=None).active()
 
 
+@pytest.mark.slow
 def test_a_solution_holds_the_model_at_its_parameters() -> None:
     problem = swing("explicit")
     solution = problem.solve(progress=False, max_iterations=0, values={"gravity": [0.0, 0.0, -1.62]})

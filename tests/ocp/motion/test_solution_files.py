@@ -83,6 +83,7 @@ def with_about(found: Members, change: dict[str, Any], drop: str = "") -> Member
     return found | {"about.npy": npy(json.dumps(about))}
 
 
+@pytest.mark.slow
 def test_what_was_saved_comes_back(hop: Solution, content: bytes, tmp_path: Path) -> None:
     again = load(content, tmp_path)
     for mine, theirs in zip(again.phases, hop.phases, strict=True):
@@ -383,6 +384,7 @@ def test_a_member_that_stands_twice(content: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a":' * 100_000, "nan", "1" * 10_000, "\ud800"])
+@pytest.mark.slow
 def test_text_that_is_no_object(content: bytes, tmp_path: Path, text: str) -> None:
     refused(
         packed(members(content) | {"about.npy": npy(np.array([ord(c) for c in text], "<u4").view("<U1"))}), tmp_path, ""
@@ -488,6 +490,7 @@ def test_random_damage_of_a_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", ["1e308", "-1e308", "1e999", "1" * 5000, "1e-320", "NaN", "true", '"inf"', "[[[]]]"])
+@pytest.mark.slow
 def test_numbers_that_no_model_holds(tmp_path: Path, number: str) -> None:
     """One after the other in the place of every number of a file."""
     path, errors = tmp_path / "model.json", []

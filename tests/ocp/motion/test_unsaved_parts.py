@@ -35,6 +35,7 @@ def solution():
     return turn().solve(progress=False)
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_custom_joint_are_saved(solution, tmp_path):
     path = tmp_path / "turn.npz"
     with pytest.warns(od.ModelWarning, match=r"holds all numbers .* a file holds no functions"):

@@ -75,6 +75,7 @@ def no_derivatives():
 
 
 @pytest.mark.parametrize("analytic", [True, False])
+@pytest.mark.slow
 def test_calls_bring_their_derivatives(rng, analytic):
     """Values and derivatives of rows and costs that are linear and that are not in the call, against AD of the
     whole."""

@@ -81,6 +81,7 @@ def test_without_its_tables_a_program_from_the_disk_is_evaluated(new_process):
         assert np.array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_keys_of_programs_are_those_of_costs_and_rows():
     key = key_of(swing())
     assert key == key_of(swing())
@@ -115,6 +116,7 @@ def test_other_variables_make_another_program(new_process):
     assert value(3.0) == 18.0
 
 
+@pytest.mark.slow
 def test_a_walk_has_one_program_for_all_speeds():
     person = od.walking.person(73.0, 1.741, "male")
     walks = [od.walking.human_walk(person, speed) for speed in (1.2, 1.3)]

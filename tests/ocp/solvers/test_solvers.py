@@ -264,6 +264,7 @@ def test_an_interrupt_keeps_the_best_iterate(monkeypatch, capsys, name):
     assert "the best iterate is kept" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys):
     """From the best iterate, without multipliers, a few times at most, and says so; never after another end."""
     ended, once = [], ipopt._run_once
@@ -387,6 +388,7 @@ def test_check_finds_a_walker_on_a_root_that_does_not_move():
     assert not any("fixed to the ground" in line for line in ocp.Problem(builder.build(), stand).check())
 
 
+@pytest.mark.slow
 def test_check_finds_a_walker_carried_by_motors():
     builder = od.ModelBuilder("crane")
     builder.add_body("rail", od.Prismatic("x"), joint_name="root_x")
@@ -414,6 +416,7 @@ def test_check_finds_contacts_that_repeat_each_other():
     assert any(words in line for line in found)
 
 
+@pytest.mark.slow
 def test_check_names_contact_rows_along_which_nothing_moves():
     builder = od.ModelBuilder("slider")
     builder.add_body("cart", od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)]), mass=1)

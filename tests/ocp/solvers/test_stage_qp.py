@@ -167,6 +167,7 @@ def test_windows_without_a_feasible_point_pay_the_price(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
 def test_warm_starts_after_a_shift(way):
     qp = program(np.random.default_rng(4), N=8)
     made = solver(qp, way)
@@ -254,6 +255,7 @@ def test_feedback_answers_another_first_state(way):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", [f.name for f in fields(StageQP) if f.name != "F"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.slow
 def test_numbers_that_are_not_finite(way, name, value):
     qp = program(np.random.default_rng(7), N=2, n=2)
     made = solver(qp, way)

@@ -353,6 +353,7 @@ class _Timed(ocp.Component):
 
 
 @pytest.mark.parametrize("options", [{}, {"form": "explicit", "integrator": "rk4", "steps": 3}], ids=str)
+@pytest.mark.slow
 def test_forces_that_depend_on_time_and_slopes_are_those_of_the_program(options: dict[str, Any]) -> None:
     ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 1, e.qd, s["y"]), 0, 0))
     solution = pushed(_Timed(), torque="linear", boundary=[ends], **options).solve(progress=False)

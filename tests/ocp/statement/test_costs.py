@@ -78,6 +78,7 @@ def test_work_by_slacks_is_work_without_rounding(kind):
     assert solution.cost["SlackWork"] == pytest.approx(work, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_rates_of_accelerations_and_forces():
     terms = (ocp.TorqueSquared(), ocp.JerkSquared(weight=1e-4))
     solution = swing(terms).solve(progress=False)
@@ -107,6 +108,7 @@ def test_time_and_terminal_costs():
         swing(terminal=[lambda start, end: 1.0])
 
 
+@pytest.mark.slow
 def test_a_soft_constraint_gives_way_at_its_price():
     wall = ocp.Path(lambda instant: instant.q, -np.inf, 0.3)
     instant = ocp.Instant(pendulum(2), ca.DM([0.5, 0.1]), None)
@@ -121,6 +123,7 @@ def test_a_soft_constraint_gives_way_at_its_price():
     assert tight.cost["Soft Path"] > 0
 
 
+@pytest.mark.slow
 def test_a_head_feels_its_accelerations(rng):
     model = human()
     q, qd, qdd = model.random_q(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)

@@ -41,6 +41,7 @@ def fall(form, height=0.8, ahead=0.6, mu=1.0):
 
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.slow
 def test_a_ball_falls_hits_and_stands(form):
     solution = fall(form)
     assert solution.converged

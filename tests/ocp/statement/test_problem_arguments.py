@@ -101,6 +101,7 @@ def test_checks_let_pass_what_is_right():
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:12])
 @pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind, keys in NUMBERS.items() for key in keys])
+@pytest.mark.slow
 def test_numbers_of_terms_are_checked(kind, key, wrong):
     with pytest.raises((ValueError, TypeError)) as told:
         kind(**{key: wrong})
@@ -242,6 +243,7 @@ def test_a_problem_checks_its_arguments(options, message):
         (ocp.PowerLimit([1, 2]), (), "PowerLimit maximum: give one number, or nv = 5"),
     ],
 )
+@pytest.mark.slow
 def test_names_and_sizes_are_checked_when_the_problem_is_made(path, objective, message):
     with pytest.raises((KeyError, ValueError), match=message):
         stand(path, objective)
@@ -328,6 +330,7 @@ PAIRS = [(place, wrong) for k, place in enumerate(PLACES) for n, wrong in enumer
 
 
 @pytest.mark.parametrize(("place", "wrong"), PAIRS)
+@pytest.mark.slow
 def test_functions_that_return_the_wrong_thing_or_raise_are_named(place, wrong):
     make, named = PLACES[place]
     with pytest.raises((ValueError, TypeError), match=named) as told:
@@ -416,6 +419,7 @@ def ends(start, end):
     return ca.vertcat(start.q, start.qd, end.q - 0.3, end.qd), 0, 0
 
 
+@pytest.mark.slow
 def test_copies_are_problems_of_their_own():
     problem = swing(objective=ocp.TorqueSquared(), boundary=ocp.Boundary(ends), posture=[0.1, 0.0])
     first = problem.solve(progress=False)
@@ -504,6 +508,7 @@ def test_a_problem_moves_to_another_model():
     assert dataclasses.replace(named, model=legged("base"), unactuated=None).actuated == [6]
 
 
+@pytest.mark.slow
 def test_a_walker_of_another_size_walks_by_the_same_problem():
     swung = swing(objective=ocp.TorqueSquared(), boundary=ocp.Boundary(ends))
     longer = dataclasses.replace(swung, model=pendulum(2, length=1.5))
@@ -613,6 +618,7 @@ def test_rows_where_phases_meet_are_asked_for_once():
         (lambda **more: ocp.Separation([(("leg", (0, 0, 0)), ("trunk", (0, 0, 0)))], -1.0, **more), 4, 2),
     ],
 )
+@pytest.mark.slow
 def test_constraints_of_nodes_say_whether_they_hold_at_the_ends(term, ends, inside):
     for more, count in (({}, ends), ({"ends": False}, inside)):
         problem = swing(monopod(), path=term(**more))

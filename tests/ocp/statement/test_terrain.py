@@ -36,6 +36,7 @@ def true_height(terrain, x, y):
 
 
 @pytest.mark.parametrize("name", GROUNDS)
+@pytest.mark.slow
 def test_height_is_never_below_the_ground_and_exact_away_from_edges(name):
     terrain, rng = GROUNDS[name], np.random.default_rng(0)
     points = np.column_stack([rng.uniform(-0.7, 1.6, 400), rng.uniform(-0.8, 0.8, 400)])

@@ -113,6 +113,7 @@ def test_names_and_shares(every):
     assert "share" not in repr(problem.weights)
 
 
+@pytest.mark.slow
 def test_costs_of_one_name():
     parts = [ocp.Phase(f"{k}", 4, 0.4, objective=[ocp.TorqueSquared(w)]) for k, w in enumerate((0.3, 0.3, 0.7))]
     problem = ocp.Problem(wheel, parts, boundary=[rest], terminal=[near])

@@ -56,6 +56,7 @@ def _of_one(tau, rate, strength, other):
 
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.slow
 def test_the_rate_of_the_torque_is_known_at_all_stages(form):
     seen = ocp.Integral(lambda instant: ca.sumsqr(instant.tau_rate), 1e-4, name="rate")
     top = ocp.Peak(lambda instant: instant.tau_rate, weight=1e-2, name="top")
@@ -173,6 +174,7 @@ def test_torques_do_not_jump(form):
     assert np.abs(free.phases[0].tau_rate).max() > 200
 
 
+@pytest.mark.slow
 def test_torques_continue_from_phase_to_phase():
     halves = [ocp.Phase(name, 6, 0.5, objective=[ocp.TorqueSquared()]) for name in ("first", "second")]
     limited = [
@@ -270,6 +272,7 @@ def test_without_the_bounds_of_the_model_strengths_must_be_given():
     assert free.duration == pytest.approx(held.duration, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_torque_sources_are_components_of_a_problem():
     """Components hold in all phases, as if every phase named them; a changed problem does not add them again."""
     halves = [ocp.Phase(name, 6, 0.5, objective=[ocp.Duration()]) for name in ("first", "second")]

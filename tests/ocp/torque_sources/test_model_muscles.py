@@ -122,6 +122,7 @@ def test_limits_of_rates_stand_for_excitations():
     assert abs(solution.q[-1, 0] - 1.4) < 1e-6
 
 
+@pytest.mark.slow
 def test_weak_muscles_need_more():
     """A parameter scales the strength of one muscle; half of it costs more than three times as much."""
     muscles = ocp.Muscles(activation="limits", strengths={"biceps": "strength"})

@@ -66,6 +66,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 def test_solvers_see_one_structure(monkeypatch):
     """The plan of a factorization has the same data: entries that meet, and those that one interval alone uses."""
 

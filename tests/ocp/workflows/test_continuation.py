@@ -34,6 +34,7 @@ def test_solutions_along_a_parameter_are_those_of_single_solves():
     assert again[0].stats["iterations"] == found[1].stats["iterations"]  # both began at the first
 
 
+@pytest.mark.slow
 def test_parameters_change_together_and_others_stay():
     found = ocp.solve_along(
         hopper.problem(False), speed=[0.8, 0.9], slope=[0.0, 0.05], values={"step_length": 0.45}, solve=QUIET

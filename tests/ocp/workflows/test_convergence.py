@@ -112,6 +112,7 @@ def test_a_ladder_goes_on_without_a_plugin_that_refuses_its_start(monkeypatch):
     assert [one["intervals"] for one in found.stats["ladder"]] == [[4], [16]]
 
 
+@pytest.mark.slow
 def test_values_that_are_not_reached_are_told():
     with pytest.warns(ocp.NotConvergedWarning, match="angle = 1 was not reached: not converged: Infeasible"):
         found = ocp.solve_along(turn(0.3), angle=[0.3, 1.0], solve={"progress": False})
@@ -132,6 +133,7 @@ def test_works_of_several_solves_refuse_arguments_of_one():
         ocp.solve_along(turn(), angle=[0.3], solve={"check": True})
 
 
+@pytest.mark.slow
 def test_texts_and_tables_say_it(failed, tmp_path):
     assert MARK in repr(failed)
     assert MARK in str(failed)

@@ -74,6 +74,7 @@ def test_a_last_grid_that_is_not_solved_begins_at_the_first_guess(problem, climb
     assert told[1:] == [(list(FINE), lost.status), (list(FINE), "Solve_Succeeded")]
 
 
+@pytest.mark.slow
 def test_a_middle_grid_takes_no_more_iterations_than_those_before_it(monkeypatch):
     allowed = []
 

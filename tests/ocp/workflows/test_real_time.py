@@ -209,6 +209,7 @@ def slide(limit=np.inf, **bounds):
 
 
 @pytest.mark.usefixtures("how")
+@pytest.mark.slow
 def test_an_iteration_solves_what_is_quadratic():
     problem = slide()
     control = problem.rti(problem.solve(progress=False), qp="riccati")

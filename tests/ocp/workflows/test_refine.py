@@ -295,6 +295,7 @@ def test_what_cannot_be_refined_is_told():
         explicit.on_grid_of(other.solve(progress=False, max_iterations=0))
 
 
+@pytest.mark.slow
 def test_verdict_names_phase_interval_and_joint(monkeypatch):
     monkeypatch.setattr(refine, "MOST_ROUNDS", 0)
     told = reach().solve(accuracy=1e-7, progress=False).refinement

@@ -37,6 +37,7 @@ def first():
     return solution
 
 
+@pytest.mark.slow
 def test_the_same_problem_made_again_has_the_same_bits(first):
     made = problem()
     again, once_more = made.solve(**OPTIONS), made.solve(**OPTIONS)

@@ -43,6 +43,7 @@ def test_the_seed_decides_and_the_same_seed_repeats():
     assert not np.allclose(first.q, other.q)
 
 
+@pytest.mark.slow
 def test_a_run_that_converges_or_contradicts_itself_is_not_restarted():
     assert HOP.solve(restarts=3, progress=False).stats["restarts"] == {"first guess": "Solve_Succeeded"}
     twice = ocp.Boundary(lambda s, e: (e.q - 0.6, 0, 0))
@@ -69,6 +70,7 @@ def test_restarts_that_apply_are_made_in_order():
 
 
 @mostly_slow("name", ("planned", "crouched", "coarse", "slow"), ("planned", "crouched"))
+@pytest.mark.slow
 def test_every_restart_leads_to_the_motion(name, monkeypatch):
     """After a first run that is cut short; the hopper has several motions of least cost, so the cost may differ."""
     once, runs = attempt.run, []

@@ -147,6 +147,7 @@ def test_a_relaxed_point_costs_no_more_than_those_it_relaxes(tmp_path):
     assert sorted(path.suffix for path in tmp_path.iterdir()) == ["", ".json", ".npz", ".npz", ".npz"]
 
 
+@pytest.mark.slow
 def test_what_was_not_found_is_tried_again_when_asked(tmp_path):
     sweep = partial(ocp.Sweep, hopper.problem, HOPS[:1], tmp_path)
     assert [s.converged for _, s in sweep(executor=Inline(), solve={"max_iterations": 1})] == [False]

@@ -32,6 +32,7 @@ def told(problem, **values):
     return unreachable(transcription)
 
 
+@pytest.mark.slow
 def test_a_walk_faster_than_the_legs_reach_in_the_least_time_is_proved_to_be_none():
     assert not told(walk(0.99 * FASTEST))
     found = told(walk(1.01 * FASTEST))
@@ -58,6 +59,7 @@ def test_a_solve_tells_it_without_a_run():
     assert walk(1.01 * FASTEST).solve(progress=False, early_verdict=False, max_iterations=2).stats["proof"] == ""
 
 
+@pytest.mark.slow
 def test_no_proof_without_its_premises():
     """Contacts that are held by their accelerations may drift; across a Jump, feet do not stand together; joints that
     slide without limits have no reach."""
@@ -98,6 +100,7 @@ def test_a_foot_with_a_free_yaw_turns_what_is_derived_from_it(yaw, far):
     assert bool(told(ocp.Problem(walker(), phases))) == far
 
 
+@pytest.mark.slow
 def test_places_of_postures_are_never_refused(rng):
     """Random postures whose feet are where they are, derived footholds with a free yaw among them."""
     model = walker()

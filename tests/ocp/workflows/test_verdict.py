@@ -91,6 +91,7 @@ def test_the_rows_of_a_contradiction_are_those_that_make_it():
     assert contradiction(program, start) is None
 
 
+@pytest.mark.slow
 def test_a_pendulum_that_is_too_weak_is_told_early():
     found = pendulum().solve(progress=False)
     assert found.status == "Infeasible"
@@ -126,6 +127,7 @@ def test_the_least_violation_is_stationary():
     assert found.violation - again.violation == pytest.approx(press, rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_feasible_point_is_found_and_the_run_goes_on(monkeypatch, capsys):
     """Under suspicion early: a hopper that converges is never told to be infeasible, and no iterate changes."""
     problem = hop()
@@ -225,6 +227,7 @@ ODD = [("open", 1.0), ("feasible", 1e-9), ("stationary", 0.5), ("stationary", 2.
 @pytest.mark.parametrize(
     ("place", "odd"), [(k, odd) for k in range(3) for odd in ODD if k > 0 or odd[0] != "stationary"]
 )
+@pytest.mark.slow
 def test_one_search_that_ends_elsewhere_lets_the_run_go_on(watched, odd, place):
     ends = [("stationary", 1.0)] * 3
     ends[place] = odd
@@ -235,6 +238,7 @@ def test_one_search_that_ends_elsewhere_lets_the_run_go_on(watched, odd, place):
         assert len(begun) == place + 1  # nothing is left to prove
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_after_a_search_without_proof_ends_with_a_suspicion(monkeypatch):
     monkeypatch.setattr("ocp_dyn.ocp.solvers.feasibility.least_violation.CERTIFIED", 2.0)
     monkeypatch.setattr(watch, "SHARE", 0.0)
@@ -245,6 +249,7 @@ def test_a_run_that_fails_after_a_search_without_proof_ends_with_a_suspicion(mon
     assert "up: short by" in found.stats["verdict"]
 
 
+@pytest.mark.slow
 def test_a_suspicion_ends_the_run_if_asked(monkeypatch):
     monkeypatch.setattr("ocp_dyn.ocp.solvers.feasibility.least_violation.CERTIFIED", 2.0)  # nothing is certified
     found = pendulum().solve(progress=False, early_verdict="suspicion")

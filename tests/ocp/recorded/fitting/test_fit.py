@@ -261,6 +261,7 @@ def test_the_common_factor_is_free_only_if_all_weights_are_fitted():
     assert found["AccelerationSquared"] == pytest.approx(2.0 / 0.7 * 0.02, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_an_unknown_duration_is_part_of_the_motion():
     free = replace(swing(more=[ocp.Duration(3.0)]), phases=[replace(swing().phases[0], duration=(0.8, 3.0))])
     free = replace(free, phases=[replace(free.phases[0], objective=(*free.phases[0].objective, ocp.Duration(3.0)))])

@@ -123,6 +123,7 @@ def run(library, plan: LdlPlan, seen: Seen, steps) -> list[tuple[int, np.ndarray
 
 
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.slow
 def test_plans_and_matrices_of_any_kind(library, seed):
     """Inertia and solutions beside dense algebra; the same bits again, and by more threads than there are subtrees."""
     rng = np.random.default_rng(seed)

@@ -42,6 +42,7 @@ def swing(goal=0.4, links=2, **options):
     return ocp.Problem(pendulum(links), phase, boundary=ends, parameters=to, **options)
 
 
+@pytest.mark.slow
 def test_the_solution_tells_its_linear_solver(capsys):
     problem = swing()
     chain, mumps = problem.solve(), problem.solve(linear_solver="mumps")
@@ -248,6 +249,7 @@ def test_mumps_goes_on_after_wrong_solutions(poison, monkeypatch, capfd):
     assert "goes on from the best iterate with a fresh barrier" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_errors_of_ipopt_are_tried_by_mumps(monkeypatch):
     """Errors, and failures that the library counts; not the model's own numbers, and no verdict of IPOPT."""
     once = ipopt._run_once

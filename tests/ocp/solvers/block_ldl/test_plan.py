@@ -169,6 +169,7 @@ def test_tiles_stay_small(monkeypatch):
     assert np.bincount(plan.tile[plan.role == PRIMAL], minlength=1).max() <= 1
 
 
+@pytest.mark.slow
 def test_rows_wait_where_a_piece_begins_and_no_longer():
     """A piece between two others begins without the state that its rows determine: these wait for one front."""
     transcription, program = prepare(five_link.problem(intervals=20))

@@ -154,6 +154,7 @@ def agrees(K, negative):
 
 
 @mostly_slow("name", PROBLEMS, ("two phases", "dependent rows"))
+@pytest.mark.slow
 def test_matrices_of_any_values(library, name, rng):
     structure = structure_of(library, name)
     with solver(library, structure.plan, structure.seen) as (direct, figures):
