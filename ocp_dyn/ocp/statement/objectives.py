@@ -135,7 +135,8 @@ class Weighed(Term):
     attributes that are one number. changing: names of attributes that may be a `Parameter` too.
 
     by_speed: (reference [m/s], exponent): in a period with a speed the weight is multiplied by
-    (|speed| / reference)^exponent; None: it is not. A speed that `solve(values=...)` changes changes it, too.
+    max(|speed| / reference, 0.1)^exponent, which stays finite for steps in place; None: it is not. A speed that
+    `solve(values=...)` changes changes it, too.
     """
 
     weight: float | Parameter

@@ -29,6 +29,9 @@ from ..statement.state.components import Component
 from ..statement.statement import Statement
 from .tracks import FORCE_SCALE, PhaseVariables, Track, slacks_of, tracks_of
 
+LEAST_SPEED = 0.1
+"""Weights that follow the speed stay as they are below this share of the speed that they refer to."""
+
 ROUNDED_DISTANCE = 1e-6
 """Distance [m] within which the horizontal distance of a step is rounded: the root has no slope at zero."""
 
@@ -186,7 +189,7 @@ def weight_of(transcription: Transcription, term: Any, z: Mapping[str, Expr]) ->
     if by_speed is None or transcription.speed is None:
         return weight
     reference, exponent = by_speed
-    return weight * (ca.fabs(z["speed"]) / reference) ** exponent
+    return weight * ca.fmax(ca.fabs(z["speed"]) / reference, LEAST_SPEED) ** exponent
 
 
 STATES = {"q": ("qd", "qd:plus"), "q+": ("qd+",), "q:end": ("qd:end",), "q:before": ("qd:before",)}

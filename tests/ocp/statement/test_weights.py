@@ -250,6 +250,15 @@ def test_a_motion_without_speed_has_the_weight_at_the_reference():
     assert one.objective == other.objective
 
 
+@pytest.mark.slow
+def test_slow_steps_have_the_weight_of_a_tenth_of_the_reference():
+    found, direct = (
+        paced(ocp.AccelerationSquared(weight, by_speed=pair)).solve(max_iterations=0, progress=False)
+        for weight, pair in ((1e-4, (40.0, -2.0)), (1e-2, None))
+    )
+    assert found.objective == pytest.approx(direct.objective, rel=1e-12)
+
+
 @pytest.mark.parametrize("wrong", [(0.0, 1.0), (1.0, np.inf), (1.0,), 2.0])
 def test_a_reference_and_an_exponent_of_the_speed(wrong):
     with pytest.raises(ValueError, match=r"TorqueRateSquared by_speed, .*reference .*exponent"):
