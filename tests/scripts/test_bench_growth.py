@@ -87,8 +87,8 @@ def test_people_stand_with_their_hands_on_the_beam():
 @pytest.mark.slow
 def test_building_more_steps_takes_calls_in_proportion():
     """Calls of compiled code while a walk of 2 and of 4 steps is built: equal phases share what they are made of."""
-    attempt.prepare(many_steps.problem(2, model="legs"))  # what is made once in a process is not counted
-    two, four = (calls(lambda n=n: attempt.prepare(many_steps.problem(n, model="legs"))) for n in (2, 4))
+    attempt.prepare(many_steps.problem(2, still=True))  # what is made once in a process is not counted
+    two, four = (calls(lambda n=n: attempt.prepare(many_steps.problem(n, still=True))) for n in (2, 4))
     assert four < 2 * two
 
 
