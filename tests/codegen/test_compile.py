@@ -520,8 +520,8 @@ def test_a_map_is_compiled(rng):
 def test_processes_share_a_cache(home):
     command = [sys.executable, "-c", PROCESS]
     running = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
-    exec(PROCESS, here := {})  # noqa: S102 (this process and another one)
+    here = od.codegen.compile([od.function(od.mass_matrix, od.models.pendulum(2))], lanes=2)
     assert running.communicate(timeout=300)[0].startswith("compiled ")
-    assert here["fast"].backend == "compiled"
+    assert here.backend == "compiled"
     (path,) = home.iterdir()
     assert path.suffix == ".so"
