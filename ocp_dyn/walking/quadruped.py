@@ -228,14 +228,10 @@ def trot(
     step, speed = Strides(robot.model.name, robot.leg, gravity, SPEED, FASTEST).at(speed, step_length, step_time)
     sign = -1.0 if backward else 1.0
     lengths = tuple(sorted(sign * x for x in step))
-    height = STEP * float(robot.posture[2]) if margins is None else margins.clearance * robot.leg
-    if clearance is not None:
-        within(clearance, 0.0, robot.leg, f"clearance must lie between 0 and {robot.leg:.3g} m, the length of a leg")
-        height = clearance
     bounds = (cone, *(() if margins is None else margins.path(robot)))
     return Problem(
         robot.model if margins is None else margins.narrowed(_limited_legs(robot.model), PAWS),
-        _phases(robot, flight, overlap, intervals, bounds, height),
+        _phases(robot, flight, overlap, intervals, bounds, _clearance(robot, clearance, margins)),
         periodic=Periodic(sign * speed, transition=Impact(weight=1e-2), step_length=lengths),
         boundary=[Boundary(_at_origin, "base starts at the origin")],
         posture=robot.posture,
@@ -244,6 +240,14 @@ def trot(
         loads=LOADS,
         parameters=(Parameter("slope", math.atan(slope)),) if slope else (),
     )
+
+
+def _clearance(robot: Quadruped, wanted: float | None, margins: Margins | None) -> float:
+    """Clearance [m] of the swinging feet: the wanted one, else that of the margins."""
+    if wanted is not None:
+        within(wanted, 0.0, robot.leg, f"clearance must lie between 0 and {robot.leg:.3g} m, the length of a leg")
+        return wanted
+    return STEP * float(robot.posture[2]) if margins is None else margins.clearance * robot.leg
 
 
 def _limited_legs(model: Model) -> Model:
