@@ -132,16 +132,23 @@ class Equations:
         qdd = free._call(forward_dynamics, loads=self.rotors)(q, qd, force)
         return qdd, _in_order(contacts, type(tau)(0, 1), laws)
 
+    def shared_terms(self, contacts: Contacts, among: Contacts) -> ca.Function | None:
+        """(q, qd) -> (H, C, G, gamma), with the rows of all constraints of `among`: other sets of these contacts need
+        no other Function, which takes longest. None without constraints, and where rows may depend on each other."""
+        held = constraints_of(contacts)
+        if not held or self.model.has_symbols or not _surely_independent(self.model, held):
+            return None
+        return function(constrained_equations, self.model, constraints_of(among), loads=self.rotors)
+
     def shared_dynamics(self, contacts: Contacts, among: Contacts, q: MX, qd: MX, tau: MX) -> tuple[Expr, Expr]:
-        """(qdd, lam) as `forward_dynamics`, from terms H, C, G and gamma that one Function finds for all contacts
-        `among`: other sets of these contacts need no other Function, which takes longest. One factor of the whole
-        matrix [H G'; G 0] solves for both; where rows may depend on each other, `forward_dynamics` does."""
-        held, every = constraints_of(contacts), constraints_of(among)
-        known = SX.sym("q", self.model.nq)
-        if not held or self.model.has_symbols or not surely_independent(self.model, held, known):
+        """(qdd, lam) as `forward_dynamics`, from `shared_terms`. One factor of the whole matrix [H G'; G 0] solves for
+        both; where there are no such terms, `forward_dynamics` does."""
+        terms = self.shared_terms(contacts, among)
+        if terms is None:
             return self.forward_dynamics(contacts, q, qd, tau)
+        held, every = constraints_of(contacts), constraints_of(among)
         force, laws = self._pressed(compliant_of(contacts), q, qd, self._driven(q, qd, tau))
-        H, C, G, gamma = self._call(constrained_equations, every, loads=self.rotors)(q, qd)
+        H, C, G, gamma = terms(q, qd)
         ends = np.cumsum([0, *(len(constraint.rows) for constraint in every)])
         rows = [row for each in held for row in range(ends[every.index(each)], ends[every.index(each) + 1])]
         zero = DM(len(rows), len(rows))
@@ -191,19 +198,19 @@ class Equations:
         rows = ConstraintRows.of(self.model, contacts, q)
         return range_space(self.model, q, rows, self.model.rest(q), change, self.rotors)[0]
 
-    def fastest(self, q: Expr, contacts: Contacts = (), qd: Expr = None) -> float:
+    def fastest(self, q: Expr, contacts: Contacts = (), qd: Expr = None, H: Expr = None) -> float:
         """The fastest rate [1/s] at which springs and losses of joints and compliant footholds act: the spectral radius
         of the linearized motion under these forces alone, at the velocity qd, by default zero.
 
         Computed for the model without its constraints, at numeric q; 0 without springs and losses. Explicit schemes
-        need steps below about 2.7 times its inverse.
+        need steps below about 2.7 times its inverse. H: the mass matrix with rotors, if it is known.
         """
         feet = compliant_of(contacts)
         if not (self.acts or feet):
             return 0.0
         nv = self.model.nv
         slopes = ca.horzcat(*self._slopes(feet, DM(q), DM.zeros(nv, 1) if qd is None else DM(qd)))
-        H = np.array(DM(self.mass_matrix(q)).full())
+        H = np.array(DM(self.mass_matrix(q) if H is None else H).full())
         rows = np.linalg.lstsq(H, np.array(DM(slopes).full()), rcond=None)[0]
         return float(np.abs(np.linalg.eigvals(np.vstack([np.eye(2 * nv)[nv:], rows]))).max())
 
@@ -320,3 +327,8 @@ def reduced(model: Model) -> Model:
 
 
 _reduced = kept_per_model(reduce)
+
+
+@kept_per_model
+def _surely_independent(model: Model, contacts: Constraints) -> bool:
+    return surely_independent(model, contacts, SX.sym("q", model.nq))

@@ -70,8 +70,9 @@ def defects(solution: Motion) -> Defects:
         opened = flow.state(phase, 0)
         for k in range(len(phase.tau)):
             inputs = flow.inputs(phase, k)
-            nodes.append(distance(solution.model, flow(flow.state(phase, k), inputs)[:nq], phase.q[k + 1]))
-            opened = flow(opened, inputs)
+            end = flow(flow.state(phase, k), inputs)
+            nodes.append(distance(solution.model, end[:nq], phase.q[k + 1]))
+            opened = flow(opened, inputs) if k else end
         opens.append(distance(solution.model, opened[:nq], phase.q[-1]))
     by_interval, whole = np.array(nodes), np.array(opens)
     angle, length = by_interval.max(axis=0)
@@ -137,8 +138,14 @@ class Flow:
     def _methods(self, x: Array, h: float) -> tuple[str, ...]:
         nq, nv = self.equations.model.nq, self.equations.model.nv
         q, qd, _ = np.split(x, [nq, nq + nv])
-        stiff = self.equations.fastest(q, self.contacts, qd) * h > MOST_STEPS
+        H = self._terms(q, qd)[0] if self._terms else None
+        stiff = self.equations.fastest(q, self.contacts, qd, H) * h > MOST_STEPS
         return ("_stiff",) if stiff else ("_smooth", "_stiff")
+
+    @cached_property
+    def _terms(self) -> ca.Function | None:
+        """The Function that `rates` calls: its H spares another one for the mass matrix."""
+        return None if self.own else self.equations.shared_terms(self.contacts, self.among or self.contacts)
 
     @cached_property
     def _smooth(self) -> ca.Function:

@@ -184,6 +184,10 @@ def test_dynamics_from_shared_terms_are_those_of_every_set_of_contacts(frames: s
     independent = bool(frames) and "head" not in frames
     assert ("EoMc" in str(shared.find_functions())) == independent, shared.find_functions()
     at = [rng.normal(size=size) for size in sizes]
+    if terms := equations.shared_terms(contacts, every):
+        q, qd, H = *at[:2], terms(*at[:2])[0]
+        assert equations.fastest(q, contacts, qd, H) == pytest.approx(equations.fastest(q, contacts, qd))
+        assert equations.fastest(q, contacts, qd, 4 * H) < equations.fastest(q, contacts, qd)
     for one, other in zip(shared(*at), own(*at), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-9)
 
