@@ -10,6 +10,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -348,6 +349,16 @@ def as_bounds(value: Any, what: str) -> tuple[float, float]:
     if found.size not in (1, 2) or not found[0] <= found[-1] or found[0] == np.inf or found[-1] == -np.inf:
         raise ValueError(f"{what} must be a number or (lower, upper) with lower <= upper, got {repr_in_message(value)}")
     return float(found[0]), float(found[-1])
+
+
+def optional_package(name: str, method: str) -> Any:
+    """A package that tables are converted to; ImportError that tells how to install it, and what needs none."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ImportError(
+            f"{method} needs the package {name}, which is not installed: pip install {name}; to_csv needs none"
+        ) from None
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -12,7 +12,7 @@ from .._base.display import Displayed, Listing, plot, table
 from .._base.types import Array
 from .compare import ExpectedFigures, GaitComparison, compare, expected, outside
 from .data import PERCENT, UNITS
-from .reference import gait_reference, write_table
+from .reference import gait_reference, reference_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +115,24 @@ class Gait(Displayed):
 
         reference: a measured gait by name, path or `GaitReference`, or a list of several, see `gait_reference`; its
         mean is dashed, its band reaches two standard deviations to both sides. quantities: rows of panels, some of
-        "angles", "moments", "powers", "forces", "pelvis", "hips", "hip rotation", "trunk", "foot" and "center of mass".
-        The panel of the hip shows the angle that the reference defines.
+        "angles", "moments", "powers", "forces", "pelvis", "hips", "hip rotation", "trunk", "foot" and "center of mass",
+        and names of curves. The panel of the hip shows the angle that the reference defines.
         """
         return plot(self, reference=reference, path=path, quantities=quantities)
 
     def to_csv(self, path: str | Path) -> Path:
         """Writes the curves as a table that `gait_reference` reads, and returns its path."""
-        return write_table(self, path)
+        return reference_of(self).to_csv(path)
+
+    def to_dataframe(self) -> Any:
+        """The curves as a DataFrame of pandas over percent, with units in its attrs. ImportError without pandas.
+
+        >>> gait = ocp.Gait("right", "a walk", {"knee flexion": np.full(101, 5.0)}, {}, {})
+        >>> frame = gait.to_dataframe()
+        >>> frame["knee flexion"][40.0], frame.attrs["units"]
+        (np.float64(5.0), {'knee flexion': 'degrees'})
+        """
+        return reference_of(self).to_dataframe()
 
     def rows(self) -> list[tuple[str, str]]:
         """Names and values of `numbers`, as text."""

@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.checks import name_among
+from .._base.checks import name_among, optional_package
+from .._base.convergence import MARK
 from .._base.files import file_to_read, path_of, whole_file
 from .._base.types import Array, repr_in_message, suggestion
 from .data import PERCENT, UNITS, GaitData
@@ -109,6 +110,19 @@ class GaitReference:
         what = self.subjects or self.source
         return self.name if not what or what in self.name else f"{self.name}, {what}"
 
+    def to_csv(self, path: str | Path) -> Path:
+        """Writes the curves as a table that `gait_reference` reads, and returns its path."""
+        return write_table(self, path)
+
+    def to_dataframe(self) -> Any:
+        """The curves as a DataFrame of pandas over percent, "knee flexion mean" and "knee flexion sd", with units in
+        its attrs; a curve without a deviation has one column. ImportError without pandas.
+
+        >>> ocp.gait_reference("winter").to_dataframe()["knee flexion mean"].idxmax()  # percent
+        np.float64(72.0)
+        """
+        return dataframe_of(self, "to_dataframe")
+
     def __repr__(self) -> str:
         return f"GaitReference {self.name!r}: {', '.join(self.curves)}"
 
@@ -120,7 +134,8 @@ def named_references() -> list[str]:
 
 def gait_reference(reference: Any) -> GaitReference:
     """A gait to hold others against: measured, by its name or from the path of a table (.csv); of a `GaitReference`, a
-    `Gait`, a solved walk or `NetMoments` of a recorded one, whose right leg it is.
+    `Gait`, a solved walk or `NetMoments` of a recorded one, whose right leg it is. A list of them is a group: mean and
+    standard deviation of the curves that all have.
 
     Names: "winter", adults at their natural cadence (Winter 1991); "rajagopal", one adult with the curves of all three
     planes (Rajagopal et al. 2016), without a deviation; "schwartz_very_slow", "schwartz_slow",
@@ -132,7 +147,12 @@ def gait_reference(reference: Any) -> GaitReference:
 
     >>> ocp.gait_reference("schwartz_free").subjects
     '82 children and adolescents'
+    >>> two = [ocp.Gait("right", "a walk", {"knee flexion": np.full(101, x)}, {}, {}) for x in (4.0, 6.0)]
+    >>> ocp.gait_reference(two).curves["knee flexion"].mean[0]
+    np.float64(5.0)
     """
+    if isinstance(reference, (list, tuple)):
+        return _group([gait_reference(one) for one in reference])
     if isinstance(reference, GaitReference):
         return reference
     if hasattr(reference, "gait"):
@@ -147,10 +167,30 @@ def gait_reference(reference: Any) -> GaitReference:
 def reference_of(gait: GaitData) -> GaitReference:
     """The curves of a walk as a reference, without standard deviations."""
     unknown = np.full(PERCENT.size, np.nan)
-    given = {"speed": "speed_m_per_s", **FIGURES}
+    given = {"speed": "speed_m_per_s", "slope": "slope", **FIGURES}
     numbers = {key: gait.figures[figure] for key, figure in given.items() if figure in gait.figures}
     found = {name: Curve(np.asarray(curve, dtype=float), unknown) for name, curve in gait.curves.items()}
     return GaitReference(gait.title, found, numbers=numbers, kind=str(getattr(gait, "kind", "")))
+
+
+def _group(members: list[GaitReference]) -> GaitReference:
+    """Mean and standard deviation (of a sample) of several gaits; nan where a member's curve is nan."""
+    if not members:
+        raise ValueError("a group of gaits must have one or more, got an empty list")
+    shared = [name for name in members[0].curves if all(name in one.curves for one in members)]
+    if not shared:
+        raise ValueError(f"no curve is known of all gaits of a group: {'; '.join(map(repr, members))}")
+    curves = {}
+    for name in shared:
+        means = np.array([one.curves[name].mean for one in members])
+        alone = np.full(PERCENT.size, np.nan)
+        curves[name] = Curve(means.mean(axis=0), means.std(axis=0, ddof=1) if len(members) > 1 else alone)
+    known = [key for key in NUMBERS if all(key in one.numbers for one in members)]
+    numbers = {key: float(np.mean([one.numbers[key] for one in members])) for key in known}
+    kinds = {one.kind for one in members}
+    mark = f"{MARK}: " if any(MARK in one.name for one in members) else ""
+    name = f"{mark}mean of {len(members)} gaits" if len(members) > 1 else members[0].name
+    return GaitReference(name, curves, numbers=numbers, kind=kinds.pop() if len(kinds) == 1 else "")
 
 
 def _read(path: Path) -> GaitReference:
@@ -356,18 +396,34 @@ def _curve(table: Array, mean: int, sd: int | None, closes: bool) -> Curve:
     return Curve(at(table[:, mean]), at(table[:, sd]) if sd is not None else np.full(len(PERCENT), np.nan))
 
 
-def write_table(gait: GaitData, path: Any) -> Path:
-    """Writes the curves and figures of a walk as a table of this format; empty cells where a curve is nan."""
-    target = path_of(path)
-    head = [f"# name: {gait.title}"]
-    head += [f"# kind: {kind}"] if (kind := getattr(gait, "kind", "")) else []
-    given = {"speed": "speed_m_per_s", "slope": "slope", **FIGURES}
-    for key, figure in given.items():
-        if figure in gait.figures and (key == "slope" or gait.figures[figure] > 0):
-            head.append(f"# {key}: {gait.figures[figure]:.6g} {NUMBERS[key]}".rstrip())
-    rows = np.column_stack([PERCENT, *gait.curves.values()])
+def table_of(reference: GaitReference) -> dict[str, Array]:
+    """The columns of a table of this format by name: percent and the curves, mean and deviation where one is known."""
+    columns = {"percent": PERCENT}
+    for name, (mean, sd) in reference.curves.items():
+        columns |= {f"{name} mean": mean, f"{name} sd": sd} if np.isfinite(sd).any() else {name: mean}
+    return columns
+
+
+def write_table(reference: GaitReference, path: Any) -> Path:
+    """Writes a gait as a table of this format; empty cells where a curve is nan."""
+    target, columns = path_of(path), table_of(reference)
+    head = [f"# {key}: {text}" for key in TEXTS if (text := getattr(reference, key))]
+    for key, unit in NUMBERS.items():
+        number = reference.numbers.get(key, np.nan)
+        if np.isfinite(number) and (key == "slope" or number > 0):
+            head.append(f"# {key}: {number:.6g} {unit}".rstrip())
+    rows = zip(*columns.values(), strict=True)
     lines = [",".join("" if np.isnan(x) else f"{x:.6g}" for x in row) for row in rows]
     target.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(target) as partial:
-        partial.write_text("\n".join([*head, ",".join(["percent", *gait.curves]), *lines]) + "\n", encoding="utf-8")
+        partial.write_text("\n".join([*head, ",".join(columns), *lines]) + "\n", encoding="utf-8")
     return target
+
+
+def dataframe_of(reference: GaitReference, method: str) -> Any:
+    """The columns of `table_of` as a DataFrame with percent as its index; attrs: name, units, and numbers."""
+    columns = table_of(reference)
+    frame = optional_package("pandas", method).DataFrame(columns).set_index("percent")
+    units = {name: UNITS[name.removesuffix(" mean").removesuffix(" sd")] for name in frame.columns}
+    frame.attrs.update(name=reference.name, units=units, **reference.numbers)
+    return frame

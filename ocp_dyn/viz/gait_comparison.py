@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._base.checks import choice, some_of
+from .._base.checks import choice
 from .._base.types import Array, repr_in_message
 from ..gait import curves
 from ..gait.data import PERCENT, POSITIVE, UNITS
 from ..gait.joint_angles import directed
 from ..gait.reference import GaitReference, gait_reference
 from .drawing import INK, across, figure, picture_format, save
-from .gait_curves import HIPS, ROWS, TINTS, as_references, caption
+from .gait_curves import HIPS, TINTS, as_references, caption, rows_of
 from .panels import dress
 from .print_layout import MARGIN, PanelGrid, PrintLayout, finish_layout
 
@@ -57,11 +57,12 @@ def plot_gaits(
     """Figure of the curves of several walks over the stride of one leg, a color for each, written to `path` if given.
 
     gaits: walks by the names of the legend: solved motions, `NetMoments` of recorded ones, gaits
-    (`solution.gait("left")`), measured gaits by name, path or `GaitReference`; a band of two standard deviations to
-    both sides is drawn where it is known. side: the leg of motions. reference: measured gaits behind all, as in
-    `Gait.plot`. quantities: rows of panels, some of "angles", "moments", "powers", "forces", "pelvis" and "foot".
-    width, style: see `plot_motion`. A dotted line marks the time at which the foot leaves the ground. Panels hold the
-    curves that at least one walk has.
+    (`solution.gait("left")`), measured gaits by name, path or `GaitReference`, and lists of them, of which the mean is
+    drawn; a band of two standard deviations to both sides is drawn where it is known. side: the leg of motions.
+    reference: measured gaits behind all, as in `Gait.plot`. quantities: rows of panels, some of "angles", "moments",
+    "powers", "forces", "pelvis", "hips", "hip rotation", "trunk", "foot" and "center of mass", and names of curves,
+    such as "knee extension moment". width, style: see `plot_motion`. A dotted line marks the time at which the foot
+    leaves the ground. Panels hold the curves that at least one walk has.
 
     TypeError for no dict, ValueError for no walk, more than six, or a motion that is not a walk.
 
@@ -123,16 +124,24 @@ def _walks(gaits: Any, side: str) -> list[_Walk]:
 
 
 def _walk(name: str, one: Any, side: str) -> _Walk:
-    if hasattr(one, "gait") or hasattr(one, "phases"):
-        try:
-            one = one.gait(side) if hasattr(one, "gait") else curves.gait(one, side)
-        except ValueError as error:
-            raise ValueError(f"plot: {name!r} is no walk: {error}") from None
-    if hasattr(one, "events"):
-        found = {key: (curve, np.full(PERCENT.size, np.nan)) for key, curve in one.curves.items()}
-        return _Walk(name, found, float(one.events.get("toe-off", np.nan)), getattr(one, "mark", ""), one.side)
-    known = gait_reference(one)
-    return _Walk(name, {key: (c.mean, 2 * c.sd) for key, c in known.curves.items()}, np.nan, "")
+    group = isinstance(one, (list, tuple))
+    members = [_gait(name, each, side) for each in (one if group else [one])]
+    known = gait_reference(members if group else members[0])
+    gaits = [member for member in members if hasattr(member, "events")]
+    lift = np.mean([gait.events.get("toe-off", np.nan) for gait in gaits]) if gaits else np.nan
+    mark = next(filter(None, (getattr(gait, "mark", "") for gait in gaits)), "")
+    found = {key: (c.mean, 2 * c.sd) for key, c in known.curves.items()}
+    return _Walk(name, found, float(lift), mark, gaits[0].side if gaits else "")
+
+
+def _gait(name: str, one: Any, side: str) -> Any:
+    """The gait of a motion; others as they are."""
+    if not hasattr(one, "gait") and not hasattr(one, "phases"):
+        return one
+    try:
+        return one.gait(side) if hasattr(one, "gait") else curves.gait(one, side)
+    except ValueError as error:
+        raise ValueError(f"plot: {name!r} is no walk: {error}") from None
 
 
 def _difference(walk: _Walk, first: _Walk) -> _Walk:
@@ -156,8 +165,7 @@ def _figure(
 ) -> Figure:
     picture_format(path)
     grid = PanelGrid.of(layout, PANEL_WIDTH, PANEL_HEIGHT)
-    rows = [*ROWS] if quantities is None else some_of(quantities, ROWS, "quantities")
-    panels = grid.arranged(_names_of_panels(walks, rows))
+    panels = grid.arranged(_names_of_panels(walks, rows_of(quantities)))
     grid, legs = grid.filled(panels), {walk.side for walk in walks if walk.side}
     abscissa = f"stride of the {next(iter(legs))} leg [%]" if len(legs) == 1 else "stride of the leg [%]"
     head, foot = 0.36, 0.1 + 0.19 * (len(references) if layout.titled else 0)
@@ -176,15 +184,16 @@ def _figure(
     return made
 
 
-def _names_of_panels(walks: Sequence[_Walk], rows: Sequence[str]) -> list[list[str]]:
+def _names_of_panels(walks: Sequence[_Walk], rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Names of the curves of some rows that at least one walk has, with the hip angle that most of them have."""
     known = {name for walk in walks for name in walk.curves}
     hips = [name for name in HIPS if all(name in walk.curves for walk in walks)]
     hip = next((name for name in (*hips, *HIPS) if name in known), HIPS[0])
-    named = [[hip if name == HIPS[0] else name for name in ROWS[row]] for row in rows]
+    named = [[hip if name == HIPS[0] else name for name in row] for row in rows]
     panels = [row for names in named if (row := [name for name in names if name in known])]
     if not panels:
-        raise ValueError(f"plot: none of the curves of {', '.join(rows)} is known of these walks")
+        asked = ", ".join(name for row in rows for name in row)
+        raise ValueError(f"plot: none of the curves {asked} is known of these walks")
     return panels
 
 

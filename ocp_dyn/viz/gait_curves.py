@@ -43,6 +43,9 @@ ROWS = {
 }
 """Curves of a row of panels, by the name of the row."""
 
+QUANTITIES = (*ROWS, *UNITS)
+"""Names of rows of panels, and of single curves."""
+
 TINTS = ("#8B949E", "#5B8E7D", "#A97FB5")
 """Colors of the bands of several references."""
 
@@ -63,8 +66,7 @@ def plot_gait(
     """Figure of the curves of one leg or both, written to `path` if given; see `Gait.plot`."""
     picture_format(path)
     references = as_references(reference)
-    rows = ROWS if quantities is None else some_of(quantities, ROWS, "quantities")
-    panels = [[name for name in ROWS[row] if name in gaits[0].curves] for row in rows]
+    panels = [[name for name in row if name in gaits[0].curves] for row in rows_of(quantities)]
     panels = [[_hip(name, references) for name in row] for row in panels if row]
     tints = _tints(references)
     captions = [(k, line) for k, r in enumerate(references) for line in textwrap.wrap(caption(r), LETTERS)]
@@ -80,6 +82,19 @@ def plot_gait(
     across(made, "; ".join(dict.fromkeys(mark for gait in gaits if (mark := getattr(gait, "mark", "")))))
     save(made, path)
     return made
+
+
+def rows_of(quantities: Any) -> list[tuple[str, ...]]:
+    """Names of curves by rows of panels: those of `ROWS`, and a row of three for curves that are named one by one."""
+    rows: list[tuple[str, ...]] = []
+    for k, name in enumerate(given := some_of([*ROWS] if quantities is None else quantities, QUANTITIES, "quantities")):
+        if name in ROWS:
+            rows.append(ROWS[name])
+        elif k and given[k - 1] not in ROWS and len(rows[-1]) < 3:
+            rows[-1] = (*rows[-1], name)
+        else:
+            rows.append((name,))
+    return rows
 
 
 @figure_of.register(Gait)

@@ -160,6 +160,12 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
     if isinstance(subject, ClosedChain):
         return plot_chain(subject, *arguments, **options)
     if isinstance(subject, Mapping):
+        for name in ("joints", "per_mass", "bands"):
+            if name in options:
+                raise TypeError(
+                    f"plot of several walks takes no {name}: it draws curves of gait analysis, moments per mass, as "
+                    'quantities=["moments"] or ["knee extension moment"] tells; reference= draws bands'
+                )
         return plot_gaits(subject, *arguments, **options)
     if not hasattr(subject, "phases") or not hasattr(subject, "step_length"):
         raise TypeError(

@@ -54,6 +54,44 @@ def test_two_walks_in_one_figure():
     assert ankle.collections
 
 
+def test_a_group_of_walks_is_a_mean_with_a_band_a_table_and_a_curve_by_its_name(tmp_path):
+    group = [HEALTHY, WEAK, gait("third", 11.0)]
+    figure = od.viz.plot({"all": group, "weak": [WEAK]}, quantities=[KNEE])
+    (knee,) = figure.axes
+    assert line(knee, "all").get_ydata()[0] == 8.0
+    (band,) = knee.collections  # one walk has none
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (8 - 2 * 3.0, 8 + 2 * 3.0)
+    assert [one.get_xdata()[0] for one in knee.lines if one.get_label().startswith("_child")].count(60.0) == 2
+    mean = ocp.gait_reference(group)
+    assert (mean.name, mean.kind, mean.numbers, [*mean.curves]) == (
+        "mean of 3 gaits",
+        "simulated",
+        {"speed": 1.2},
+        [KNEE],
+    )
+    frame = mean.to_dataframe()
+    assert frame.loc[50.0].to_dict() == {f"{KNEE} mean": 8.0, f"{KNEE} sd": 3.0}
+    assert frame.attrs["units"] == dict.fromkeys(frame.columns, "degrees")
+    again = ocp.gait_reference(mean.to_csv(tmp_path / "mean.csv"))
+    np.testing.assert_array_equal(again.curves[KNEE], mean.curves[KNEE])
+    assert (again.name, again.numbers) == (mean.name, mean.numbers)
+    rows = od.viz.plot(
+        {"weak": WEAK, "people": "schwartz_free"}, quantities=["forces", "knee power", "knee extension moment"]
+    )
+    titles = [axes.get_title(loc="left") for axes in rows.axes]
+    assert titles == ["vertical force", "forward force", "knee power", "knee extension moment"]
+    failed = replace(WEAK, title="NOT CONVERGED: weak", mark="NOT CONVERGED")
+    assert ocp.gait_reference([HEALTHY, failed]).name == "NOT CONVERGED: mean of 2 gaits"
+    assert "NOT CONVERGED" in texts(od.viz.plot({"all": [HEALTHY, failed]}, quantities=[KNEE]))
+    with pytest.raises(ValueError, match="empty list"):
+        ocp.gait_reference([])
+    with pytest.raises(ValueError, match="no curve is known of all"):
+        ocp.gait_reference([WEAK, ocp.Gait("right", "hip", {HIP: np.zeros(101)}, {}, {})])
+    with pytest.raises(TypeError, match=r"takes no joints.*knee extension moment"):
+        od.viz.plot({"weak": WEAK}, joints=["knee"])
+
+
 def test_differences_from_the_first_walk():
     figure = od.viz.plot_differences({"healthy": HEALTHY, "weak": WEAK}, quantities=["angles"])
     assert [axes.get_title(loc="left") for axes in figure.axes] == [KNEE]

@@ -4,13 +4,12 @@ same as a DataFrame of pandas or a Dataset of xarray."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from casadi import DM
 
-from ..._base.checks import whole
+from ..._base.checks import optional_package, whole
 from ..._base.convergence import mark_of
 from ..._base.types import Array
 from ...gait.feet import Foot
@@ -110,7 +109,7 @@ def _foot(solution: Motion, stretches: Sequence[Stretch], foot: Foot) -> tuple[l
 
 def to_dataframe(solution: Motion, columns: dict[str, Array]) -> Any:
     """The columns as a DataFrame, with the names of the phases; its `attrs` tell model, status and cost."""
-    pandas: Any = _package("pandas", "to_dataframe")
+    pandas: Any = optional_package("pandas", "to_dataframe")
     frame = pandas.DataFrame(columns)
     names = [phase.name for phase in solution.phases]
     frame["phase"] = pandas.Categorical(
@@ -126,7 +125,7 @@ UNITS = {"q": "rad or m", "qd": "rad/s or m/s", "tau": "N m or N", "force": "N",
 def to_xarray(solution: Motion, columns: dict[str, Array]) -> Any:
     """The columns as a Dataset over the samples, with q, qd and tau by the names of their entries, force and pressure
     by foot and axis; all others are variables of their own. Its attributes tell model, status and cost."""
-    xarray: Any = _package("xarray", "to_xarray")
+    xarray: Any = optional_package("xarray", "to_xarray")
     coords: dict[str, Any] = {"time": ("sample", columns["time"], {"units": "s"})}
     if "percent" in columns:
         coords["percent"] = ("sample", columns["percent"], {"units": "%"})
@@ -157,13 +156,3 @@ def _facts(solution: Motion) -> dict[str, Any]:
     facts = {"model": solution.model.name, "status": solution.status, "converged": int(solution.converged)}
     facts |= {"objective": float(solution.objective), "duration": solution.duration}
     return facts | ({"mark": mark} if (mark := mark_of(solution)) else {})
-
-
-def _package(name: str, method: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise ImportError(
-            f"{method} needs the package {name}, which is not installed: pip install {name}; to_csv and table() need "
-            "none"
-        ) from None
