@@ -43,8 +43,8 @@ class BlockRows:
         none for f: CasADi then differentiates f. maker: name of the module that makes them; its source is part of the
         key of kept tables (see `chain_rule`).
         """
-        symbols = tuple(x if SX(x).is_valid_input() else self.inner(x) for x in arguments)
-        self.calls.append(Call(f, symbols, SX.sym("e", f.size1_out(0)), differentiable, maker))
+        direct = tuple(x if _is_affine(SX(x)) else self.inner(x) for x in arguments)
+        self.calls.append(Call(f, direct, SX.sym("e", f.size1_out(0)), differentiable, maker))
         return self.calls[-1].e
 
     def cost(self, name: str, value: Expr, squares: Iterable[tuple[Expr, Expr]] = ()) -> None:
@@ -71,6 +71,11 @@ class BlockRows:
                     f"{repr_in_message(upper)}"
                 )
             self.rows.append((name, value / DM(s), lo, up))
+
+
+def _is_affine(x: SX) -> bool:
+    """Whether an expression is linear in its symbols, but for a constant."""
+    return bool(x.is_valid_input() or ca.jacobian(x, ca.vertcat(SX(0, 1), *ca.symvar(x))).is_constant())
 
 
 def _bound(name: str, bound: Any, size: int) -> Array:

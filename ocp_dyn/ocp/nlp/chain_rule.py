@@ -29,7 +29,7 @@ from ..._base.types import Expr, split
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """A call e = f(arguments) within a block; e and the arguments are symbols, f has one output.
+    """A call e = f(arguments) within a block; e is a symbol, the arguments are linear in symbols, f has one output.
 
     differentiable: makes the Function (arguments, mu) -> (de, gradient and Hessian of mu' e), with respect to all
     arguments side by side in the columns, which may take time; None, or raises ValueError, if there is none for f.
@@ -52,14 +52,14 @@ class Call:
             with contextlib.suppress(ValueError):
                 F = self.differentiable()
         if F is None:
-            w, weights = ca.vertcat(*self.arguments), SX.sym("mu", self.e.shape[0])
-            hessian, gradient = ca.hessian(ca.dot(weights, self.value()), w)
-            outputs = [ca.jacobian(self.value(), w), gradient, hessian]
-            F = ca.Function("differentiated", [*self.arguments, weights], outputs)
+            symbols, weights = self.f.sx_in(), SX.sym("mu", self.e.shape[0])
+            w, value = ca.vertcat(*symbols), SX(self.f(*symbols))
+            hessian, gradient = ca.hessian(ca.dot(weights, value), w)
+            F = ca.Function("differentiated", [*symbols, weights], [ca.jacobian(value, w), gradient, hessian])
         return _by_order(F)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _by_order(F: ca.Function) -> tuple[ca.Function, ca.Function]:
     """F for its first output, without its last input, and for the other outputs."""
     symbols = F.sx_in()
@@ -143,9 +143,10 @@ class _Called:
     """All calls of a block at the values `at` of w. They stay calls: nothing is copied."""
 
     def __init__(self, calls: Sequence[Call], w: Expr, at: Expr, p: Expr) -> None:
-        # each selects the entries of w that are arguments; others are parameters
-        self._chosen = [ca.DM(ca.jacobian(ca.vertcat(*call.arguments), w)) for call in calls]
-        self._at = [ca.Function("arguments", [w, p], list(call.arguments)).call([at, p]) for call in calls]
+        arguments = [x for call in calls for x in call.arguments]
+        self._chosen = ca.DM(ca.jacobian(ca.vertcat(SX(0, 1), *arguments), w))  # constants, as they are linear in w
+        values = iter(ca.Function("arguments", [w, p], arguments).call([at, p]))
+        self._at = [[next(values) for _ in call.arguments] for call in calls]
         self._sizes = [call.e.shape[0] for call in calls]
         made = [call.derivatives() for call in calls]
         self._first, self._second = ([pair[k] for pair in made] for k in (0, 1))
@@ -155,15 +156,12 @@ class _Called:
 
     def first(self) -> Expr:
         """de/dw."""
-        every = zip(self._first, self._at, self._chosen, strict=True)
-        return ca.vertcat(*(F.call(x, False, True)[0] @ chosen for F, x, chosen in every))
+        every = zip(self._first, self._at, strict=True)
+        return ca.diagcat(*(F.call(x, False, True)[0] for F, x in every)) @ self._chosen
 
     def second(self, mu: Expr) -> tuple[Expr, Expr]:
         """Gradient and Hessian by w of the sum of mu' e at constant mu."""
-        pull, curvature = 0, 0
-        every = zip(self._second, self._at, self._chosen, split(mu, *self._sizes), strict=True)
-        for F, x, chosen, weights in every:
-            gradient, hessian = F.call([*x, weights], False, True)
-            pull += chosen.T @ gradient
-            curvature += chosen.T @ hessian @ chosen
-        return pull, curvature
+        every = zip(self._second, self._at, split(mu, *self._sizes), strict=True)
+        found = [F.call([*x, weights], False, True) for F, x, weights in every]
+        gradient, hessian = ca.vertcat(*(pair[0] for pair in found)), ca.diagcat(*(pair[1] for pair in found))
+        return self._chosen.T @ gradient, self._chosen.T @ (hessian @ self._chosen)

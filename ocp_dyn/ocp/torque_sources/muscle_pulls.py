@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import casadi as ca
 import numpy as np
@@ -39,7 +40,12 @@ def muscle_pull(path: PathFunction, tension: Tension, channel: tuple[str, int], 
     length, slopes = path.function(q)
     tau = -tension(length, ca.dot(slopes, qd), ca.vertcat(*states)) * slopes
     f = ca.Function(path.function.name(), [q, qd, *states], [ca.densify(tau)], {"cse": True})
-    return LocalForce(path.entries, path.dofs, (channel,), values, f, lambda: pull_derivatives(path, tension, count))
+
+    @cache
+    def derivatives() -> ca.Function:
+        return pull_derivatives(path, tension, count)
+
+    return LocalForce(path.entries, path.dofs, (channel,), values, f, derivatives)
 
 
 def pull_derivatives(path: PathFunction, tension: Tension, count: int) -> ca.Function:

@@ -18,7 +18,7 @@ Each function writes its gaps into `rows` and returns the stages at which path c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import casadi as ca
@@ -32,11 +32,13 @@ from ..nlp.program import BlockRows
 from ..statement.footholds import Held
 from ..statement.instant import Instant
 from ..statement.phases import Phase
+from ..statement.state.components import LocalValue
 from ..statement.state.dependent import Coordinates
 from ..statement.statement import Statement
 from .contact_rows import StandingFeet, hold_end, hold_laws, hold_stage, project
 from .evolution import Evolution
 from .grid_numbers import PER_PHASE
+from .local_blocks import called
 from .tracks import FORCE_SCALE
 from .variables import Transcription, completed, equations_at, full_tau, model_of, places, wrenches
 
@@ -201,7 +203,7 @@ class _Interval:
         rows, q, qd = self.rows, instant.q, instant.qd
         apart = self.transcription.bodies_apart
         inertial = SX(self.model.nv, 1) if apart else feet.equations.force_rows(rows, q, qd, qdd)
-        gap = inertial - self._driving(instant)
+        gap = inertial - self._driving(instant, partial(called, rows))
         gap = gap - feet.force_rows(rows, q, lam) if feet.held else gap
         self.close(feet, instant, qdd, ca.vertcat(lam, self.chosen.forces(self.model, q, gap)))
         rows.constrain("dynamics", self.chosen.project(q, gap), scale=FORCE_SCALE)
@@ -222,10 +224,10 @@ class _Interval:
             return feet.equations.corrected_dynamics(held, *state, self._driving(instant), correction)
         return feet.equations.forward_dynamics(held, *state, self._driving(instant))
 
-    def _driving(self, instant: Instant) -> Expr:
-        """The torques and the forces of the components."""
+    def _driving(self, instant: Instant, local: LocalValue | None = None) -> Expr:
+        """The torques and the forces of the components; local: makes the values of local forces."""
         parts = self.problem.parts
-        return instant.tau + parts.force(instant, self.transcription.split) if parts.components else instant.tau
+        return instant.tau + parts.force(instant, self.transcription.split, local) if parts.components else instant.tau
 
     def _lead_on(self, end: State, reached: State) -> None:
         """Adds the gaps between the variables at the end of a step and the state that the step reaches."""

@@ -8,7 +8,7 @@ ID is such a block then, too, one for each stage of the scheme.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from ...integrators import stage_states
 from ...mechanism.parameters import MODEL_PARAMETERS
 from ..equations import equations_of
 from ..nlp.program import Block, BlockRows, Place, Slot, Span, Variable
+from ..statement.instant import Instant
 from ..statement.phases import Phase
 from ..statement.state.channels import Channel
 from ..statement.state.components import Component, LocalForce
@@ -170,9 +171,19 @@ def _write(part: LocalForce, z: dict[str, SX], rows: BlockRows) -> None:
         qd = qd + h * (qdd @ z["row"])
     channels = [_value(z, k, h) for k in range(len(part.channels))]
     values = (z[f"value:{name}"] for name in part.values)
-    maker = "" if part.derivatives is None else part.derivatives.__module__
-    e = rows.call(part.f, part.derivatives, z["signs"] * q, z["signs"] * qd, *channels, *values, maker=maker)
+    e = _call(rows, part)(z["signs"] * q, z["signs"] * qd, *channels, *values)
     rows.constrain("dynamics", -z["signs"] * e, scale=FORCE_SCALE)
+
+
+def called(rows: BlockRows, part: LocalForce, instant: Instant) -> Expr:
+    """A local force at an instant of a block with these rows, whose derivatives are those of its Function."""
+    return part.by(_call(rows, part), instant)
+
+
+def _call(rows: BlockRows, part: LocalForce) -> Callable[..., Expr]:
+    """(arguments...) -> the symbol of a call of the Function of a local force."""
+    maker = "" if part.derivatives is None else part.derivatives.__module__
+    return partial(rows.call, part.f, part.derivatives, maker=maker)
 
 
 def _value(z: dict[str, SX], k: int, h: Expr) -> Expr:

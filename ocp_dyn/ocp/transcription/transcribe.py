@@ -112,12 +112,11 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> Block:
     terms, costs = TermValues(transcription, phase), [term for term in phase.objective if isinstance(term, Cost)]
     slots |= weight_slots(transcription, costs)
     duration, longest = phase.duration_bounds
-    fixed = duration == longest and phase.shared_duration is None
-    if fixed:  # with a number as duration the steps are linear
+    fixed = {"T": duration} if duration == longest and phase.shared_duration is None else {}
+    if fixed:  # the duration is a constant of the block: steps are linear, and phases of other durations have the same
         del slots["T"]
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
-        z = z | {"T": SX(duration)} if fixed else z
         points = interval_points(transcription, phase, z, rows)
         for point in points:
             terms.attach(z, point)
@@ -131,9 +130,9 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> Block:
             squares = [(factor * weight, residual) for weight, _, residual in found if residual is not None]
             rows.cost(objective.name, factor * mean, squares)
 
-    block = transcription.program.block(phase.name, slots, body, **sizes(), **terms.sizes)
+    block = transcription.program.block(phase.name, slots, body, **sizes(), **dict.fromkeys(fixed, 1), **terms.sizes)
     for k in range(phase.grid.count):
-        block.add(slots | x.interval(k), Span.interval(p, k), **numbers(phase, k), **terms.numbers(k))
+        block.add(slots | x.interval(k), Span.interval(p, k), **numbers(phase, k), **fixed, **terms.numbers(k))
     return block
 
 

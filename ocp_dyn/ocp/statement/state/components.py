@@ -49,10 +49,14 @@ class LocalForce(NamedTuple):
 
     def at(self, instant: Instant) -> Expr:
         """The force on its dofs at an instant."""
+        return self.by(self.f, instant)
+
+    def by(self, call: Callable[..., Expr], instant: Instant) -> Expr:
+        """The force on its dofs at an instant; call: (q, qd, channels..., values...) -> the value of f."""
         channels = (instant[name][k] for name, k in self.channels)
         signs = DM(self.signs or [1.0] * len(self.dofs))
         state = signs * SX(instant.q)[list(self.entries)], signs * SX(instant.qd)[list(self.dofs)]
-        return signs * self.f(*state, *channels, *(instant.values[name] for name in self.values))
+        return signs * call(*state, *channels, *(instant.values[name] for name in self.values))
 
     def check(self, model: Model, channels: Sequence[Channel], what: str) -> None:
         """Raises TypeError, KeyError or ValueError for a term that does not fit a model and the channels."""
@@ -76,6 +80,10 @@ class LocalForce(NamedTuple):
                 f"{what}: f must take (q, qd, channels..., values...) of {wanted[0]} entries and give a force of {n}, "
                 f"got {self.f}"
             )
+
+
+LocalValue = Callable[[LocalForce, Instant], Expr]
+"""(part, instant) -> its force on its dofs."""
 
 
 class Component(Extensible):
@@ -119,10 +127,7 @@ class Component(Extensible):
     def force(self, instant: Instant) -> Expr:
         """Generalized force (nv) [N m, N], which is added to the torques tau in the equations of motion; by default the
         sum of `local_forces`."""
-        total = SX(instant.model.nv, 1)
-        for part in self.local_forces(instant.model):
-            total[list(part.dofs)] += part.at(instant)
-        return total
+        return _sum(((part, part.at(instant)) for part in self.local_forces(instant.model)), instant.model.nv)
 
     def local_forces(self, model: Model) -> Sequence[LocalForce]:
         """Terms of the force that depend on few coordinates each. Their derivatives are taken one by one, which is
@@ -159,10 +164,13 @@ class ComponentEquations(NamedTuple):
         own = Component.force, Component.local_forces
         return tuple(type(c).__name__ for c in self.components if (type(c).force, type(c).local_forces) != own)
 
-    def force(self, instant: Instant, left_out: Sequence[Component] = ()) -> Expr:
-        """Sum of the generalized forces (nv) of all components but those left out, 0 without any."""
+    def force(
+        self, instant: Instant, left_out: Sequence[Component] = (), local: LocalValue | None = None
+    ) -> Expr:  # fmt: skip
+        """Sum of the generalized forces (nv) of all components but those left out, 0 without any; local: makes the
+        values of local forces, in place of `LocalForce.at`."""
         chosen = (c for c in self.components if not any(c is one for one in left_out))
-        return sum((_force(component, instant, instant.model.nv) for component in chosen), start=0)
+        return sum((_force(component, instant, local) for component in chosen), start=0)
 
     def derivatives(self, instant: Instant) -> dict[str, Expr]:
         """Derivatives of the explicit states."""
@@ -332,7 +340,18 @@ def _derivatives(component: Component, instant: Instant, channels: Sequence[Chan
     return found
 
 
-def _force(component: Component, instant: Instant, nv: int) -> SX:
+def _sum(parts: Iterable[tuple[LocalForce, Expr]], nv: int) -> SX:
+    """Sum (nv) of local forces and their values."""
+    total = SX(nv, 1)
+    for part, value in parts:
+        total[list(part.dofs)] += value
+    return total
+
+
+def _force(component: Component, instant: Instant, local: LocalValue | None) -> SX:
+    nv = instant.model.nv
+    if local is not None and (parts := component.local_forces(instant.model)):
+        return _sum(((part, local(part, instant)) for part in parts), nv)
     what, result = _result(component, "force", instant)
     found = expression(result, what)
     if found.numel() == 1 and found.is_zero():
