@@ -112,7 +112,7 @@ class BlockGraph:
                 )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=256)
 def _digest_of(f: ca.Function) -> str:
     return digest(f.serialize())
 

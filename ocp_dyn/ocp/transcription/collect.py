@@ -236,8 +236,7 @@ def _means(transcription: Transcription, p: int, x: Array) -> tuple[Array, Array
     if p not in transcription.means:
         quantity = PhaseQuantity(transcription, p, "qdd and lam", lambda instant: ca.vertcat(instant.qdd, instant.lam))
         here = symbols()
-        slots, free = needed(quantity.slots(0), quantity.mean, here)
-        value = quantity.mean(free | here)
+        slots, free, value = needed(quantity.slots(0), quantity.mean, here)
         function = ca.Function("mean", [*(free[name] for name in slots), *here.values()], [value])
         transcription.means[p] = quantity, list(slots), function
     quantity, names, mean = transcription.means[p]

@@ -129,11 +129,12 @@ class PhaseQuantity:
 
 def needed(
     slots: dict[str, Slot], build: Callable[[Expressions], SX], here: Expressions
-) -> tuple[dict[str, Slot], Expressions]:
-    """The slots on which an expression depends, and symbols for all slots.
+) -> tuple[dict[str, Slot], Expressions, SX]:
+    """The slots on which an expression depends, symbols for all slots, and the expression of these.
 
     build: makes the expression from the expressions of the slots and the numbers of the grid; here: symbols for these.
     """
     free = {name: SX.sym(name, slot.size) for name, slot in slots.items()}
-    used = ca.vertcat(SX(0, 1), *ca.symvar(build(free | here)))
-    return {name: slot for name, slot in slots.items() if ca.depends_on(used, free[name])}, free
+    value = build(free | here)
+    used = ca.vertcat(SX(0, 1), *ca.symvar(value))
+    return {name: slot for name, slot in slots.items() if ca.depends_on(used, free[name])}, free, value

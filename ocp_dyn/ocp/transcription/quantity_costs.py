@@ -55,7 +55,7 @@ def _add_inside(transcription: Transcription, p: int, phase: Phase, term: RateCo
         after = z | {name: z[key] for name, key in names.items()} | following(z)
         return quantity.mean(after) - quantity.mean(z)
 
-    slots, free = needed(first, difference, {name: SX.sym(name) for name in sizes(pair=True)})
+    slots, free, _ = needed(first, difference, {name: SX.sym(name) for name in sizes(pair=True)})
     shared = _per_distance(transcription) | weight_slots(transcription, [term])
     slots |= {"T": transcription.phases[p].duration} | shared
 
@@ -171,7 +171,7 @@ def _add_cost(transcription: Transcription, peak: Peak, peaks: Variable) -> None
 def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, quantity: PhaseQuantity) -> None:
     """Adds the rows peaks - value >= 0 at every sample in phase p, and peaks + value >= 0 if both signs count."""
     phase = transcription.problem.phases[p]
-    slots, free = needed(quantity.slots(0), lambda z: ca.vertcat(*(x for _, x in quantity.samples(z))), symbols())
+    slots, free, _ = needed(quantity.slots(0), lambda z: ca.vertcat(*(x for _, x in quantity.samples(z))), symbols())
 
     def body(z: dict[str, SX], rows: BlockRows) -> None:
         for _, sample in quantity.samples(free | z):
