@@ -22,8 +22,8 @@ def numbers_of(sizes: Sizes) -> int:
     stage = [5 * [width], 2 * [m], 12 * [sides], 4 * [values], [m * width, ne * width, ne, 0 if n else nx * width]]
     stage += [[nx * x, x, 1, nu * width, nu * width, nx * x, nx * x, x, u, u, x, m]]
     stage += [[-(-sides // 2), -(-u // 2), 4]]
-    work = [width * width, max(nu, nx) * width, max(rows, nu) * (width + BLOCK), rows, inner * BLOCK, inner]
-    work += [2 * width, 2 * width, width, inner, -(-inner // 2), -(-inner // 2), 2 * inner, inner]
+    work = [width * width, max(nu, nx) * width, max(rows, nu) * (width + BLOCK), m * width, rows, m]
+    work += [2 * width, 2 * width, width] + 3 * [inner, -(-inner // 2), -(-inner // 2)]
     return (N + 3) * sum(_padded(part) for parts in stage for part in parts) + sum(map(_padded, work))
 
 

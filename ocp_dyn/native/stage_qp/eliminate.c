@@ -86,6 +86,7 @@ static double eliminate_stage(const struct plan *v, struct stage *s, const struc
     int left = eliminate(t->W, ld, t->size, rank, rows, v->u, v->u + v->nx, t->left);
     s->count[RANK] = rank;
     s->count[LEFT] = left;
+    s->count[LIVE] = 0;
     for (int j = 0, free = rank; j < v->nu; j++) {
         int found = 0;
         for (int p = 0; p < rank; p++) found |= s->order[p] == j;
@@ -93,13 +94,16 @@ static double eliminate_stage(const struct plan *v, struct stage *s, const struc
     }
     int f = v->nu - rank, fp = padded(f);
     memset(s->G, 0, (size_t)rank * (size_t)v->width * sizeof *s->G);
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0, dead = rank; i < rank; i++) { /* as the forces of open contacts are: these come last */
         const double *row = t->W + (long)i * ld;
-        double *G = s->G + (long)i * v->width;
-        for (int j = 0; j < f; j++) G[j] = -row[s->order[rank + j]];
-        for (int j = 0; j < v->nx; j++) G[fp + j] = -row[v->u + j];
-        s->offset[i] = row[v->width];
+        double *G = s->G + (long)s->count[LIVE] * v->width, size = 0;
+        for (int j = 0; j < f; j++) size += fabs(G[j] = -row[s->order[rank + j]]);
+        for (int j = 0; j < v->nx; j++) size += fabs(G[fp + j] = -row[v->u + j]);
+        int place = size == 0 ? --dead : s->count[LIVE]++;
+        s->offset[place] = row[v->width];
+        t->left[place] = s->order[i];
     }
+    memcpy(s->order, t->left, (size_t)rank * sizeof *s->order);
     for (int i = 0; i < left; i++) {
         const double *row = t->W + (long)(rank + i) * ld;
         memcpy(s->L + (long)i * v->x, row + v->u, (size_t)v->x * sizeof *row);

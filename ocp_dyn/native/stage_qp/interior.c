@@ -40,6 +40,7 @@ static int sound(const struct plan *v, double *memory)
         struct stage s = stage_qp_at(v, memory, k);
         int sides = s.count[SIDES];
         if (sides < 0 || sides > v->sides || s.count[RANK] < 0 || s.count[RANK] > v->nu) return 0;
+        if (s.count[LIVE] < 0 || s.count[LIVE] > s.count[RANK]) return 0;
         for (int i = 0; i < v->nu; i++)
             if (s.order[i] < 0 || s.order[i] >= v->nu) return 0;
         for (int i = 0; i < sides; i++)
@@ -251,7 +252,7 @@ static void measure_stage(const struct plan *v, struct stage *s, int last, doubl
 static struct measure measured(const struct plan *v, double *memory, double typical)
 {
     struct measure m;
-    double *rows = stage_qp_work(v, memory).weight;
+    double *rows = stage_qp_work(v, memory).rows;
     memset(&m, 0, sizeof m);
     for (int k = 0; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);

@@ -71,31 +71,32 @@ INLINE double dot(int n, const double *x, const double *y)
     return total(sum);
 }
 
+/* Kept in the caller's memory of floating-point numbers. */
+#if defined(__GNUC__)
+typedef unsigned long long mask __attribute__((may_alias));
+typedef int whole __attribute__((may_alias));
+#else
 typedef unsigned long long mask;
+typedef int whole;
+#endif
 
-/* Which rows of `base` form a product Y += sum_k weight_k left_k' right_k; left and right: where row k begins. */
+/* Which rows of `base` form a product Y += sign sum_k left_k' right_k; left and right: where row k begins. */
 struct product {
     int inner;
-    const int *left, *right;
-    const double *weight;
-    const mask *mask; /* bit b of mask k: block b of row k is not zero; null: all are not zero */
-    int fresh;        /* 1: Y = instead of Y += */
+    const whole *left, *right;
+    const mask *mask; /* bit b of mask k: block b of row k, the same on both sides, is not zero; null: none are zero */
+    double sign;      /* 0: Y = instead of Y += */
 };
 
-/* A row of a product: where its numbers of the panel and of the right factor begin. */
-struct pair {
-    int panel, right;
+/* Room for as many rows as a product with masks has. */
+struct chosen {
+    whole *left, *right;
+    mask *mask;
 };
 
-/* Room for a product: BLOCK * inner numbers, 2 * inner pairs, inner masks. */
-struct product_work {
-    double *panel;
-    struct pair *list;
-    mask *masks;
-};
-
-/* Y += sum_k weight_k left_k' right_k; upper: only the upper half, in whole tiles. columns: a multiple of BLOCK. */
+/* upper: only the upper half of Y, in whole tiles. columns: a multiple of BLOCK; rows are padded likewise. some: two
+   rooms, for products with masks. */
 void stage_qp_product(const double *base, const struct product *p, int rows, int columns, int upper, double *Y,
-                      int ldy, const struct product_work *work);
+                      int ldy, struct chosen *some);
 
 #endif

@@ -21,7 +21,7 @@ static double *part(struct parts *p, long numbers)
 }
 
 static whole *wholes(struct parts *p, long numbers) { return (whole *)part(p, (numbers + 1) / 2); }
-static masks *bits(struct parts *p, long numbers) { return (masks *)part(p, numbers); }
+static mask *bits(struct parts *p, long numbers) { return (mask *)part(p, numbers); }
 
 static struct stage stage_parts(const struct plan *v, struct parts *p)
 {
@@ -66,17 +66,20 @@ static struct work work_parts(const struct plan *v, struct parts *p)
     w.M = part(p, (long)v->width * v->width);
     w.S = part(p, (long)most(v->nu, v->nx) * v->width);
     w.W = part(p, (long)most(rows, v->nu) * (v->width + BLOCK)); /* also the pivots' block of M */
+    w.R = part(p, (long)v->m * v->width);
     w.size = part(p, rows);
-    w.product.panel = part(p, (long)v->inner * BLOCK); /* as many numbers for every processor */
-    w.weight = part(p, v->inner);
+    w.rows = part(p, v->m);
     w.y = part(p, 2 * v->width);
     w.t = part(p, 2 * v->width);
     w.diagonal = part(p, v->width);
     w.mask = bits(p, v->inner);
     w.left = wholes(p, v->inner);
     w.right = wholes(p, v->inner);
-    w.product.list = (struct pair *)(void *)part(p, 2L * v->inner);
-    w.product.masks = bits(p, v->inner);
+    for (int k = 0; k < 2; k++) {
+        w.some[k].left = wholes(p, v->inner);
+        w.some[k].right = wholes(p, v->inner);
+        w.some[k].mask = bits(p, v->inner);
+    }
     return w;
 }
 

@@ -10,14 +10,6 @@
 #include "lanes.h"
 #include "stage_qp.h"
 
-#if defined(__GNUC__)
-typedef int whole __attribute__((may_alias));
-typedef mask masks __attribute__((may_alias));
-#else
-typedef int whole;
-typedef mask masks;
-#endif
-
 /* Sizes that follow from the given ones. */
 struct plan {
     int N, nx, nu, m, ne, n, dense;
@@ -35,17 +27,18 @@ struct stage {
     double *kept;                     /* multipliers of all sides, for a warm start */
     double *G, *U, *P, *L, *l, *offset, *down, *p; /* factors; rows L x = l that the state must obey; vectors */
     double *barrier, *shift;          /* (values) what the sides add to the Hessian and to the gradient */
-    masks *mask;                      /* (m) blocks of the rows of C that are not zero */
+    mask *mask;                       /* (m) blocks of the rows of C that are not zero */
     whole *index, *order, *count;     /* of sides; of controls, pivots first; see below */
 };
 
-enum { RANK, LEFT, SIDES, COUNTS = 8 };
+/* Numbers of pivots, of those whose row of G is not zero (they come first), of rows of L, of sides. */
+enum { RANK, LIVE, LEFT, SIDES, COUNTS = 8 };
 
 struct work {
-    double *M, *S, *W, *size, *weight, *y, *t, *diagonal;
+    double *M, *S, *W, *R, *size, *rows, *y, *t, *diagonal;
     whole *left, *right;
-    masks *mask;
-    struct product_work product;
+    mask *mask;
+    struct chosen some[2];
 };
 
 /* 0 if the sizes are out of range. */

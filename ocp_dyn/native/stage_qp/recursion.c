@@ -66,111 +66,104 @@ static void add_integrated(const struct plan *v, double h, const double *P, doub
     const int n = v->n, x = v->x, width = v->width, u = v->u;
     for (int i = 0; i < n; i++) {
         const double *restrict p = P + (long)i * x, *restrict r = P + (long)(n + i) * x;
-        double *restrict control = M + (long)i * width, *restrict place = M + (long)(u + i) * width + u;
-        double *restrict rate = M + (long)(u + n + i) * width + u;
+        double *restrict control = M + (long)i * width, *restrict from_place = control + u;
+        double *restrict from_rate = from_place + n, *restrict place = M + (long)(u + i) * width + u;
+        double *restrict place_rate = place + n, *restrict rate = M + (long)(u + n + i) * width + u + n;
         for (int j = 0; j < n; j++) {
             double first = a * p[j] + h * r[j], second = a * p[n + j] + h * r[n + j];
-            control[j] += a * first + h * second;
-            control[u + j] += first;
-            control[u + n + j] += h * first + second;
+            from_place[j] += first;
+            from_rate[j] += h * first + second;
+            place_rate[j] += h * p[j] + p[n + j];
         }
-        for (int j = 0; j < n; j++) {
+        for (int j = i / LANES * LANES; j < n; j++) {
+            double first = h * p[j] + p[n + j], second = h * r[j] + r[n + j];
+            control[j] += a * (a * p[j] + h * r[j]) + h * (a * p[n + j] + h * r[n + j]);
             place[j] += p[j];
-            place[n + j] += h * p[j] + p[n + j];
-            rate[n + j] += h * (h * p[j] + r[j]) + (h * p[n + j] + r[n + j]);
+            rate[j] += h * first + second;
         }
     }
 }
 
-/* Row numbers of `count` rows of a matrix, as places in the memory. */
-static void list_rows(int count, long first, int ld, double weight, int from, int *where, double *weights)
+/* Where `count` rows of a matrix begin in the memory, as entries `from` on. */
+static void list_rows(int count, long first, int ld, int from, whole *where)
 {
-    for (int k = 0; k < count; k++) {
-        where[from + k] = (int)(first + (long)k * ld);
-        if (weights) weights[from + k] = weight;
-    }
+    for (int k = 0; k < count; k++) where[from + k] = (int)(first + (long)k * ld);
 }
 
 static void add_dense(const struct plan *v, double *memory, const struct stage *s, const double *P, struct work *t)
 {
-    struct product p = {v->nx, t->left, t->right, t->weight, 0, 0};
-    memset(t->S, 0, (size_t)v->nx * (size_t)v->width * sizeof *t->S);
-    list_rows(v->nx, P - memory, v->x, 1, 0, t->left, t->weight);
-    list_rows(v->nx, s->F - memory, v->width, 1, 0, t->right, 0);
-    stage_qp_product(memory, &p, v->nx, v->width, 0, t->S, v->width, &t->product);
-    list_rows(v->nx, s->F - memory, v->width, 1, 0, t->left, t->weight);
-    list_rows(v->nx, t->S - memory, v->width, 1, 0, t->right, 0);
-    stage_qp_product(memory, &p, v->width, v->width, 1, t->M, v->width, &t->product);
+    struct product p = {v->nx, t->left, t->right, 0, 0};
+    list_rows(v->nx, P - memory, v->x, 0, t->left);
+    list_rows(v->nx, s->F - memory, v->width, 0, t->right);
+    stage_qp_product(memory, &p, v->nx, v->width, 0, t->S, v->width, t->some);
+    list_rows(v->nx, t->S - memory, v->width, 0, t->left);
+    p.sign = 1;
+    stage_qp_product(memory, &p, v->width, v->width, 1, t->M, v->width, t->some);
 }
 
-/* The upper half of M = H + C' W C + F' P F. */
+/* The lower half of the first n rows and columns from the upper one. */
+static void mirror(int n, int ld, double *P)
+{
+    for (int i = 0; i < n; i += BLOCK) {
+        for (int c = i; c < i + BLOCK && c < n; c++)
+            for (int r = i; r < c; r++) P[(long)c * ld + r] = P[(long)r * ld + c];
+        for (int c = i + BLOCK; c < n; c++) {
+            const double *from = P + (long)i * ld + c;
+            double *to = P + (long)c * ld + i;
+            UNROLL for (int r = 0; r < BLOCK; r++) to[r] = from[(long)r * ld];
+        }
+    }
+}
+
+/* The upper half of M = H + C' W C + F' P F, and the lower half of the controls. */
 static void cost_to_go(const struct plan *v, double *memory, const struct stage *s, const double *P, struct work *t)
 {
-    struct product p = {0, t->left, t->right, t->weight, t->mask, 1};
+    struct product p = {0, t->left, t->right, t->mask, 0};
     int width = v->width;
     for (int i = 0; i < v->m; i++) {
-        double weight = s->w[i] + s->barrier[i];
+        double weight = s->w[i] + s->barrier[i], *row = t->R + (long)p.inner * width;
+        const double *from = s->C + (long)i * width;
         if (weight == 0) continue;
-        t->left[p.inner] = t->right[p.inner] = (int)(s->C - memory + (long)i * width);
-        t->mask[p.inner] = s->mask[i];
-        t->weight[p.inner++] = weight;
+        t->left[p.inner] = (int)(row - memory);
+        t->right[p.inner] = (int)(from - memory);
+        t->mask[p.inner++] = s->mask[i];
+        for (mask bits = s->mask[i]; bits; bits >>= 1, row += BLOCK, from += BLOCK)
+            if (bits & 1)
+                UNROLL for (int r = 0; r < BLOCK; r += LANES) store(row + r, weight * load(from + r));
     }
-    stage_qp_product(memory, &p, width, width, 1, t->M, width, &t->product);
+    stage_qp_product(memory, &p, width, width, 1, t->M, width, t->some);
     for (int j = 0; j < width; j++) t->M[(long)j * width + j] += s->d[j] + s->barrier[v->m + j];
     if (P && v->dense) add_dense(v, memory, s, P, t);
     else if (P) add_integrated(v, *s->h, P, t->M);
+    mirror(v->nu, width, t->M);
 }
 
-INLINE double entry(const double *M, int width, int i, int j)
-{
-    return i < j ? M[(long)i * width + j] : M[(long)j * width + i];
-}
-
-/* Rows of G and S, left, with rows of S and G, right, from a column on; rows of G that vanish, as for the forces of
-   open contacts, have the weight zero. */
-static void list_pivots(const struct plan *v, double *memory, const struct stage *s, long column, struct work *t)
-{
-    int rank = s->count[RANK];
-    long G = s->G - memory + column, S = t->S - memory + column;
-    list_rows(rank, G, v->width, 0, 0, t->left, t->weight);
-    list_rows(rank, S, v->width, 0, rank, t->left, t->weight);
-    list_rows(rank, S, v->width, 0, 0, t->right, 0);
-    list_rows(rank, G, v->width, 0, rank, t->right, 0);
-    for (int i = 0; i < rank; i++) {
-        const double *row = s->G + (long)i * v->width;
-        for (int j = 0; j < v->width && t->weight[i] == 0; j++) t->weight[i] = row[j] != 0;
-        t->weight[rank + i] = t->weight[i];
-    }
-}
-
-/* S = M_p T_y + M_pp G / 2 for the pivots p, and the rows of M of free controls, in the order of y. */
+/* S = -(M_p T_y + M_pp G / 2) for the live pivots p, and the rows of M of free controls, in the order of y. */
 static void gather(const struct plan *v, double *memory, const struct stage *s, struct work *t)
 {
-    int rank = s->count[RANK], f = v->nu - rank, fp = padded(f), width = v->width, pivots = padded(rank);
-    struct product p = {rank, t->left, t->right, t->weight, 0, 0};
-    const whole *order = s->order, *free = order + rank;
+    int live = s->count[LIVE], f = v->nu - s->count[RANK], fp = padded(f), width = v->width, pivots = padded(live);
+    struct product p = {live, t->left, t->right, 0, -1};
+    const whole *order = s->order, *free = order + s->count[RANK];
     for (int i = 0; i < f; i++) {
         double *row = s->U + (long)i * width;
         const double *from = t->M + (long)free[i] * width;
-        memset(row, 0, (size_t)fp * sizeof *row);
-        for (int j = i; j < f; j++) row[j] = from[free[j]];
+        for (int j = 0; j < fp; j++) row[j] = j < f ? from[free[j]] : 0;
         memcpy(row + fp, from + v->u, (size_t)v->x * sizeof *row);
     }
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < live; i++) {
         double *row = t->S + (long)i * width, *own = t->W + (long)i * pivots;
-        memset(row, 0, (size_t)fp * sizeof *row);
-        for (int j = 0; j < f; j++) row[j] = entry(t->M, width, order[i], free[j]);
-        memcpy(row + fp, t->M + (long)order[i] * width + v->u, (size_t)v->x * sizeof *row);
-        memset(own, 0, (size_t)pivots * sizeof *own);
-        for (int j = 0; j < rank; j++) own[j] = entry(t->M, width, order[i], order[j]) / 2;
+        const double *from = t->M + (long)order[i] * width;
+        for (int j = 0; j < fp; j++) row[j] = j < f ? -from[free[j]] : 0;
+        for (int j = 0; j < v->x; j++) row[fp + j] = -from[v->u + j];
+        for (int j = 0; j < pivots; j++) own[j] = j < live ? from[order[j]] / 2 : 0;
     }
-    list_pivots(v, memory, s, 0, t);
-    list_rows(rank, t->W - memory, pivots, 1, 0, t->left, 0);
-    list_rows(rank, s->G - memory, width, 1, 0, t->right, 0);
-    stage_qp_product(memory, &p, rank, fp + v->x, 0, t->S, width, &t->product);
+    list_rows(live, t->W - memory, pivots, 0, t->left);
+    list_rows(live, s->G - memory, width, 0, t->right);
+    stage_qp_product(memory, &p, live, fp + v->x, 0, t->S, width, t->some);
 }
 
-/* Rows first ... last of the Cholesky factor, last - first <= BLOCK, after the rows before them were subtracted. */
+/* Rows first ... last of the Cholesky factor, last - first <= BLOCK, after the rows before them were subtracted; with
+   the inverse numbers on the diagonal. */
 static int block_of_factor(int first, int last, int columns, int ld, double *U, const double *size)
 {
     int replaced = 0;
@@ -179,13 +172,14 @@ static int block_of_factor(int first, int last, int columns, int ld, double *U, 
         if (pivot <= 1e-14 * size[k]) { /* a flat direction: this control does not move */
             replaced++;
             memset(row + first, 0, (size_t)(columns - first) * sizeof *row);
-            row[k] = 1e150;
+            row[k] = 1e-150;
             continue;
         }
         scale = 1 / sqrt(pivot);
         for (int j = first; j < columns; j += LANES) store(row + j, load(row + j) * scale);
         for (int i = k + 1; i < last; i++)
             add_scaled(columns - first, -row[i], row + first, U + (long)i * ld + first);
+        row[k] = scale;
     }
     return replaced;
 }
@@ -193,38 +187,30 @@ static int block_of_factor(int first, int last, int columns, int ld, double *U, 
 /* U and P from M. Returns the number of replaced pivots. */
 static int factor_stage(const struct plan *v, double *memory, const struct stage *s, struct work *t)
 {
-    int rank = s->count[RANK], f = v->nu - rank, fp = padded(f), width = v->width, columns = fp + v->x, replaced = 0;
-    struct product p = {2 * rank, t->left, t->right, t->weight, 0, 0};
+    int live = s->count[LIVE], f = v->nu - s->count[RANK], fp = padded(f), width = v->width, columns = fp + v->x;
+    int replaced = 0;
+    struct product p = {2 * live, t->left, t->right, 0, -1}; /* G'S + S'G, then U'U */
     gather(v, memory, s, t);
     for (int i = 0; i < v->nx; i++)
         memcpy(s->P + (long)i * v->x, t->M + (long)(v->u + i) * width + v->u, (size_t)v->x * sizeof *s->P);
-    list_pivots(v, memory, s, 0, t);
-    stage_qp_product(memory, &p, f, columns, 1, s->U, width, &t->product);
+    list_rows(live, s->G - memory, width, 0, t->left);
+    list_rows(live, t->S - memory, width, live, t->left);
+    list_rows(f, s->U - memory, width, 2 * live, t->left);
+    list_rows(live, t->S - memory, width, 0, t->right);
+    list_rows(live, s->G - memory, width, live, t->right);
+    list_rows(f, s->U - memory, width, 2 * live, t->right);
+    stage_qp_product(memory, &p, f, columns, 1, s->U, width, t->some);
     for (int i = 0; i < f; i++) t->diagonal[i] = fabs(s->U[(long)i * width + i]);
     for (int first = 0; first < f; first += BLOCK) {
         int last = first + BLOCK < f ? first + BLOCK : f;
-        p.inner = first;
-        list_rows(first, s->U - memory + first, width, -1, 0, t->left, t->weight);
-        stage_qp_product(memory, &(struct product){first, t->left, t->left, t->weight, 0, 0}, last - first,
-                         columns - first, 1, s->U + (long)first * width + first, width, &t->product);
+        struct product before = {first, t->left + 2 * live, t->right + 2 * live, 0, -1};
+        stage_qp_product(memory + first, &before, last - first, columns - first, 1,
+                         s->U + (long)first * width + first, width, t->some);
         replaced += block_of_factor(first, last, columns, width, s->U, t->diagonal);
     }
-    p.inner = 2 * rank + f;
-    list_pivots(v, memory, s, fp, t);
-    list_rows(f, s->U - memory + fp, width, -1, 2 * rank, t->left, t->weight);
-    list_rows(f, s->U - memory + fp, width, 1, 2 * rank, t->right, 0);
-    stage_qp_product(memory, &p, v->nx, v->x, 1, s->P, v->x, &t->product);
+    p.inner = 2 * live + f;
+    stage_qp_product(memory + fp, &p, v->nx, v->x, 1, s->P, v->x, t->some);
     return replaced;
-}
-
-/* The lower half of P from the upper one. */
-static void mirror(const struct plan *v, double *P)
-{
-    for (int i = 0; i < v->nx; i += BLOCK)
-        for (int j = i; j < v->nx; j += BLOCK)
-            for (int r = i; r < i + BLOCK && r < v->nx; r++)
-                for (int c = j > r ? j : r; c < j + BLOCK && c < v->nx; c++)
-                    P[(long)c * v->x + r] = P[(long)r * v->x + c];
 }
 
 /* The gradient over y, T' rhs. */
@@ -234,7 +220,7 @@ static void reduce(const struct plan *v, const struct stage *s, const double *rh
     memset(y, 0, (size_t)fp * sizeof *y);
     for (int j = 0; j < f; j++) y[j] = rhs[s->order[rank + j]];
     memcpy(y + fp, rhs + v->u, (size_t)v->x * sizeof *y);
-    for (int p = 0; p < rank; p++) add_scaled(fp + v->x, rhs[s->order[p]], s->G + (long)p * v->width, y);
+    for (int p = 0; p < s->count[LIVE]; p++) add_scaled(fp + v->x, rhs[s->order[p]], s->G + (long)p * v->width, y);
 }
 
 /* U' down = y; the rest of y is p. */
@@ -244,7 +230,7 @@ static void descend(const struct plan *v, const struct stage *s, double *y)
     for (int i = 0; i < f; i++) {
         const double *row = s->U + (long)i * v->width;
         int begin = i / BLOCK * BLOCK;
-        s->down[i] = y[i] / row[i];
+        s->down[i] = y[i] * row[i];
         add_scaled(fp + v->x - begin, -s->down[i], row + begin, y + begin);
     }
     memcpy(s->p, y + fp, (size_t)v->x * sizeof *y);
@@ -282,13 +268,12 @@ int stage_qp_factor(const struct plan *v, double *memory, int first)
             for (int i = 0; i < v->nx && first; i++) following[i] += dot(v->x, next.P + (long)i * v->x, s.b);
             right_side(v, &s, following, rhs);
             for (int i = 0; i < s.count[RANK] && first; i++) /* rhs += M offset */
-                for (int j = 0; j < v->width; j++)
-                    if (j < v->nu || j >= v->u) rhs[j] += s.offset[i] * entry(t.M, v->width, s.order[i], j);
+                add_scaled(v->width, s.offset[i], t.M + (long)s.order[i] * v->width, rhs);
             replaced += factor_stage(v, memory, &s, &t);
             reduce(v, &s, rhs, t.y);
             descend(v, &s, t.y);
         }
-        mirror(v, s.P);
+        mirror(v->nx, v->x, s.P);
         next = s;
     }
     return replaced;
@@ -312,17 +297,18 @@ void stage_qp_resolve(const struct plan *v, double *memory)
 static void step_stage(const struct plan *v, const struct stage *s, const double *x, const double *down, int first,
                        double *y)
 {
-    int rank = s->count[RANK], f = v->nu - rank, fp = padded(f);
+    int rank = s->count[RANK], live = s->count[LIVE], f = v->nu - rank, fp = padded(f);
     memset(y, 0, (size_t)fp * sizeof *y);
     memcpy(y + fp, x, (size_t)v->x * sizeof *x);
     for (int i = f - 1; i >= 0; i--) {
         const double *row = s->U + (long)i * v->width;
         int begin = i / BLOCK * BLOCK;
-        y[i] = -((down ? down[i] : 0) + dot(fp + v->x - begin, row + begin, y + begin)) / row[i];
+        y[i] = -((down ? down[i] : 0) + dot(fp + v->x - begin, row + begin, y + begin)) * row[i];
     }
     for (int j = 0; j < f; j++) s->step[s->order[rank + j]] = y[j];
     for (int i = 0; i < rank; i++)
-        s->step[s->order[i]] = dot(fp + v->x, s->G + (long)i * v->width, y) + (first ? s->offset[i] : 0);
+        s->step[s->order[i]] = (i < live ? dot(fp + v->x, s->G + (long)i * v->width, y) : 0) +
+                               (first ? s->offset[i] : 0);
 }
 
 static void forward(const struct plan *v, double *memory, int begin, int first, int answers, double *x, double *y)
@@ -393,7 +379,7 @@ void stage_qp_gains(const struct stage_qp_sizes *sizes, double *memory, int k, d
         for (int c = 0; c < v.nx; c++) free[c] = row[fp + c];
         for (int j = i + 1; j < f; j++)
             for (int c = 0; c < v.nx; c++) free[c] += row[j] * t.S[(long)j * v.x + c];
-        for (int c = 0; c < v.nx; c++) free[c] /= -row[i];
+        for (int c = 0; c < v.nx; c++) free[c] *= -row[i];
     }
     for (int i = 0; i < v.nu; i++) {
         int control = s.order[i];
