@@ -162,6 +162,16 @@ def arrow(start: Array, vector: Array, width: float) -> Array:
     return np.array([start + half, neck + half, neck + barb, tip, neck - barb, neck - half, start - half])
 
 
+THIN = 0.03
+"""Radius of a limb per length below which a white edge would hide it."""
+
+
+def _is_thin(segment: Segment) -> bool:
+    """Whether a limb is a thin rod."""
+    first, last = (np.array(point[1:]) for point in (segment.points[0], segment.points[-1]))
+    return segment.kind == "limb" and max(segment.radii) < THIN * float(np.linalg.norm(last - first))
+
+
 class Puppet:
     """A skeleton in one view; `draw` moves it. Nearer shapes hide farther ones.
 
@@ -180,7 +190,7 @@ class Puppet:
         self.radii = [np.array(segment.radii) for segment in segments]
         self.rank = np.array([rank_of(segment) for segment in segments])
         self.colors = np.array([mix_with_white(color_of(segment), strength) for segment in segments]).reshape(-1, 3)
-        self.thin = [segment.kind == "muscle" for segment in segments]
+        self.thin = [segment.kind == "muscle" or _is_thin(segment) for segment in segments]
         self.shapes = PolyCollection([], edgecolors="white", linewidths=0.6, zorder=zorder)
         self.shapes.set_joinstyle("round")
         axes.add_collection(self.shapes, autolim=False)

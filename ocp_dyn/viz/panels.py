@@ -239,9 +239,9 @@ def page(
     size = (wide, grid.height * len(rows) + headings + head + foot)
     made = figure(*size)
     top = size[1] - head
-    for section in sections:
-        label = chart.label if section is sections[-1] else " "
-        top = _draw_section(made, chart, section, behind, grid, label, top)
+    for k, section in enumerate(sections):
+        below = max((len(row) for later in sections[k + 1 :] for row in later.rows), default=0)
+        top = _draw_section(made, chart, section, behind, grid, below, top)
     headline(made, title, chart.words, 1 - 0.24 / size[1], bool(chart.double_support))
     if note:
         made.text(0.2 / size[0], 0.13 / size[1], note, fontsize=7.5, color=INK, va="center")
@@ -252,10 +252,10 @@ def page(
 
 
 def _draw_section(
-    made: Any, chart: Chart, section: Section, bands: Mapping[str, Band], grid: PanelGrid, label: str, top: float
+    made: Any, chart: Chart, section: Section, bands: Mapping[str, Band], grid: PanelGrid, below: int, top: float
 ) -> float:
-    """Draws the heading and the panels of a section below `top`, and returns their lower end [inches]; label: of the
-    abscissas at the bottom."""
+    """Draws the heading and the panels of a section below `top`, and returns their lower end [inches]; below: number of
+    columns of the sections below, whose abscissas have the label."""
     size = made.get_size_inches()
     if section.heading:
         y = (top - 0.22) / size[1]
@@ -268,7 +268,7 @@ def _draw_section(
             panel.paint(axes, chart)
             if panel.title in bands:
                 _band(axes, chart, bands[panel.title])
-            _dress(axes, chart, panel, "" if j < len(next_row) else label)
+            _dress(axes, chart, panel, "" if j < len(next_row) else " " if j < below else chart.label)
     return top
 
 

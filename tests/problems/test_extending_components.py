@@ -135,7 +135,12 @@ def test_tables_plots_and_reports_show_the_channels(name: str, tmp_path: Any) ->
     columns = solution.table()
     assert np.array_equal(columns[channel.names()[0]], solution[name][:, 0])
     assert channel.names()[0] in solution.to_csv(tmp_path / "motion.csv").read_text().splitlines()[0]
-    titles = [axes.get_title(loc="left") for axes in solution.plot().axes]
+    panels = solution.plot().axes
+    titles = [axes.get_title(loc="left") for axes in panels]
+    for axes in panels:
+        x, y = axes.get_position().p0
+        below = [other for other in panels if abs(other.get_position().x0 - x) < 0.01 and other.get_position().y0 < y]
+        assert bool(axes.get_xlabel().strip()) == (not below)
     assert {c.name for c in solution.channels} <= set(titles)
     assert [axes.get_title(loc="left") for axes in solution.plot(quantities=[name]).axes] == [name]
     report = solution.summary(defects=False).numbers()

@@ -415,6 +415,26 @@ def test_a_curve_is_begun_at_its_strike() -> None:
     np.testing.assert_allclose(y, [2, 3, 0, 1, 2])
 
 
+def test_a_phase_portrait_is_smooth_and_fits_a_page() -> None:
+    swing = once(pendulum(2), [1.0, 0.0], [0.0, 1.0], duration=0.5)
+    swing = replace(swing, phases=(replace(swing.phases[0], qd=np.cumsum(np.ones((6, 2)), axis=0)),))
+    made = plot_phase_portrait(swing, width=3.4, style="latex")
+    assert made.get_size_inches()[0] == pytest.approx(3.4)
+    q, qd = np.radians(max((line.get_xydata() for line in made.axes[0].lines), key=len)).T
+    np.testing.assert_allclose([q[::8], qd[::8]], [swing.q[:, 0], swing.qd[:, 0]])
+    before, after = np.array([swing.q[:-1, 0], swing.qd[:-1, 0]]), np.array([swing.q[1:, 0], swing.qd[1:, 0]])
+    h = 0.1  # in the middle of an interval the cubic has these values
+    np.testing.assert_allclose(q[4::8], (before[0] + after[0]) / 2 + h / 8 * (before[1] - after[1]))
+    np.testing.assert_allclose(qd[4::8], 1.5 * (after[0] - before[0]) / h - (before[1] + after[1]) / 4)
+
+
+def test_white_edges_do_not_hide_thin_rods() -> None:
+    heavy = pendulum(2).with_load("link1", 60.0)
+    drawn = stick_figure(once(heavy, [1.0, 0.0], [1.0, 0.0]), poses=2).axes[0].collections
+    poses = [[tuple(color[:3]) for color in shapes.get_edgecolor()] for shapes in drawn if shapes.get_paths()]
+    assert [len(edges) - edges.count((1.0, 1.0, 1.0)) for edges in poses] == [1, 1, 1]  # the light rod of each
+
+
 @pytest.mark.slow
 def test_phase_portraits_close_with_dotted_impacts(walk: Solution) -> None:
     made = plot_phase_portrait(walk, joints=["hip_l", "knee_r"])
