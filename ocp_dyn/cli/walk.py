@@ -71,13 +71,15 @@ def _problem(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
             return "muscle_walk", {"model": name}
         return "human_walk", {"subject": name, "feet": options.feet}
     feet = words(options.feet or "")
+    named = bool(feet)
     if not feet and not (known and od.robots.describe(name).feet):
         feet = _found_feet(name, options)
     if feet and len(feet) not in (2, LEGS):
         raise UsageError(f"--feet: two names (left, right) or four (front left, front right, hind left, hind right), "
                          f"got {len(feet)}")  # fmt: skip
     if len(feet or od.robots.describe(name).feet) == LEGS:
-        return "robot_trot", {"robot": name, "feet": list(feet) or None}
+        # links that shapes show as feet may begin at the knee: of a file the problem finds the points under them
+        return "robot_trot", {"robot": name, "feet": list(feet) if feet and (named or known) else None}
     left, right = feet or (None, None)
     return "robot_walk", {"robot": name, "left_foot": left, "right_foot": right}
 

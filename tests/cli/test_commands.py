@@ -272,7 +272,12 @@ def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
         return 0
 
     monkeypatch.setattr(walk, "run_problem", run_problem)
+    monkeypatch.setattr(od.walking, "as_built", lambda name: name)
+    monkeypatch.setattr(
+        od.walking, "find_feet", lambda name: tuple("abcd") if name.endswith("paws.urdf") else ("a", "b")
+    )
     (tmp_path / "r.urdf").write_text("<robot/>")
+    (tmp_path / "paws.urdf").write_text("<robot/>")
     file, modules = str(tmp_path / "r.urdf"), {"human": human_walk, "robot": robot_walk, "trot": robot_trot}
     human = "--toes --load 15 --lock knee_r=0.3 ankle_l --prosthesis ankle_r=500 --backward --slope -0.05"
     human += " --step-length 0.6 0.7 --step-width 0.1 --step-time 0.5 0.6 --steps 2"
@@ -282,6 +287,8 @@ def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
         ("talos --quick --quiet", "robot", "talos --quick --quiet"),
         ("solo12", "trot", "solo12"),
         (f"{file} --feet a,b", "robot", f"{file} --left-foot a --right-foot b"),
+        (file, "robot", f"{file} --left-foot a --right-foot b"),
+        (f"{tmp_path}/paws.urdf", "trot", f"{tmp_path}/paws.urdf"),  # the points under its feet, not their links
         (f"{file} --feet a,b,c,d", "trot", f"{file} --feet a b c d"),
         ("--mass 60 --sex female", "human", "--mass 60 --sex female"),
         ("--slope -0.1 --load 0", "human", "--slope -0.1 --load 0"),
