@@ -19,6 +19,7 @@ static const double FULL = 0.95; /* shorter steps are taken fully, until product
 static const double CENTRAL = 0.1; /* least product after a full step, relative to the one aimed at */
 static const double SHRINKS = 1e-3; /* least ratio of a slack or multiplier to the one before a full step */
 static const double CORRECTS = 0.3; /* least length of a predicted step that tells a correction */
+static const double KEEPS = 0.9; /* of the product, in a step after one that was blocked */
 enum { FULLY = 15 }; /* iterations whose steps may be full; those of the later ones converge always */
 static const double FADES = 0.3; /* least ratio of the scales of two iterations, for solutions at which all vanishes */
 
@@ -28,8 +29,14 @@ struct aim {
     int corrects;
 };
 
+/* The longest step within the range of slacks and multipliers, and how the sum of their products depends on the length
+   of a step; not finite if the step is not. */
+struct reach {
+    double length, linear, square;
+};
+
 struct measure {
-    double primal, relative, dual, sum, size, squares, gradient, cost;
+    double primal, relative, sum, size, squares, gradient, cost;
     long sides;
 };
 
@@ -93,19 +100,29 @@ static void weigh(const struct plan *v, struct stage *s, const struct aim *aim)
     }
 }
 
-static void weigh_all(const struct plan *v, double *memory, const struct aim *aim)
+/* Weighs all stages, from the last one, and solves for their steps; factors: with new weights. Returns the number of
+   pivots that were replaced. */
+static int backward(const struct plan *v, double *memory, const struct aim *aim, int factors, int first)
 {
-    for (int k = 0; k <= v->N; k++) {
-        struct stage s = stage_qp_at(v, memory, k);
-        weigh(v, &s, aim);
+    struct work t = stage_qp_work(v, memory);
+    struct stage s, next;
+    int replaced = 0;
+    for (int k = v->N; k >= 0; k--, next = s) {
+        s = stage_qp_at(v, memory, k);
+        if (aim) weigh(v, &s, aim);
+        if (factors) replaced += stage_qp_factor(v, memory, &t, &s, k < v->N ? &next : 0, first);
+        else stage_qp_resolve(v, &t, &s, k < v->N ? &next : 0);
     }
+    return replaced;
 }
 
 INLINE double shorter(double length, double x, double dx) { return x < -length * dx ? x / -dx : length; }
 
-/* Changes of t, lambda and s, and the longest step that keeps all of them, and nu, positive. */
-static double sides_step(const struct plan *v, struct stage *s, const struct aim *aim, double length)
+/* Changes of t, lambda and s, the longest step that keeps all of them, and nu, positive, and what it does to the sum of
+   the products. */
+static void sides_step(const struct plan *v, struct stage *s, const struct aim *aim, struct reach *reach)
 {
+    double length = reach->length, linear = reach->linear, square = reach->square;
     for (int i = 0; i < s->count[SIDES]; i++) {
         double t = s->slack[i], lambda = s->lambda[i], first, second;
         double change = s->weight[i] * (s->sign[i] * s->move[value_of(v, s, i)] + s->q[i]);
@@ -114,50 +131,36 @@ static double sides_step(const struct plan *v, struct stage *s, const struct aim
             double nu = s->price[i] - lambda;
             s->ds[i] = (second + s->s[i] * change) / nu - s->s[i];
             length = shorter(shorter(length, s->s[i], s->ds[i]), nu, -change);
+            linear += nu * s->ds[i] - s->s[i] * change;
+            square -= s->ds[i] * change;
         }
         s->dslack[i] = (first - t * change) / lambda - t;
         s->dlambda[i] = change;
         length = shorter(shorter(length, t, s->dslack[i]), lambda, change);
+        linear += lambda * s->dslack[i] + t * change;
+        square += s->dslack[i] * change;
     }
-    return length;
+    reach->length = length, reach->linear = linear;
+    reach->square = square + faults(v->values, s->move);
 }
 
-static double step_length(const struct plan *v, double *memory, const struct aim *aim)
+/* The steps of all stages from the change of the first state, null for zero. */
+static struct reach forward(const struct plan *v, double *memory, const struct aim *aim, const double *x0)
 {
-    double length = 1e30;
+    struct work t = stage_qp_work(v, memory);
+    struct reach reach = {1e30, 0, 0};
+    memset(t.t, 0, (size_t)v->x * sizeof *t.t);
+    if (x0) memcpy(t.t, x0, (size_t)v->nx * sizeof *t.t);
     for (int k = 0; k <= v->N; k++) {
         struct stage s = stage_qp_at(v, memory, k);
-        length = sides_step(v, &s, aim, length);
+        stage_qp_forward(v, &t, &s, k == v->N, x0 != 0);
+        if (aim) sides_step(v, &s, aim, &reach);
+        else reach.square += faults(v->values, s.move);
     }
-    return length;
+    return reach;
 }
 
-/* The sum of all products after a step of this length. */
-static double sum_after(const struct plan *v, double *memory, double length)
-{
-    double sum = 0;
-    for (int k = 0; k <= v->N; k++) {
-        struct stage s = stage_qp_at(v, memory, k);
-        for (int i = 0; i < s.count[SIDES]; i++) {
-            double change = length * s.dlambda[i];
-            sum += (s.slack[i] + length * s.dslack[i]) * (s.lambda[i] + change);
-            if (priced(&s, i)) sum += (s.s[i] + length * s.ds[i]) * (s.price[i] - s.lambda[i] - change);
-        }
-    }
-    return sum;
-}
-
-/* Whether all steps are finite. */
-static int finite_steps(const struct plan *v, double *memory)
-{
-    double sum = 0;
-    for (int k = 0; k <= v->N; k++) {
-        struct stage s = stage_qp_at(v, memory, k);
-        for (int j = 0; j < v->values; j++) sum += 0 * s.move[j];
-        for (int i = 0; i < s.count[SIDES]; i++) sum += 0 * (s.dlambda[i] + s.dslack[i]);
-    }
-    return sum == 0;
-}
+static int is_finite(const struct reach *reach) { return 0 * (reach->linear + reach->square) == 0; }
 
 /* Makes the product of two numbers mu if one of them is not positive or it is far smaller: the number that has grown
    more since they were x and y stays. */
@@ -258,7 +261,6 @@ static struct measure measured(const struct plan *v, double *memory, double typi
         struct stage s = stage_qp_at(v, memory, k);
         measure_stage(v, &s, k == v->N, typical, rows, &m);
     }
-    m.dual = stage_qp_adjoint(v, memory);
     return m;
 }
 
@@ -322,83 +324,75 @@ INLINE double per_side(const struct measure *m)
     return larger(m->cost / (double)(m->sides > 0 ? m->sides : 1), 1e-300);
 }
 
-/* Residuals, their scales, and whether they are below the tolerance. */
-static int report(const struct measure *m, double tolerance, struct stage_qp_result *r)
+/* Residuals, their scales, and whether they are below the tolerance; that of the gradient is not looked at if others
+   are above it, but for the last iteration. */
+static int report(const struct plan *v, double *memory, const struct measure *m, double tolerance, int last,
+                  struct stage_qp_result *r)
 {
-    r->primal = m->primal, r->dual = m->dual, r->complementarity = m->sides > 0 ? m->sum / (double)m->sides : 0;
+    r->primal = m->primal, r->complementarity = m->sides > 0 ? m->sum / (double)m->sides : 0;
     r->scale[0] = r->typical;
     r->scale[1] = larger(FADES * r->scale[1], larger(larger(m->gradient, m->size), 1e-300));
     r->scale[2] = larger(FADES * r->scale[2], per_side(m));
-    return m->relative <= tolerance && m->dual <= tolerance * r->scale[1] &&
-           r->complementarity <= tolerance * r->scale[2];
-}
-
-/* The first step, which will be full in z. Returns 0 if it is not finite. */
-static int first_step(const struct plan *v, double *memory, const double *x0, struct stage_qp_result *r)
-{
-    double sum = 0;
-    r->replaced += stage_qp_factor(v, memory, 1);
-    stage_qp_forward(v, memory, 1, x0);
-    r->iterations++;
-    for (int k = 0; k <= v->N; k++) {
-        struct stage s = stage_qp_at(v, memory, k);
-        for (int j = 0; j < v->values; j++) sum += 0 * s.move[j];
-    }
-    return sum == 0;
+    int done = m->relative <= tolerance && r->complementarity <= tolerance * r->scale[2];
+    if (done || last) r->dual = stage_qp_adjoint(v, memory);
+    return done && r->dual <= tolerance * r->scale[1];
 }
 
 /* The root of the mean square of the values of all sides. */
 static double root(const struct measure *m) { return m->sides > 0 ? sqrt(m->squares / (double)m->sides) : 0; }
 
-/* From z = 0 to a point on the dynamics and equality rows, with positive slacks and multipliers. */
+/* From z = 0 to a point on the dynamics and equality rows, by a step that is full in z, with positive slacks and
+   multipliers. Returns 0 if it is not finite. */
 static int start(const struct plan *v, double *memory, const double *x0, const struct stage_qp_options *o,
                  struct stage_qp_result *r)
 {
     struct aim aim = {0, 0};
     struct measure m;
+    struct reach reach;
     clear(v, memory);
     m = measured(v, memory, 0);
-    report(&m, 0, r);
+    report(v, memory, &m, 0, 0, r);
     if (o->warm) {
-        aim.target = o->start * r->scale[2];
-        begin_sides(v, memory, aim.target, 1e-4, root(&m), 1);
-        m = measured(v, memory, root(&m));
-        weigh_all(v, memory, &aim);
         r->typical = root(&m);
-        if (!first_step(v, memory, x0, r)) return 0;
-        step_length(v, memory, &aim);
-        take(v, memory, 1, 1, &aim.target);
-        return 1;
+        aim.target = o->start * r->scale[2];
+        begin_sides(v, memory, aim.target, 1e-4, r->typical, 1);
+        m = measured(v, memory, r->typical);
     }
-    if (!first_step(v, memory, x0, r)) return 0; /* without the sides: their weights are zero */
-    take(v, memory, 1, 0, 0);
+    r->replaced += backward(v, memory, o->warm ? &aim : 0, 1, 1); /* cold: without the sides, their weights are zero */
+    reach = forward(v, memory, o->warm ? &aim : 0, x0);
+    r->iterations++;
+    if (!is_finite(&reach)) return 0;
+    take(v, memory, 1, o->warm, o->warm ? &aim.target : 0);
+    if (o->warm) return 1;
     struct measure after = measured(v, memory, 0);
     r->typical = root(&after);
     begin_sides(v, memory, larger(per_side(&m), per_side(&after)), 1e-2, r->typical, 0);
     return 1;
 }
 
-/* One iteration. Returns 0 if its step is not finite. */
-static int iterate(const struct plan *v, double *memory, const struct measure *m, double least,
+/* One iteration; blocked: whether the last predicted step was short, which becomes that of this one. Then a step towards
+   products of nearly the same size is tried in place of a prediction. Returns 0 if its step is not finite. */
+static int iterate(const struct plan *v, double *memory, const struct measure *m, double least, int *blocked,
                    struct stage_qp_result *r)
 {
-    struct aim aim = {0, 0};
-    weigh_all(v, memory, &aim);
-    r->replaced += stage_qp_factor(v, memory, 0);
-    stage_qp_forward(v, memory, 0, 0);
-    double length = smaller(1, step_length(v, memory, &aim));
+    const double mu = m->sides > 0 ? m->sum / (double)m->sides : 0;
+    struct aim aim = {*blocked ? larger(KEEPS * mu, least) : 0, 0};
+    r->replaced += backward(v, memory, &aim, 1, 0);
+    struct reach reach = forward(v, memory, &aim, 0);
+    double length = smaller(1, reach.length);
+    int full = r->iterations < FULLY, tried = *blocked;
     r->iterations++;
-    if (m->sides > 0) {
-        double mu = m->sum / (double)m->sides, ratio = sum_after(v, memory, length) / m->sum;
+    *blocked = full && length < CORRECTS;
+    if (m->sides > 0 && !(tried && *blocked)) {
+        double ratio = tried ? 1 - length : 1 + length * (reach.linear + length * reach.square) / m->sum;
         aim.target = larger(ratio * ratio * ratio * mu, least);
         aim.corrects = length > CORRECTS;
-        weigh_all(v, memory, &aim);
-        stage_qp_resolve(v, memory);
-        stage_qp_forward(v, memory, 0, 0);
-        length = smaller(1, FRACTION * step_length(v, memory, &aim));
+        backward(v, memory, &aim, 0, 0);
+        reach = forward(v, memory, &aim, 0);
     }
-    if (!finite_steps(v, memory)) return 0;
-    if (length < FULL && r->iterations <= FULLY && aim.target < r->scale[2]) take(v, memory, 1, 1, &aim.target);
+    if (m->sides > 0) length = smaller(1, FRACTION * reach.length);
+    if (!is_finite(&reach)) return 0;
+    if (length < FULL && full && aim.target < r->scale[2]) take(v, memory, 1, 1, &aim.target);
     else take(v, memory, length, length, 0);
     return 1;
 }
@@ -407,12 +401,13 @@ static int iterate(const struct plan *v, double *memory, const struct measure *m
 static int iterated(const struct plan *v, double *memory, const double *x0, const struct stage_qp_options *o,
                     struct stage_qp_result *r)
 {
-    int done = 0, good = start(v, memory, x0, o, r);
+    int done = 0, blocked = 0, good = start(v, memory, x0, o, r);
     while (good) {
         struct measure m = measured(v, memory, r->typical);
-        done = report(&m, o->tolerance, r);
-        if (done || r->iterations >= o->iterations) break;
-        good = iterate(v, memory, &m, o->tolerance * r->scale[2] / 4, r);
+        int last = r->iterations >= o->iterations;
+        done = report(v, memory, &m, o->tolerance, last, r);
+        if (done || last) break;
+        good = iterate(v, memory, &m, o->tolerance * r->scale[2] / 4, &blocked, r);
     }
     if (!good) return STAGE_QP_NOT_FINITE;
     keep(v, memory);

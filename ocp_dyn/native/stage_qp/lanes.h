@@ -62,6 +62,19 @@ INLINE double total(const lane *sum)
     return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
 }
 
+/* Zero if n numbers are finite, and otherwise not a number. */
+INLINE double faults(int n, const double *x)
+{
+    lane sum = load((const double[LANES]){0});
+    double part[LANES], all = 0;
+    int j = 0;
+    for (; j + LANES <= n; j += LANES) sum += 0 * load(x + j);
+    for (; j < n; j++) all += 0 * x[j];
+    store(part, sum);
+    for (j = 0; j < LANES; j++) all += part[j];
+    return all;
+}
+
 INLINE double dot(int n, const double *x, const double *y)
 {
     lane sum[BLOCK / LANES];
@@ -80,12 +93,14 @@ typedef unsigned long long mask;
 typedef int whole;
 #endif
 
-/* Which rows of `base` form a product Y += sign sum_k left_k' right_k; left and right: where row k begins. */
+/* Which rows of `base` form a product Y = from + sign sum_k left_k' right_k; left and right: where row k begins. */
 struct product {
     int inner;
     const whole *left, *right;
     const mask *mask; /* bit b of mask k: block b of row k, the same on both sides, is not zero; null: none are zero */
-    double sign;      /* 0: Y = instead of Y += */
+    double sign;      /* 0: the sum alone */
+    const double *from; /* null: Y */
+    int ldf;
 };
 
 /* Room for as many rows as a product with masks has. */

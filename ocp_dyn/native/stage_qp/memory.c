@@ -139,24 +139,25 @@ int stage_qp_init(const struct stage_qp_sizes *sizes, double *memory)
 /* Copies a row over (x, u) to one over (u, x); returns a sum that is not finite if one of the numbers is not. */
 static double turned(const struct plan *v, const double *from, double *to)
 {
-    double sum = 0;
-    for (int j = 0; j < v->nu; j++) sum += 0 * (to[j] = from[v->nx + j]);
-    for (int j = 0; j < v->nx; j++) sum += 0 * (to[v->u + j] = from[j]);
-    return sum;
+    memcpy(to, from + v->nx, (size_t)v->nu * sizeof *to);
+    memcpy(to + v->u, from, (size_t)v->nx * sizeof *to);
+    return faults(v->nx + v->nu, from);
 }
 
 static double copied(int n, const double *from, double *to)
 {
-    double sum = 0;
-    for (int j = 0; j < n; j++) sum += 0 * (to[j] = from[j]);
-    return sum;
+    memcpy(to, from, (size_t)n * sizeof *to);
+    return faults(n, from);
 }
 
 static mask blocks_of(const struct plan *v, const double *row)
 {
     mask bits = 0;
-    for (int j = 0; j < v->width; j++)
-        if (row[j] != 0) bits |= 1ULL << j / BLOCK;
+    for (int b = 0; b < v->width / BLOCK; b++) {
+        mask any = 0;
+        UNROLL for (int j = 0; j < BLOCK; j++) any |= row[b * BLOCK + j] != 0;
+        bits |= any << b;
+    }
     return bits;
 }
 

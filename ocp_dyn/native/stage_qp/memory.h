@@ -50,11 +50,14 @@ struct work stage_qp_work(const struct plan *plan, double *memory);
    contradict others. */
 double stage_qp_eliminate(const struct plan *plan, double *memory);
 
-/* One step: factors and solves for the gradients `grad` + C' `shift`; first: also for b, E z + e = 0 and x0. Returns
-   the number of pivots that were replaced. */
-int stage_qp_factor(const struct plan *plan, double *memory, int first);
-void stage_qp_resolve(const struct plan *plan, double *memory);
-void stage_qp_forward(const struct plan *plan, double *memory, int first, const double *x0);
+/* One step, stage by stage from the last one, whose `next` is null: factors and solves for the gradients `grad` +
+   C' `shift`; first: also for b and E z + e = 0. Returns the number of pivots that were replaced. */
+int stage_qp_factor(const struct plan *plan, double *memory, struct work *work, const struct stage *stage,
+                    const struct stage *next, int first);
+/* The same for another `shift`. */
+void stage_qp_resolve(const struct plan *plan, struct work *work, const struct stage *stage, const struct stage *next);
+/* `step` and `move`, stage by stage from the first one, by the change of its state, which is in the work array t. */
+void stage_qp_forward(const struct plan *plan, struct work *work, const struct stage *stage, int last, int first);
 
 /* Adds to z what stages 1 ... N do by the last factorization if the state of stage 1 changes by dx. */
 void stage_qp_answer(const struct plan *plan, double *memory, const double *dx);

@@ -1,10 +1,10 @@
 /* Products of matrices: the innermost loops of the recursion. */
 #include "lanes.h"
 
-/* Y += sign sum_k a_k' x_k for one tile, or Y = if sign is zero; left, right: where the ROWS numbers a_k, and x_k,
-   begin in A and in X. */
-INLINE void tile(int wide, int inner, const whole *left, const whole *right, const double *A, const double *X, double *Y,
-                 int ldy, int rows, double sign)
+/* Y = Y0 + sign sum_k a_k' x_k for one tile, or the sum alone if sign is zero; left, right: where the ROWS numbers a_k,
+   and x_k, begin in A and in X. */
+INLINE void tile(int wide, int inner, const whole *left, const whole *right, const double *A, const double *X,
+                 const double *Y0, int ld0, double *Y, int ldy, int rows, double sign)
 {
     lane sum[ROWS][WIDE];
     UNROLL for (int r = 0; r < ROWS; r++)
@@ -21,17 +21,17 @@ INLINE void tile(int wide, int inner, const whole *left, const whole *right, con
         UNROLL for (int t = 0; t < wide; t++) {
             double *y = Y + r * ldy + t * LANES;
             if (sign == 0) store(y, sum[r][t]);
-            else store(y, load(y) + sign * sum[r][t]);
+            else store(y, load(Y0 + r * ld0 + t * LANES) + sign * sum[r][t]);
         }
     }
 }
 
 static void tile_of(int wide, int inner, const whole *left, const whole *right, const double *A, const double *X,
-                    double *Y, int ldy, int rows, double sign)
+                    const double *Y0, int ld0, double *Y, int ldy, int rows, double sign)
 {
-    if (wide == 1) tile(1, inner, left, right, A, X, Y, ldy, rows, sign);
-    if (wide == 2) tile(2, inner, left, right, A, X, Y, ldy, rows, sign);
-    if (wide >= 3) tile(WIDE, inner, left, right, A, X, Y, ldy, rows, sign);
+    if (wide == 1) tile(1, inner, left, right, A, X, Y0, ld0, Y, ldy, rows, sign);
+    if (wide == 2) tile(2, inner, left, right, A, X, Y0, ld0, Y, ldy, rows, sign);
+    if (wide >= 3) tile(WIDE, inner, left, right, A, X, Y0, ld0, Y, ldy, rows, sign);
 }
 
 /* Bits of the blocks that `count` numbers from column j on touch. */
@@ -59,6 +59,8 @@ INLINE int chosen(int count, mask needed, const whole *left, const whole *right,
 void stage_qp_product(const double *base, const struct product *p, int rows, int columns, int upper, double *Y,
                       int ldy, struct chosen *some)
 {
+    const double *from = p->from ? p->from : Y;
+    const int ldf = p->from ? p->ldf : ldy;
     const whole *left = p->mask ? some[1].left : p->left, *right = p->mask ? some[1].right : p->right;
     int rest, own = 0, many = p->inner;
     for (int i = 0; i < rows; i += BLOCK) {
@@ -68,7 +70,8 @@ void stage_qp_product(const double *base, const struct product *p, int rows, int
             if (p->mask)
                 many = chosen(own, blocks(j, wide * LANES), some->left, some->right, some->mask, some + 1);
             for (int r = i; r < rows && r < i + BLOCK; r += ROWS)
-                tile_of(wide, many, left, right, base + r, base + j, Y + (long)r * ldy + j, ldy, rows - r, p->sign);
+                tile_of(wide, many, left, right, base + r, base + j, from + (long)r * ldf + j, ldf,
+                        Y + (long)r * ldy + j, ldy, rows - r, p->sign);
             j += wide * LANES;
         }
     }

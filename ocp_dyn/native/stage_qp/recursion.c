@@ -92,7 +92,7 @@ static void list_rows(int count, long first, int ld, int from, whole *where)
 
 static void add_dense(const struct plan *v, double *memory, const struct stage *s, const double *P, struct work *t)
 {
-    struct product p = {v->nx, t->left, t->right, 0, 0};
+    struct product p = {v->nx, t->left, t->right, 0, 0, 0, 0};
     list_rows(v->nx, P - memory, v->x, 0, t->left);
     list_rows(v->nx, s->F - memory, v->width, 0, t->right);
     stage_qp_product(memory, &p, v->nx, v->width, 0, t->S, v->width, t->some);
@@ -118,7 +118,7 @@ static void mirror(int n, int ld, double *P)
 /* The upper half of M = H + C' W C + F' P F, and the lower half of the controls. */
 static void cost_to_go(const struct plan *v, double *memory, const struct stage *s, const double *P, struct work *t)
 {
-    struct product p = {0, t->left, t->right, t->mask, 0};
+    struct product p = {0, t->left, t->right, t->mask, 0, 0, 0};
     int width = v->width;
     for (int i = 0; i < v->m; i++) {
         double weight = s->w[i] + s->barrier[i], *row = t->R + (long)p.inner * width;
@@ -142,20 +142,23 @@ static void cost_to_go(const struct plan *v, double *memory, const struct stage 
 static void gather(const struct plan *v, double *memory, const struct stage *s, struct work *t)
 {
     int live = s->count[LIVE], f = v->nu - s->count[RANK], fp = padded(f), width = v->width, pivots = padded(live);
-    struct product p = {live, t->left, t->right, 0, -1};
+    struct product p = {live, t->left, t->right, 0, -1, 0, 0};
     const whole *order = s->order, *free = order + s->count[RANK];
     for (int i = 0; i < f; i++) {
         double *row = s->U + (long)i * width;
         const double *from = t->M + (long)free[i] * width;
-        for (int j = 0; j < fp; j++) row[j] = j < f ? from[free[j]] : 0;
+        for (int j = 0; j < f; j++) row[j] = from[free[j]];
+        for (int j = f; j < fp; j++) row[j] = 0;
         memcpy(row + fp, from + v->u, (size_t)v->x * sizeof *row);
     }
     for (int i = 0; i < live; i++) {
         double *row = t->S + (long)i * width, *own = t->W + (long)i * pivots;
         const double *from = t->M + (long)order[i] * width;
-        for (int j = 0; j < fp; j++) row[j] = j < f ? -from[free[j]] : 0;
+        for (int j = 0; j < f; j++) row[j] = -from[free[j]];
+        for (int j = f; j < fp; j++) row[j] = 0;
         for (int j = 0; j < v->x; j++) row[fp + j] = -from[v->u + j];
-        for (int j = 0; j < pivots; j++) own[j] = j < live ? from[order[j]] / 2 : 0;
+        for (int j = 0; j < live; j++) own[j] = from[order[j]] / 2;
+        for (int j = live; j < pivots; j++) own[j] = 0;
     }
     list_rows(live, t->W - memory, pivots, 0, t->left);
     list_rows(live, s->G - memory, width, 0, t->right);
@@ -189,10 +192,8 @@ static int factor_stage(const struct plan *v, double *memory, const struct stage
 {
     int live = s->count[LIVE], f = v->nu - s->count[RANK], fp = padded(f), width = v->width, columns = fp + v->x;
     int replaced = 0;
-    struct product p = {2 * live, t->left, t->right, 0, -1}; /* G'S + S'G, then U'U */
+    struct product p = {2 * live, t->left, t->right, 0, -1, 0, 0}; /* G'S + S'G, then U'U */
     gather(v, memory, s, t);
-    for (int i = 0; i < v->nx; i++)
-        memcpy(s->P + (long)i * v->x, t->M + (long)(v->u + i) * width + v->u, (size_t)v->x * sizeof *s->P);
     list_rows(live, s->G - memory, width, 0, t->left);
     list_rows(live, t->S - memory, width, live, t->left);
     list_rows(f, s->U - memory, width, 2 * live, t->left);
@@ -203,12 +204,12 @@ static int factor_stage(const struct plan *v, double *memory, const struct stage
     for (int i = 0; i < f; i++) t->diagonal[i] = fabs(s->U[(long)i * width + i]);
     for (int first = 0; first < f; first += BLOCK) {
         int last = first + BLOCK < f ? first + BLOCK : f;
-        struct product before = {first, t->left + 2 * live, t->right + 2 * live, 0, -1};
+        struct product before = {first, t->left + 2 * live, t->right + 2 * live, 0, -1, 0, 0};
         stage_qp_product(memory + first, &before, last - first, columns - first, 1,
                          s->U + (long)first * width + first, width, t->some);
         replaced += block_of_factor(first, last, columns, width, s->U, t->diagonal);
     }
-    p.inner = 2 * live + f;
+    p.inner = 2 * live + f, p.from = t->M + (long)v->u * width + v->u, p.ldf = width;
     stage_qp_product(memory + fp, &p, v->nx, v->x, 1, s->P, v->x, t->some);
     return replaced;
 }
@@ -245,52 +246,43 @@ static void right_side(const struct plan *v, const struct stage *s, const double
     if (p) add_returned(v, s, p, rhs);
 }
 
-int stage_qp_factor(const struct plan *v, double *memory, int first)
+int stage_qp_factor(const struct plan *v, double *memory, struct work *t, const struct stage *s,
+                    const struct stage *next, int first)
 {
-    struct work t = stage_qp_work(v, memory);
-    struct stage s, next = stage_qp_at(v, memory, v->N);
+    double *rhs = t->t, *following = t->t + v->width;
     int replaced = 0;
-    for (int k = v->N; k >= 0; k--) {
-        s = stage_qp_at(v, memory, k);
-        double *rhs = t.t, *following = t.t + v->width;
-        if (k == v->N) {
-            cost_to_go(v, memory, &s, 0, &t);
-            for (int i = 0; i < v->nx; i++) {
-                double *row = s.P + (long)i * v->x;
-                memcpy(row, t.M + (long)(v->u + i) * v->width + v->u, (size_t)v->x * sizeof *row);
-                for (int j = i; j < v->nx; j++) row[j] += s.terminal[(long)i * v->x + j];
-            }
-            right_side(v, &s, 0, rhs);
-            memcpy(s.p, rhs + v->u, (size_t)v->x * sizeof *rhs);
-        } else {
-            cost_to_go(v, memory, &s, next.P, &t);
-            memcpy(following, next.p, (size_t)v->x * sizeof *following);
-            for (int i = 0; i < v->nx && first; i++) following[i] += dot(v->x, next.P + (long)i * v->x, s.b);
-            right_side(v, &s, following, rhs);
-            for (int i = 0; i < s.count[RANK] && first; i++) /* rhs += M offset */
-                add_scaled(v->width, s.offset[i], t.M + (long)s.order[i] * v->width, rhs);
-            replaced += factor_stage(v, memory, &s, &t);
-            reduce(v, &s, rhs, t.y);
-            descend(v, &s, t.y);
+    cost_to_go(v, memory, s, next ? next->P : 0, t);
+    if (!next) {
+        for (int i = 0; i < v->nx; i++) {
+            double *row = s->P + (long)i * v->x;
+            memcpy(row, t->M + (long)(v->u + i) * v->width + v->u, (size_t)v->x * sizeof *row);
+            for (int j = i; j < v->nx; j++) row[j] += s->terminal[(long)i * v->x + j];
         }
-        mirror(v->nx, v->x, s.P);
-        next = s;
+        right_side(v, s, 0, rhs);
+        memcpy(s->p, rhs + v->u, (size_t)v->x * sizeof *rhs);
+    } else {
+        memcpy(following, next->p, (size_t)v->x * sizeof *following);
+        for (int i = 0; i < v->nx && first; i++) following[i] += dot(v->x, next->P + (long)i * v->x, s->b);
+        right_side(v, s, following, rhs);
+        for (int i = 0; i < s->count[RANK] && first; i++) /* rhs += M offset */
+            add_scaled(v->width, s->offset[i], t->M + (long)s->order[i] * v->width, rhs);
+        replaced = factor_stage(v, memory, s, t);
+        reduce(v, s, rhs, t->y);
+        descend(v, s, t->y);
     }
+    mirror(v->nx, v->x, s->P);
     return replaced;
 }
 
-void stage_qp_resolve(const struct plan *v, double *memory)
+void stage_qp_resolve(const struct plan *v, struct work *t, const struct stage *s, const struct stage *next)
 {
-    struct work t = stage_qp_work(v, memory);
-    struct stage s = stage_qp_at(v, memory, v->N), next = s;
-    right_side(v, &s, 0, t.t);
-    memcpy(s.p, t.t + v->u, (size_t)v->x * sizeof *s.p);
-    for (int k = v->N - 1; k >= 0; k--, next = s) {
-        s = stage_qp_at(v, memory, k);
-        right_side(v, &s, next.p, t.t);
-        reduce(v, &s, t.t, t.y);
-        descend(v, &s, t.y);
+    right_side(v, s, next ? next->p : 0, t->t);
+    if (!next) {
+        memcpy(s->p, t->t + v->u, (size_t)v->x * sizeof *s->p);
+        return;
     }
+    reduce(v, s, t->t, t->y);
+    descend(v, s, t->y);
 }
 
 /* The step of a stage from the change x of its state: of its controls by U y = -(down + V x); down: null for zero. */
@@ -311,38 +303,32 @@ static void step_stage(const struct plan *v, const struct stage *s, const double
                                (first ? s->offset[i] : 0);
 }
 
-static void forward(const struct plan *v, double *memory, int begin, int first, int answers, double *x, double *y)
+void stage_qp_forward(const struct plan *v, struct work *t, const struct stage *s, int last, int first)
 {
-    for (int k = begin; k <= v->N; k++) {
-        struct stage s = stage_qp_at(v, memory, k);
-        memset(s.step, 0, (size_t)v->width * sizeof *s.step);
-        memcpy(s.step + v->u, x, (size_t)v->x * sizeof *x);
-        if (k < v->N) {
-            step_stage(v, &s, x, answers ? 0 : s.down, first, y);
-            advance(v, &s, s.step, first ? s.b : 0, x);
-        }
-        if (answers) {
-            add_scaled(v->width, 1, s.step, s.z);
-            continue;
-        }
-        stage_qp_rows(v, &s, s.step, s.move);
-        memcpy(s.move + v->m, s.step, (size_t)v->width * sizeof *x);
+    memset(s->step, 0, (size_t)v->u * sizeof *s->step);
+    memcpy(s->step + v->u, t->t, (size_t)v->x * sizeof *s->step);
+    if (!last) {
+        step_stage(v, s, t->t, s->down, first, t->y);
+        advance(v, s, s->step, first ? s->b : 0, t->t);
     }
-}
-
-void stage_qp_forward(const struct plan *v, double *memory, int first, const double *x0)
-{
-    struct work t = stage_qp_work(v, memory);
-    memset(t.t, 0, (size_t)v->x * sizeof *t.t);
-    if (first) memcpy(t.t, x0, (size_t)v->nx * sizeof *t.t);
-    forward(v, memory, 0, first, 0, t.t, t.y);
+    stage_qp_rows(v, s, s->step, s->move);
+    memcpy(s->move + v->m, s->step, (size_t)v->width * sizeof *s->step);
 }
 
 void stage_qp_answer(const struct plan *v, double *memory, const double *dx)
 {
     struct work t = stage_qp_work(v, memory);
     memcpy(t.t, dx, (size_t)v->x * sizeof *t.t);
-    forward(v, memory, 1, 0, 1, t.t, t.y);
+    for (int k = 1; k <= v->N; k++) {
+        struct stage s = stage_qp_at(v, memory, k);
+        memset(s.step, 0, (size_t)v->u * sizeof *s.step);
+        memcpy(s.step + v->u, t.t, (size_t)v->x * sizeof *s.step);
+        if (k < v->N) {
+            step_stage(v, &s, t.t, 0, 0, t.y);
+            advance(v, &s, s.step, 0, t.t);
+        }
+        add_scaled(v->width, 1, s.step, s.z);
+    }
 }
 
 double stage_qp_adjoint(const struct plan *v, double *memory)

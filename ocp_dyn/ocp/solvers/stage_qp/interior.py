@@ -30,6 +30,9 @@ CENTRAL, SHRINKS = 0.1, 1e-3
 CORRECTS = 0.3
 """Least length of a predicted step that tells a correction."""
 
+KEEPS = 0.9
+"""Ratio of the products aimed at to the present ones, after a predicted step that was shorter: no other is predicted."""
+
 FADES = 0.3
 """Least ratio of the scales of two iterations, for solutions at which all vanishes."""
 
@@ -195,6 +198,7 @@ class _Run:
         self.lam = self.t = self.s = np.zeros_like(s.beta)
         self.count = int(np.sum(s.present)) + int(np.sum(s.present & np.isfinite(s.price)))
         self.iterations = self.replaced = 0
+        self.blocked = False
         self.typical, self.scales = 0.0, (1.0, 0.0, 0.0)
         self.factors: list[_Factors] = []
         self.done = False
@@ -425,9 +429,11 @@ class _Run:
         return True
 
     def _iterate(self) -> bool:
-        """A predictor and a corrector; False if the step is not finite."""
-        st = self.stages
-        sides = self._sides(0.0, 0.0)
+        """A predictor and a corrector, or one step for both as long as few sides block; False if it is not finite."""
+        st, tried = self.stages, self.blocked
+        mu, least = self.sum / max(self.count, 1), self.settings.tolerance * self.scales[2] / 4
+        target = max(KEEPS * mu, least) if tried else 0.0
+        sides = self._sides(target, target)
         self.iterations += 1
         if not self._tried(np.sum(sides[0], axis=0)):
             return False
@@ -436,22 +442,24 @@ class _Run:
             return self._newton(self.grad + st.back(np.sum(st.sign * sides[0] * sides[1], axis=0)), False)
 
         step = step_for(sides)
-        dlam, dt, ds, length = self._changes(step, sides, 0.0, 0.0)
-        length, target = min(1.0, length), 0.0
-        if self.count:
+        dlam, dt, ds, longest = self._changes(step, sides, target, target)
+        length, full = min(1.0, longest), self.iterations <= FULLY
+        self.blocked = full and length < CORRECTS
+        if self.count and not (tried and self.blocked):
             nu = np.where(np.isfinite(st.price), st.price - self.lam - length * dlam, 0.0)
             products = (self.t + length * dt) * (self.lam + length * dlam) + (self.s + length * ds) * nu
-            ratio = float(np.sum(np.where(st.present, products, 0.0))) / self.sum
-            target = max(ratio**3 * self.sum / self.count, self.settings.tolerance * self.scales[2] / 4)
+            ratio = 1 - length if tried else float(np.sum(np.where(st.present, products, 0.0))) / self.sum
+            target = max(ratio**3 * mu, least)
             corrects = length > CORRECTS
             wanted = target - corrects * dt * dlam, target + corrects * ds * dlam
             sides = self._sides(*wanted)
             step = step_for(sides)
-            dlam, dt, ds, length = self._changes(step, sides, *wanted)
-            length = min(1.0, FRACTION * length)
+            dlam, dt, ds, longest = self._changes(step, sides, *wanted)
+        if self.count:
+            length = min(1.0, FRACTION * longest)
         if not np.all(np.isfinite(step)):
             return False
-        if length < FULL and self.iterations <= FULLY and target < self.scales[2]:
+        if length < FULL and full and target < self.scales[2]:
             self._full_step(target, dlam, dt, ds)
             self.z = self.z + step
             return True
