@@ -31,7 +31,7 @@ CORRECTS = 0.3
 """Least length of a predicted step that tells a correction."""
 
 KEEPS = 0.9
-"""Ratio of the products aimed at to the present ones, after a predicted step that was shorter: no other is predicted."""
+"""Ratio of the products aimed at to the present ones after a shorter predicted step; no other is predicted then."""
 
 FADES = 0.3
 """Least ratio of the scales of two iterations, for solutions at which all vanishes."""
