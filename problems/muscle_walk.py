@@ -1,7 +1,8 @@
 """Walking by muscles: one periodic, mirrored step of least effort of a body with muscles on compliant feet.
 
 By default the body is a human in the sagittal plane (`od.models.planar_human`), with nine muscles in each leg; --model
-takes an OpenSim model of a body with muscles whose feet have spheres of contact. Tendons are rigid, and activations
+takes an OpenSim model of a body with muscles. If its feet have no spheres of contact they get some at heel and toes, as
+markers and muscle points show them (`od.walking.muscle_body`). Tendons are rigid, and activations
 change no faster than excitations can make them; joints that no muscle moves, such as the back, have motors. The costs
 are the squares of activations, torques and accelerations, per distance (`od.walking.muscle_walk`). Time and length of
 the step are free, and the solver finds heel strike and toe-off. The first guess has the joint angles of people.
@@ -34,6 +35,12 @@ from ocp_dyn.cli.examples import add_walker, asked, factors_of, finish, motion_o
 
 INTERVALS, QUICK = 48, 16
 
+HEELS = ("heel_l", "heel_r")
+"""Frames of the spheres that `od.walking.muscle_body` places."""
+
+PLACED = "spheres at heel and ball of the foot, placed by markers and muscle points: the file has none"
+"""What the report tells of them."""
+
 Ranges = Sequence[tuple[str, Any, Any]]
 """Names of coordinates, least and largest value [degrees, or m]."""
 
@@ -46,7 +53,7 @@ def problem(
     weaken: Mapping[str, float] = {}, ranges: Ranges = (), intervals: int = INTERVALS,
 ) -> ocp.Problem:  # fmt: skip
     """One step at a speed [m/s], or a stride. model: an OpenSim file in place of the person."""
-    walker, spheres = body(mass, height, sex) if model is None else (od.load(model), od.io.osim_spheres(model))
+    walker, spheres = body(mass, height, sex) if model is None else od.walking.muscle_body(model)
     return od.walking.muscle_walk(limited(walker, ranges), speed, spheres, weaken=weaken, intervals=intervals)
 
 
@@ -93,7 +100,7 @@ def arguments() -> argparse.ArgumentParser:
     found = parser(__doc__)
     add = found.add_argument
     add_walker(found, "muscle_walk", speed=1.2, weaken=[])
-    add("--model", metavar="FILE", help="an OpenSim model with muscles, and spheres of contact under its feet")
+    add("--model", metavar="FILE", help="an OpenSim model with muscles")
     add("--track", metavar="FILE", help="follow the coordinates of half a stride in this file, such as .sto")
     add("--loads", metavar="FILE", help="with --track: follow OpenSim's external loads on the feet, .xml")
     add("--range", nargs=3, action="append", default=[], metavar=("NAME", "LOW", "HIGH"),
@@ -109,7 +116,8 @@ def main(argv: Any = None) -> int:
     solution = motion_of(options, walk)
     how = "following a recorded stride" if options.track else f"walking at {options.speed:g} m/s"
     title = f"{walk.model.name} {how} by its muscles"
-    return finish(options, solution, lambda: numbers(solution), title)
+    placed = {"feet": PLACED} if options.model and {foot.frame for foot in walk.footholds} == {*HEELS} else {}
+    return finish(options, solution, lambda: numbers(solution) | placed, title)
 
 
 if __name__ == "__main__":

@@ -97,11 +97,9 @@ def _found_feet(name: str, options: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _by_muscles(file: str) -> bool:
-    """Whether the body of a file moves in a plane, with muscles, and has spheres of contact under its feet; not for a
-    file with faults, which are told later."""
+    """Whether the body of a file moves in a plane, with muscles; not for a file with faults, which are told later."""
     try:
         model = od.load(file)
-        planar = bool(model.floating_joints) and model.joints[1].nv < SPACE
-        return planar and bool(model.muscles) and bool(od.io.osim_spheres(file))
     except ModelError:
         return False
+    return bool(model.floating_joints) and model.joints[1].nv < SPACE and bool(model.muscles)

@@ -26,6 +26,7 @@ from .by_muscles.muscle_timing import MuscleGroup as MuscleGroup
 from .by_muscles.muscle_timing import MuscleTiming as MuscleTiming
 from .by_muscles.muscle_timing import muscle_timing as muscle_timing
 from .by_muscles.muscle_tracking import muscle_tracking as muscle_tracking
+from .by_muscles.muscle_body import muscle_body as muscle_body
 from .by_muscles.muscle_walk import motorized as motorized
 from .by_muscles.muscle_walk import muscle_walk as muscle_walk
 from .by_muscles.weakening import weakened as weakened

@@ -17,19 +17,19 @@ from .report_figures import peak_torques
 
 
 def compliant_feet(
-    model: Model, height: float = 1.741, sex: Sex = "male", **material: float
+    model: Model, height: float = 1.741, sex: Sex = "male", *, length: float | None = None, **material: float
 ) -> list[CompliantFoothold]:
     """Compliant feet of a person: one foothold for each foot, two if the model has joints at the toes.
 
-    material: properties of `od.HuntCrossleySphere`.
+    length [m]: of a foot; None: that of a person of this height. material: properties of `od.HuntCrossleySphere`.
 
     >>> [foot.frame for foot in od.walking.compliant_feet(od.models.human())]
     ['heel_l', 'heel_r']
     """
-    jointed = model.frame("toe_l").body != model.frame("heel_l").body
+    jointed = "toe_l" in model.frame_names and model.frame("toe_l").body != model.frame("heel_l").body
     parts = {"foot": "heel", "toes": "toe"} if jointed else {"foot": "heel"}
     return [
-        CompliantFoothold(f"{frame}_{side}", human_spheres(side, height, sex, part, jointed, **material))
+        CompliantFoothold(f"{frame}_{side}", human_spheres(side, height, sex, part, jointed, length=length, **material))
         for part, frame in parts.items()
         for side in "lr"
     ]

@@ -71,6 +71,21 @@ def test_the_walk_is_stated() -> None:
 
 
 @pytest.mark.slow
+def test_a_file_without_spheres_gets_some(tmp_path) -> None:
+    """They lie under the feet of the person that the file was written from, and scale with its sole."""
+    person, file = od.models.planar_human(80.0, 1.8), tmp_path / "person.osim"
+    od.io.write_osim(person, file, drop=("speed",))
+    model, found = od.walking.muscle_body(file)
+    own = [ball for foot in od.walking.compliant_feet(person, 1.8) for ball in foot.spheres]
+    assert len(model.muscles) == 18
+    assert [ball.frame for ball in found] == [ball.frame for ball in own]
+    np.testing.assert_allclose([ball.center for ball in found], [ball.center for ball in own], atol=2e-3)
+    assert od.models.human_spheres("l", length=0.4)[0].center[0] == pytest.approx(0.048)
+    with pytest.raises(od.ModelError, match=r"muscle_body\(file\)"):
+        od.walking.muscle_walk(model)
+
+
+@pytest.mark.slow
 def test_uneven_sides_walk_a_stride() -> None:
     weak = od.walking.muscle_walk(legs(), 1.1, spheres(), weaken={"knee_front_r": 0.4}, intervals=8)
     assert (weak.periodic.mirror, weak.phases[0].grid.count, weak.phases[0].duration) == (False, 16, (0.6, 1.8))

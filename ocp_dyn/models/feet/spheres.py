@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._base.checks import choice, name_among
+from ..._base.checks import choice, name_among, positive
 from ..._base.types import truth
 from ...dynamics.compliant import HuntCrossleySphere
 from ..anthropometry import STATURE, Sex, human_dimensions
@@ -47,13 +47,16 @@ def human_spheres(
     sex: Sex = "male",
     part: str = "foot",
     jointed: bool = False,
+    *,
+    length: float | None = None,
     **material: Any,
 ) -> tuple[HuntCrossleySphere, ...]:
     """Spheres under a foot of `human(height=height, sex=sex)`: one at the heel and two under the ball of the foot.
 
     side: "l" or "r". part: "foot", or "toes", two spheres for the body of the toes of a model with joints there.
     jointed: whether the foot has such a joint, so that the ball lies under the heads of the metatarsals; a rigid foot
-    rolls over a point ahead of them. material: properties of `HuntCrossleySphere`, which has the defaults.
+    rolls over a point ahead of them. length [m]: of the foot; None: that of this stature and sex. material: properties
+    of `HuntCrossleySphere`, which has the defaults.
 
     Spheres touch the sole's plane from above, in the frames `heel_l` (foot) and `toe_l` (toes), x forward. Places scale
     with the length of the foot, radii with stature. The material is that of published models of walking [M], softer
@@ -68,11 +71,12 @@ def human_spheres(
     for name in material:
         name_among(name, MATERIAL, "human_spheres", "property of od.HuntCrossleySphere")
     size = human_dimensions(height, sex)
+    length = size.foot_length if length is None else positive(length, "human_spheres length")
     material = {"radius": RADIUS * height} | material
     places = TOES if part == "toes" else JOINTED if jointed else RIGID
-    frame, origin = (f"toe_{side}", size.foot_length) if part == "toes" else (f"heel_{side}", 0.0)
+    frame, origin = (f"toe_{side}", length) if part == "toes" else (f"heel_{side}", 0.0)
     out = size.sole_half_breadth if side == "l" else -size.sole_half_breadth
     return tuple(
-        HuntCrossleySphere(frame, (x * size.foot_length - origin, y * out, material["radius"]), **material)
+        HuntCrossleySphere(frame, (x * length - origin, y * out, material["radius"]), **material)
         for x, y in places.values()
     )

@@ -54,7 +54,7 @@ def muscle_walk(
     """A walk at a mean speed [m/s] of a model with muscles, of least effort per distance.
 
     The root has no motor, nor has any joint that a muscle moves; joints that no muscle moves, such as the back of a
-    model of legs, keep theirs. spheres: of both feet, such as those of `od.io.osim_spheres(file)`.
+    model of legs, keep theirs. spheres: of both feet, such as those of `muscle_body(file)`.
 
     muscles: the component, by default with rigid tendons and limits of the rates of activations, which take far fewer
     iterations than excitations. costs: by default the squares of activations and of the torques of motors over their
@@ -119,7 +119,10 @@ def motorized(model: Model) -> list[str]:
 def feet_on(model: Model, spheres: Sequence[HuntCrossleySphere]) -> list[CompliantFoothold]:
     """A foothold for every frame that has spheres."""
     if not spheres:
-        raise ModelError(f"model {model.name!r}: its feet have no spheres, on which they stand: give spheres=...")
+        raise ModelError(
+            f"model {model.name!r}: its feet have no spheres, on which they stand: give spheres=..., or take both from "
+            "od.walking.muscle_body(file)"
+        )
     by_frame: dict[str, list[HuntCrossleySphere]] = {}
     for sphere in spheres:
         by_frame.setdefault(sphere.name, []).append(sphere)
