@@ -32,19 +32,27 @@ from . import compliant_walk, human_walk
 COMPLIANT = 16
 """Intervals of a step on compliant feet."""
 
+GRID = human_walk.INTERVALS
+"""Intervals in the parts of a step on rigid feet."""
+
 BARRIER = 1e-3
 """First barrier of IPOPT, from the walk by motors."""
 
 
 def by_motors(
     speed: float = 1.2, mass: float = 73.0, height: float = 1.741, sex: Any = "male",
-    weaken: Mapping[str, float] = {}, intervals: Any = None, feet: str = "rigid",
+    weaken: Mapping[str, float] = {}, intervals: Any = None, feet: str = "rigid", subject: str | None = None,
 ) -> ocp.Problem:  # fmt: skip
-    """The same walk by motors. weaken: factors of strengths of muscles, which decide whether sides differ."""
+    """The same walk by motors. weaken: factors of strengths of muscles, which decide whether sides differ. subject:
+    a file with the body, in place of mass, height and sex."""
     if feet == "compliant":
+        if subject is not None:
+            raise ValueError("--subject: bodies of files walk on rigid feet here: leave out --feet compliant")
         return compliant_walk.problem(speed, mass, height, sex, intervals=intervals or COMPLIANT)
+    if subject is not None:
+        return od.walking.human_walk(od.walking.muscle_person(subject, weaken), speed, intervals=intervals or GRID)
     person = od.walking.person(height=height, sex=sex, model=body(mass, height, sex, weaken))
-    return od.walking.human_walk(person, speed, intervals=intervals or human_walk.INTERVALS)
+    return od.walking.human_walk(person, speed, intervals=intervals or GRID)
 
 
 def body(mass: float, height: float, sex: Any, weaken: Mapping[str, float]) -> od.Model:
@@ -60,19 +68,18 @@ def _strong(mass: float, height: float, sex: Any) -> od.Model:
 def problem(
     speed: float = 1.2, mass: float = 73.0, height: float = 1.741, sex: Any = "male",
     weaken: Mapping[str, float] = {}, intervals: Any = None, feet: str = "rigid", effort: str = "usual",
+    subject: str | None = None,
 ) -> ocp.Problem:  # fmt: skip
     """One step from the right heel's strike to the left's, or a stride if both sides differ, on rigid feet. Its first
     guess is the walk by motors: `problem(...).solve(guess=by_motors(...).solve())`."""
-    given = {"speed": speed, "mass": mass, "height": height, "sex": sex, "weaken": weaken}
-    motors = by_motors(**given, intervals=intervals, feet=feet)
-    return _by_muscles(motors, body(mass, height, sex, weaken), weaken, effort)
+    motors = by_motors(speed, mass, height, sex, weaken, intervals, feet, subject)
+    return _by_muscles(motors, body(mass, height, sex, weaken) if subject is None else motors.model, weaken, effort)
 
 
 def _by_muscles(motors: ocp.Problem, model: od.Model, weaken: Mapping[str, float], effort: str) -> ocp.Problem:
     """The walk by motors, by muscles."""
     compliant = any(isinstance(foot, ocp.CompliantFoothold) for foot in motors.footholds)
-    images = ocp.muscle_images(model)
-    if compliant and any(weaken.get(images[name], 1.0) != factor for name, factor in weaken.items()):
+    if compliant and not od.walking.is_even(model, weaken):
         raise ValueError(
             "on compliant feet one step and its mirror image are solved, so both sides must be equally strong, got "
             f"weaken={dict(weaken)}: weaken both sides, such as soleus_r=0.4 soleus_l=0.4, or take rigid feet"
@@ -86,32 +93,35 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     return od.walking.walk_figures(solution) | od.walking.muscle_figures(solution)
 
 
-def _given(o: argparse.Namespace) -> dict[str, Any]:
-    grids = compliant_walk if o.feet == "compliant" else human_walk
-    person = {"mass": o.mass, "height": o.height, "sex": o.sex, "feet": o.feet}
-    return person | {"speed": o.speed, "weaken": factors_of(o.weaken), "intervals": grids.QUICK if o.quick else None}
-
-
 def _asked(o: argparse.Namespace) -> tuple[ocp.Problem, ocp.Problem]:
     """The walk by motors, and that by muscles."""
-    given = _given(o)
-    motors = by_motors(**given)
-    return motors, _by_muscles(motors, body(o.mass, o.height, o.sex, given["weaken"]), given["weaken"], o.effort)
+    grids = compliant_walk if o.feet == "compliant" else human_walk
+    given = (o.mass, o.height, o.sex, factors_of(o.weaken))
+    motors = by_motors(o.speed, *given, grids.QUICK if o.quick else None, o.feet, o.subject)
+    return motors, _by_muscles(motors, body(*given) if o.subject is None else motors.model, given[-1], o.effort)
 
 
-def main(argv: list[str] | None = None) -> int:
-    arguments = parser(__doc__)
-    arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
-    arguments.add_argument("--feet", choices=("rigid", "compliant"), default="rigid", help="default rigid")
-    arguments.add_argument("--effort", choices=("usual", "falisse"), default="usual", help="costs; default usual")
-    arguments.add_argument("--weaken", metavar="MUSCLE=FACTOR", nargs="+", default=[], help="as in soleus_r=0.4")
-    add_person(arguments, still=False)
-    options, (motors, walk) = asked(arguments, argv, _asked)
+def arguments() -> argparse.ArgumentParser:
+    """The options of the command."""
+    found = parser(__doc__)
+    add = found.add_argument
+    add("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
+    add("--feet", choices=("rigid", "compliant"), default="rigid", help="default rigid")
+    add("--effort", choices=("usual", "falisse"), default="usual", help="costs; default usual")
+    add("--weaken", metavar="MUSCLE=FACTOR", nargs="+", default=[], help="as in soleus_r=0.4")
+    add("--subject", metavar="FILE", help="an OpenSim or bioMod model with muscles, in place of mass, height and sex")
+    add_person(found, still=False)
+    return found
+
+
+def main(argv: Any = None) -> int:
+    options, (motors, walk) = asked(arguments(), argv, _asked)
     rigid = options.feet == "rigid"
     first = None if rigid else compliant_walk.first_guess(options.speed, options.mass, options.height, options.sex)
     guess = motors.solve(guess=first, progress=False)
     solution = motion_of(options, walk, guess=guess, mu_init=BARRIER)
-    return finish(options, solution, lambda: numbers(solution), f"Walking by muscles at {options.speed:g} m/s")
+    who = walk.model.name if options.subject else "A human"
+    return finish(options, solution, lambda: numbers(solution), f"{who} walks by muscles at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

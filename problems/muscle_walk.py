@@ -35,11 +35,12 @@ from ocp_dyn.cli.examples import add_walker, asked, factors_of, finish, motion_o
 
 INTERVALS, QUICK = 48, 16
 
-HEELS = ("heel_l", "heel_r")
-"""Frames of the spheres that `od.walking.muscle_body` places."""
+PLANAR, HEELS = 3, ("heel_l", "heel_r")
+"""Dofs of a root that moves in a plane; frames of the spheres that `od.walking.muscle_body` places."""
 
+RIGID = "it walks on rigid feet, python -m ocp_dyn.problems.muscle_human"
 PLACED = "spheres at heel and ball of the foot, placed by markers and muscle points: the file has none"
-"""What the report tells of them."""
+"""What messages tell of other feet."""
 
 Ranges = Sequence[tuple[str, Any, Any]]
 """Names of coordinates, least and largest value [degrees, or m]."""
@@ -54,6 +55,8 @@ def problem(
 ) -> ocp.Problem:  # fmt: skip
     """One step at a speed [m/s], or a stride. model: an OpenSim file in place of the person."""
     walker, spheres = body(mass, height, sex) if model is None else od.walking.muscle_body(model)
+    if walker.joints[1].nv > PLANAR and {ball.frame for ball in spheres} == {*HEELS}:
+        raise ValueError(f"{model}: a body in space whose file has no spheres: {RIGID} --subject {model}")
     return od.walking.muscle_walk(limited(walker, ranges), speed, spheres, weaken=weaken, intervals=intervals)
 
 
@@ -116,7 +119,7 @@ def main(argv: Any = None) -> int:
     solution = motion_of(options, walk)
     how = "following a recorded stride" if options.track else f"walking at {options.speed:g} m/s"
     title = f"{walk.model.name} {how} by its muscles"
-    placed = {"feet": PLACED} if options.model and {foot.frame for foot in walk.footholds} == {*HEELS} else {}
+    placed = {"feet": PLACED} if options.model and {foot.name for foot in walk.footholds} == {*HEELS} else {}
     return finish(options, solution, lambda: numbers(solution) | placed, title)
 
 

@@ -347,7 +347,7 @@ def _walk(commands: Any) -> None:
         "ocp-dyn walk planar.osim --weaken soleus_r=0.4      a planar one by its muscles",
         "Without FILE a human walks. FILE is a robot in any format, whose feet the shapes in its file show, the name\n"
         "of one, or an OpenSim or bioMod model of a human body, whose joints have known names; a body\n"
-        "that moves in a plane walks by its muscles if its file has spheres of contact at the feet, else by torques.\n"
+        "that moves in a plane walks by its muscles if it has some, else by torques.\n"
         "`ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip
     _file(command, optional=True, root=False)

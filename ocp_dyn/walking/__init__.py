@@ -18,6 +18,8 @@ from .by_muscles.activation_curves import activation_curves as activation_curves
 from .by_muscles.activation_curves import plot_activations as plot_activations
 from .by_muscles.falisse_effort import falisse_effort as falisse_effort
 from .by_muscles.measured_guess import measured_guess as measured_guess
+from .by_muscles.muscle_body import muscle_body as muscle_body
+from .by_muscles.muscle_body import muscle_person as muscle_person
 from .by_muscles.muscle_driven import muscle_driven as muscle_driven
 from .by_muscles.muscle_driven import muscle_effort as muscle_effort
 from .by_muscles.muscle_figures import muscle_figures as muscle_figures
@@ -26,9 +28,9 @@ from .by_muscles.muscle_timing import MuscleGroup as MuscleGroup
 from .by_muscles.muscle_timing import MuscleTiming as MuscleTiming
 from .by_muscles.muscle_timing import muscle_timing as muscle_timing
 from .by_muscles.muscle_tracking import muscle_tracking as muscle_tracking
-from .by_muscles.muscle_body import muscle_body as muscle_body
 from .by_muscles.muscle_walk import motorized as motorized
 from .by_muscles.muscle_walk import muscle_walk as muscle_walk
+from .by_muscles.weakening import is_even as is_even
 from .by_muscles.weakening import weakened as weakened
 from .compliant_feet import compliant_feet as compliant_feet
 from .compliant_feet import compliant_walk_figures as compliant_walk_figures

@@ -13,7 +13,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.recordings import Recording
-from problems import muscle_walk
+from problems import muscle_human, muscle_walk
 
 SIDES = {"l": 0.1, "r": -0.1}
 
@@ -83,6 +83,14 @@ def test_a_file_without_spheres_gets_some(tmp_path) -> None:
     assert od.models.human_spheres("l", length=0.4)[0].center[0] == pytest.approx(0.048)
     with pytest.raises(od.ModelError, match=r"muscle_body\(file\)"):
         od.walking.muscle_walk(model)
+    weak = od.walking.muscle_person(file, {"soleus_r": 0.4})
+    forces = {muscle.name: muscle.max_isometric_force for muscle in weak.model.muscles}
+    assert forces["soleus_r"] == pytest.approx(0.4 * forces["soleus_l"])
+    assert (od.walking.muscle_person(file).mirrored, weak.mirrored) == (True, False)
+    walk = muscle_human.problem(1.1, subject=str(file), intervals=(1, 1, 2, 2))
+    assert [walk.model.qd_names[k] for k in walk.actuated] == ["lumbar"]
+    with pytest.raises(ValueError, match="bodies of files walk on rigid feet"):
+        muscle_human.problem(subject=str(file), feet="compliant")
 
 
 @pytest.mark.slow

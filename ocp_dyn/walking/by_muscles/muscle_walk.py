@@ -24,10 +24,9 @@ from ...ocp import (
     Problem,
     RateCost,
     TorqueSquared,
-    muscle_images,
 )
 from .measured_guess import measured_guess
-from .weakening import weakened
+from .weakening import is_even, weakened
 
 INTERVALS = 48
 """Intervals of a step."""
@@ -74,8 +73,7 @@ def muscle_walk(
     within(speed, 0.3, 2.5, "speed must lie between 0.3 and 2.5 m/s for a walk")
     whole(intervals, "intervals", 2)
     model = weakened(model, weaken)
-    images = muscle_images(model)
-    even = all(weaken.get(images[name], 1.0) == factor for name, factor in weaken.items())
+    even = is_even(model, weaken)
     muscles = muscles or Muscles(activation="limits")
     feet = feet_on(model, spheres)
     steps = 1 if even else 2

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..._base.checks import name_among, not_negative
 from ..._base.types import ModelError, names_in_message, repr_in_message
 from ...mechanism import Model
+from ...ocp import muscle_images
 
 
 def weakened(model: Model, factors: Mapping[str, float]) -> Model:
@@ -35,3 +36,13 @@ def weakened(model: Model, factors: Mapping[str, float]) -> Model:
         for m in model.muscles
     ]
     return model.with_muscles(found, model.wraps, replace_all=True)
+
+
+def is_even(model: Model, factors: Mapping[str, float]) -> bool:
+    """Whether the factors of all muscles are those of their mirror images, so that both sides stay alike.
+
+    >>> od.walking.is_even(od.models.planar_human(), {"soleus_r": 0.5})
+    False
+    """
+    images = muscle_images(model)
+    return all(factors.get(images[name], 1.0) == factor for name, factor in factors.items())
