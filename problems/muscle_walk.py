@@ -34,19 +34,13 @@ from ocp_dyn import ocp
 from ocp_dyn.cli.examples import add_walker, asked, factors_of, finish, motion_of, parser, run_command
 
 INTERVALS, QUICK = 48, 16
-
-PLANAR, HEELS = 3, ("heel_l", "heel_r")
-"""Dofs of a root that moves in a plane; frames of the spheres that `od.walking.muscle_body` places."""
-
-RIGID = "it walks on rigid feet, python -m ocp_dyn.problems.muscle_human"
 PLACED = "spheres at heel and ball of the foot, placed by markers and muscle points: the file has none"
-"""What messages tell of other feet."""
+RIGID = "a body in space whose file has no spheres: python -m ocp_dyn.problems.muscle_human --subject"
 
 Ranges = Sequence[tuple[str, Any, Any]]
 """Names of coordinates, least and largest value [degrees, or m]."""
 
 numbers = od.walking.muscle_figures
-"""Numbers of the report beside the summary."""
 
 
 def problem(
@@ -55,8 +49,8 @@ def problem(
 ) -> ocp.Problem:  # fmt: skip
     """One step at a speed [m/s], or a stride. model: an OpenSim file in place of the person."""
     walker, spheres = body(mass, height, sex) if model is None else od.walking.muscle_body(model)
-    if walker.joints[1].nv > PLANAR and {ball.frame for ball in spheres} == {*HEELS}:
-        raise ValueError(f"{model}: a body in space whose file has no spheres: {RIGID} --subject {model}")
+    if model and walker.joints[1].nv > 3 and not od.io.osim_spheres(model):
+        raise ValueError(f"{model}: {RIGID} {model}")
     return od.walking.muscle_walk(limited(walker, ranges), speed, spheres, weaken=weaken, intervals=intervals)
 
 
@@ -118,9 +112,8 @@ def main(argv: Any = None) -> int:
     options, walk = asked(arguments(), argv, _asked)
     solution = motion_of(options, walk)
     how = "following a recorded stride" if options.track else f"walking at {options.speed:g} m/s"
-    title = f"{walk.model.name} {how} by its muscles"
-    placed = {"feet": PLACED} if options.model and {foot.name for foot in walk.footholds} == {*HEELS} else {}
-    return finish(options, solution, lambda: numbers(solution) | placed, title)
+    placed = {"feet": PLACED} if options.model and not od.io.osim_spheres(options.model) else {}
+    return finish(options, solution, lambda: numbers(solution) | placed, f"{walk.model.name} {how} by its muscles")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from ocp_dyn import ocp
 
 BODY = od.models.planar_human()
 PART = ocp.Muscles(activation="limits")
+ARM = (od.PathPoint("P1", "pelvis", (0.0, 0.0, 0.0)), od.PathPoint("P2", "thigh_l", (0.05, 0.0, -0.2)))
 NAMES = [
     "MuscleMetabolicRate", "ChannelPower activation", "AccelerationSquared", "TorqueSquared", "PassiveTorqueSquared",
     "ChannelRateSquared activation",
@@ -48,6 +49,18 @@ def test_terms_are_those_of_the_paper(rng):
     assert found == pytest.approx(dict(zip(NAMES, expected, strict=True)), rel=1e-9)
     squares = costs[0].residual(now)
     assert float(ca.sumsqr(squares)) == pytest.approx(float(costs[0].integrand(now)))
+
+
+def test_accelerations_of_arms_cost_if_asked():
+    """The mean is over their dofs, too."""
+    body = od.models.human(root=od.FloatingBase()).with_muscles(BODY.muscles[:0], replace_all=True)
+    body = body.with_muscles([od.Muscle("flexor", "DeGrooteFregly2016Muscle", ARM, max_isometric_force=500.0,
+                                        optimal_fiber_length=0.15, tendon_slack_length=0.1)])  # fmt: skip
+    free, held = (od.walking.falisse_effort(body, arms=arms)[2] for arms in (False, True))
+    counted = [np.isfinite(cost.scale) for cost in (free, held)]
+    assert [int(x.sum()) for x in counted] == [21, 29]
+    assert np.all(np.asarray(held.scale)[~counted[0]] == 84.0)
+    assert held.weight * 29 == pytest.approx(free.weight * 21)
 
 
 def test_weights_and_muscles_of_your_own():

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
+from ..._base.checks import truth
 from ..._base.types import Array, ModelError, suggestion
 from ...dynamics.kinematics import all_poses_and_axes
 from ...dynamics.passive_torques import passive_force
@@ -50,9 +51,13 @@ activation [1/s]."""
 ARMS = ("shoulder", "elbow")
 """Joints whose accelerations are free, as their torques cost."""
 
+ARM = 84.0
+"""Acceleration of a joint of the arms that counts as one where they cost [rad/s^2]: three and a half ranges, as of the
+others, of a swing by 20 degrees to both sides in 1.07 s."""
+
 
 def falisse_effort(
-    model: Model, muscles: Muscles = LINEAR, *, weights: Mapping[str, float] | None = None
+    model: Model, muscles: Muscles = LINEAR, *, weights: Mapping[str, float] | None = None, arms: bool = False
 ) -> tuple[Cost | RateCost, ...]:
     """The cost of walking in PredSim: a sum of weighted mean squares per distance.
 
@@ -62,9 +67,10 @@ def falisse_effort(
     strategies, J. R. Soc. Interface 16 (2019)].
 
     Weights and scales are the defaults of PredSim, which has this cost; weights: others, by name. Metabolic rates are
-    those of Bhargava et al. 2004, rounded. Every term is a mean, over muscles, dofs or motors; accelerations of the
-    arms have no cost beside their torques. Motors have no delay here. muscles: the component of the problem; with
-    excitations their rates of activations are free. The problem needs `per_distance=True`.
+    those of Bhargava et al. 2004, rounded. Every term is a mean, over muscles, dofs or motors. arms: whether
+    accelerations of the arms cost, too; in PredSim they do not, and arms that swing at their natural rate for nothing
+    turn the pelvis. Motors have no delay here. muscles: the component of the problem; with excitations their rates of
+    activations are free. The problem needs `per_distance=True`.
 
         od.walking.muscle_driven(walk, model=body, costs=od.walking.falisse_effort(body), replace_costs=True)
 
@@ -80,7 +86,7 @@ def falisse_effort(
     if not model.muscles:
         raise ModelError(f"falisse_effort: the model {model.name!r} has no muscles: see od.models.human(muscles=True)")
     w, n = {**WEIGHTS, **(weights or {})}, muscles.hill(model).size
-    scale, tissue = _accelerations(model), _passive(model)
+    scale, tissue = _accelerations(model, ARM if truth(arms, "falisse_effort: arms") else np.inf), _passive(model)
     idle = {*muscles.driven(model), *model.floating_joints}
     motors = sum(model.joints[i].nv for i, name in enumerate(model.joint_names, start=1) if name not in idle)
     costs: list[Cost | RateCost] = [
@@ -96,11 +102,11 @@ def falisse_effort(
     return tuple(costs)
 
 
-def _accelerations(model: Model) -> Array:
-    """Accelerations (nv) that count as 1; infinite at the arms."""
+def _accelerations(model: Model, of_arms: float) -> Array:
+    """Accelerations (nv) that count as 1; of_arms: that of the arms, infinite where it is free."""
     scale = np.full(model.nv, OTHER)
     for turn in turns_of(model):
-        scale[turn.dof] = np.inf if turn.joint in ARMS else ACCELERATIONS[turn.joint][turn.axis]
+        scale[turn.dof] = of_arms if turn.joint in ARMS else ACCELERATIONS[turn.joint][turn.axis]
     places = all_poses_and_axes(model, DM(model.neutral()))
     for i, name in enumerate(model.joint_names, start=1):
         if name in model.floating_joints:
