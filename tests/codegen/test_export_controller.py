@@ -155,6 +155,22 @@ def test_the_library_computes_what_the_controller_in_python_does(horizon, librar
 
 
 @pytest.mark.slow
+def test_a_plan_that_is_looked_at_stays_the_same(horizon, library):
+    """The work that a feedback leaves for later is done once, by the next call that needs it."""
+    found = []
+    for looks in (0, 1, 2):
+        library.begin(posture(), np.zeros(stool().nv))
+        for step in range(3):
+            library.call("prepare", 0.02 * step, command(horizon, forward=0.1), None, None, None, None)
+            library.feedback(posture(), np.full(stool().nv, 0.05 * step))
+            for _ in range(looks):
+                assert library.call("planned", 0.0, np.zeros(stool().nq), np.zeros(stool().nv)) == 0
+        found.append(library.tau.copy())
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[1], found[2])
+
+
+@pytest.mark.slow
 def test_the_example_runs(folder, objects):
     program = folder.parent / "example"
     run(CC, *STRICT, folder / "example.c", *objects, "-o", program, "-lm")

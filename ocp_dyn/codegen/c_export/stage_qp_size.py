@@ -24,7 +24,7 @@ def numbers_of(sizes: Sizes) -> int:
     stage += [[-(-sides // 2), -(-u // 2), 4]]
     work = [width * width, max(nu, nx) * width, max(rows, nu) * (width + BLOCK), m * width, rows, m]
     work += [2 * width, 2 * width, width] + 3 * [inner, -(-inner // 2), -(-inner // 2)]
-    return (N + 3) * sum(_padded(part) for parts in stage for part in parts) + sum(map(_padded, work))
+    return (N + 2) * sum(_padded(part) for parts in stage for part in parts) + sum(map(_padded, work))
 
 
 def operations_of(sizes: Sizes, factorizations: int) -> int:

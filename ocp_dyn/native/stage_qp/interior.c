@@ -370,8 +370,8 @@ static int start(const struct plan *v, double *memory, const double *x0, const s
     return 1;
 }
 
-/* One iteration; blocked: whether the last predicted step was short, which becomes that of this one. Then a step towards
-   products of nearly the same size is tried in place of a prediction. Returns 0 if its step is not finite. */
+/* One iteration; blocked: whether the last predicted step was short, then whether this one was. After a short one a step
+   towards products of nearly the same size takes the place of a prediction. Returns 0 if the step is not finite. */
 static int iterate(const struct plan *v, double *memory, const struct measure *m, double least, int *blocked,
                    struct stage_qp_result *r)
 {
@@ -417,9 +417,8 @@ static int iterated(const struct plan *v, double *memory, const double *x0, cons
 }
 
 /* Whether the memory and the first state can be used. */
-static int usable(const struct stage_qp_sizes *sizes, double *memory, const double *x0, struct plan *v)
+static int usable(const struct plan *v, double *memory, const double *x0)
 {
-    if (!stage_qp_plan(sizes, v)) return STAGE_QP_SIZES;
     if (!sound(v, memory)) return STAGE_QP_NOT_FINITE;
     for (int i = 0; i < v->nx; i++)
         if (!(fabs(x0[i]) < STAGE_QP_ABSENT)) return STAGE_QP_NOT_FINITE;
@@ -444,36 +443,56 @@ int stage_qp_solve(const struct stage_qp_sizes *sizes, double *memory, const dou
 {
     struct plan v;
     memset(r, 0, sizeof *r);
-    if ((r->status = usable(sizes, memory, x0, &v))) return r->status;
+    r->status = stage_qp_plan(sizes, &v) ? usable(&v, memory, x0) : STAGE_QP_SIZES;
+    if (r->status) return r->status;
     r->unmet = stage_qp_eliminate(&v, memory);
     r->unmet = larger(r->unmet, unmet_at(&v, memory, x0));
     return r->status = iterated(&v, memory, x0, o, r);
 }
 
+/* The program of stage 0 alone: its last stage is the spare one. */
+static struct plan first_alone(const struct plan *v)
+{
+    struct plan one = *v;
+    one.N = 1;
+    one.last = v->last + v->stage;
+    return one;
+}
+
 int stage_qp_feedback(const struct stage_qp_sizes *sizes, double *memory, const double *x0,
                       const struct stage_qp_options *o, struct stage_qp_result *r)
 {
-    struct plan v, one;
-    struct stage next, last;
+    struct plan v;
     memset(r, 0, sizeof *r);
-    if ((r->status = usable(sizes, memory, x0, &v))) return r->status;
-    one = v;
-    one.N = 1;
-    one.first = v.first + (v.N + 1) * v.stage;
-    next = stage_qp_at(&v, memory, 1), last = stage_qp_at(&one, memory, 1);
-    memcpy(memory + one.first, memory + v.first, (size_t)v.stage * sizeof *memory);
-    memset(memory + one.first + one.stage, 0, (size_t)v.stage * sizeof *memory);
+    if (!stage_qp_plan(sizes, &v)) return r->status = STAGE_QP_SIZES;
+    const struct plan one = first_alone(&v);
+    struct stage next = stage_qp_at(&v, memory, 1), last = stage_qp_at(&one, memory, 1);
+    memset(last.d, 0, (size_t)(last.C - last.d) * sizeof *memory); /* it has no rows and no sides */
+    memset(last.mask, 0, (size_t)v.m * sizeof *last.mask);
+    memset(last.index, 0, (size_t)v.sides * sizeof *last.index);
+    memset(last.order, 0, (size_t)v.u * sizeof *last.order);
+    memset(last.count, 0, COUNTS * sizeof *last.count);
+    if ((r->status = usable(&one, memory, x0))) return r->status;
     for (int i = 0; i < v.nx; i++) { /* the cost to go about the solution */
         memcpy(last.terminal + (long)i * v.x, next.P + (long)i * v.x, (size_t)v.x * sizeof *memory);
         last.g[v.u + i] = next.p[i];
-        last.b[i] = next.z[v.u + i];
     }
+    memset(last.b, 0, (size_t)v.x * sizeof *last.b);
+    memcpy(last.b, next.z + v.u, (size_t)v.nx * sizeof *last.b);
     r->unmet = unmet_at(&v, memory, x0);
-    if ((r->status = iterated(&one, memory, x0, o, r)) == STAGE_QP_NOT_FINITE) return r->status;
-    memcpy(memory + v.first, memory + one.first, (size_t)v.stage * sizeof *memory);
+    return r->status = iterated(&one, memory, x0, o, r);
+}
+
+int stage_qp_follow(const struct stage_qp_sizes *sizes, double *memory)
+{
+    struct plan v;
+    if (!stage_qp_plan(sizes, &v)) return STAGE_QP_SIZES;
+    if (!sound(&v, memory)) return STAGE_QP_NOT_FINITE;
+    const struct plan one = first_alone(&v);
+    struct stage next = stage_qp_at(&v, memory, 1), last = stage_qp_at(&one, memory, 1);
     memcpy(last.step, last.z, (size_t)v.width * sizeof *memory);
     add_scaled(v.width, -1, next.z, last.step);
     for (int i = 0; i < v.nx; i++) next.p[i] += dot(v.x, next.P + (long)i * v.x, last.step + v.u);
     stage_qp_answer(&v, memory, last.step + v.u);
-    return r->status;
+    return STAGE_QP_SOLVED;
 }

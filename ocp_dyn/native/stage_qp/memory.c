@@ -102,14 +102,15 @@ int stage_qp_plan(const struct stage_qp_sizes *s, struct plan *v)
     work_parts(v, &p);
     v->work = p.next;
     v->first = v->work;
-    v->total = v->stage * (v->N + 3) + v->work; /* two more for stage_qp_feedback */
+    v->last = v->first + v->N * v->stage;
+    v->total = v->last + 2 * v->stage; /* a spare one for stage_qp_feedback */
     return v->total < 2000000000L / (long)sizeof(double);
 }
 
 struct stage stage_qp_at(const struct plan *v, double *memory, int k)
 {
     struct parts p;
-    p.memory = memory + v->first + k * v->stage;
+    p.memory = memory + (k < v->N ? v->first + k * v->stage : v->last);
     p.next = 0;
     return stage_parts(v, &p);
 }

@@ -16,7 +16,7 @@ struct plan {
     int u, x, width; /* padded numbers of controls, of states, and their sum, the length of rows */
     int values, sides; /* rows and bounds of z; twice that */
     int inner;         /* the longest sum of a product */
-    long stage, work, first, total; /* numbers of a stage, of the work arrays, before stage 0, of all */
+    long stage, work, first, last, total; /* numbers of a stage, of the work arrays, before stages 0 and N, of all */
 };
 
 struct stage {

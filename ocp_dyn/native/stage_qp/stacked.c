@@ -52,6 +52,7 @@ API int stage_qp_stacked_feedback(const int *numbers, double *memory, const doub
     const struct stage_qp_options o = {(int)settings[0], settings[1] != 0, settings[2], settings[3]};
     struct stage_qp_result r;
     int status = stage_qp_feedback(&sizes, memory, x0, &o, &r);
+    if (status < STAGE_QP_NOT_FINITE) stage_qp_follow(&sizes, memory);
     results(&sizes, memory, &r, z, measures);
     return status;
 }
