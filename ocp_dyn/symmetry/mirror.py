@@ -22,7 +22,7 @@ from ..dynamics.kinematics import PosesAndAxes, all_poses_and_axes
 from ..dynamics.passive_torques import passive_force
 from ..dynamics.rnea_crba_aba import inverse_dynamics
 from ..functions.function import function
-from ..mechanism import Frame, Model
+from ..mechanism import DofData, Frame, Model
 from ..mechanism.boundary import checks_arguments
 from ..mechanism.equal_models import kept_per_model
 from ..mechanism.loads import JOINT_LOADS, Loads
@@ -72,7 +72,8 @@ class MirrorMap:
 
     def of_dofs(self, data: Array) -> Array:
         """Unsigned data of the dofs (nv), such as their damping, with the value of every dof moved to its partner."""
-        return np.asarray(np.abs(np.array(self.qd_matrix.full())) @ data)
+        found: Array = np.asarray(data)[np.argmax(np.abs(np.array(self.qd_matrix.full())), axis=1)]
+        return found
 
     def of_bounds(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         """Bounds (nv each) of the reflected velocity or generalized force, if lower and upper bound the original.
@@ -80,13 +81,33 @@ class MirrorMap:
         Every dof has its partner's bounds; where the partner turns the other way, (lower, upper) become
         (-upper, -lower), as for rotations about the x and z axes of a body whose frames have the world's axes.
         """
-        signs = np.array(self.qd_matrix.full())
-        ahead, back = (signs > 0).astype(float), (signs < 0).astype(float)
-        pick = [np.argmax(side, axis=1) for side in (ahead, back)]
-        keeps = ahead.any(axis=1)
-        low = np.where(keeps, lower[pick[0]], -upper[pick[1]])
-        high = np.where(keeps, upper[pick[0]], -lower[pick[1]])
-        return low, high
+        return _reflected(self.qd_matrix, lower, upper)
+
+    def of_limits(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Bounds (nq each) of the reflected configuration, if lower and upper bound the original; see `of_bounds`."""
+        return _reflected(self.q_matrix, lower, upper)
+
+    @cached_property
+    def limits(self) -> DofData:
+        """Data of the dofs with limits of positions, speeds and torques within which the reflected motion is, too.
+
+        ModelError if limits of a position have nothing in common with the image of its partner's.
+        """
+        model, dofs = self.model, self.model.dofs
+        low, high = self.of_limits(dofs.q_lower, dofs.q_upper)
+        lower, upper = np.maximum(low, dofs.q_lower), np.minimum(high, dofs.q_upper)
+        if np.any(lower > upper):
+            k = int(np.argmax(lower > upper))
+            raise ModelError(
+                f"{model!r} is not left-right symmetric: the limits of {model.q_names[k]!r}, {dofs.q_lower[k]:.4g} to "
+                f"{dofs.q_upper[k]:.4g}, have nothing in common with the mirror image of its partner's, {low[k]:.4g} "
+                f"to {high[k]:.4g}: correct them by model.with_limits(...)"
+            )
+        least, most = self.of_bounds(dofs.tau_min, dofs.tau_max)
+        return replace(
+            dofs, q_lower=lower, q_upper=upper, qd_max=np.minimum(dofs.qd_max, self.of_dofs(dofs.qd_max)),
+            tau_min=np.maximum(least, dofs.tau_min), tau_max=np.minimum(most, dofs.tau_max),
+        )  # fmt: skip
 
     @cached_property
     def images(self) -> dict[str, tuple[str, float]]:
@@ -114,6 +135,17 @@ class MirrorMap:
         partner = self.partners[body]
         seen = REFLECTION @ _numbers(X0[body].point(place))
         return partner, _numbers(X0[partner].inverse().point(seen))
+
+
+def _reflected(matrix: DM, lower: Array, upper: Array) -> tuple[Array, Array]:
+    """Bounds of the product with a signed permutation."""
+    signs = np.array(matrix.full())
+    ahead, back = (signs > 0).astype(float), (signs < 0).astype(float)
+    pick = [np.argmax(side, axis=1) for side in (ahead, back)]
+    keeps = ahead.any(axis=1)
+    low = np.where(keeps, lower[pick[0]], -upper[pick[1]])
+    high = np.where(keeps, upper[pick[0]], -lower[pick[1]])
+    return low, high
 
 
 @checks_arguments()

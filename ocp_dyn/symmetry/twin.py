@@ -33,10 +33,12 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     """A symmetric copy of the model: inertia and pose of every body are averaged with its partner's mirror image.
 
     Poses are those of the neutral posture. Springs and their rest positions, passive torques, bushings, damping,
-    friction and armature of the joints and muscles are averaged too, and both partners get the tighter torque limits.
+    friction and armature of the joints and muscles are averaged too, and both partners get the tighter limits of
+    positions, speeds and torques.
     Real robots carry a battery on one side, and their CAD data have rounded angles; a mirrored gait needs a model
     without these differences. tolerance: largest difference between partners, relative to the mass [m, kg].
-    `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner.
+    `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner, or
+    limits of the two sides have nothing in common.
 
     >>> uneven = od.models.human().with_inertia("thigh_l", mass=11.0)
     >>> twin = ocp.symmetric_twin(uneven)
@@ -61,11 +63,9 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
 
 def _with_even_joints(model: Model) -> Model:
     """The model with springs, tissue, losses and armature averaged over partner joints, and with the tighter of both
-    partners' torque limits; everything else must be symmetric."""
-    dofs = model.dofs
+    partners' limits; everything else must be symmetric."""
     mirror = kinematic_mirror(model)
-    low, high = mirror.of_bounds(dofs.tau_min, dofs.tau_max)
-    dofs = replace(dofs, tau_min=np.maximum(low, dofs.tau_min), tau_max=np.minimum(high, dofs.tau_max))
+    dofs = mirror.limits
     model = replace(model, dofs=dofs)
     if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)) and not model.passive and not model.bushings:
         return model
@@ -229,7 +229,7 @@ def _about_z(angle: float) -> Array:
 def asymmetry(model: Model) -> dict[str, float]:
     """Asymmetry of a model: the largest differences to its symmetric twin.
 
-    Keys: "mass" [kg], "center_of_mass" [m], "place" [m] of a joint's fixed frame.
+    Keys: "mass" [kg], "center_of_mass" [m], "place" [m] of a joint's fixed frame, "limits" [rad, m] of positions.
 
     >>> human = od.models.human()
     >>> ocp.asymmetry(human)["mass"], round(ocp.asymmetry(human.with_inertia("thigh_l", mass=11.0))["mass"], 4)
@@ -243,7 +243,11 @@ def asymmetry(model: Model) -> dict[str, float]:
         if float(one.m):
             com.append(_length(one.h / one.m - other.h / other.m))
         place.append(_length(model.X_tree[i].r - twin.X_tree[i].r))
-    return {"mass": max(mass), "center_of_mass": max(com), "place": max(place)}
+    ours, theirs = (np.concatenate([m.dofs.q_lower, m.dofs.q_upper]) for m in (model, twin))
+    limits = np.abs(np.subtract(ours, theirs, out=np.zeros(ours.size), where=ours != theirs))
+    return {
+        "mass": max(mass), "center_of_mass": max(com), "place": max(place), "limits": float(limits.max(initial=0.0))
+    }  # fmt: skip
 
 
 def _length(x: DM) -> float:

@@ -394,13 +394,29 @@ def test_turns_of_partners_are_averaged_with_their_images():
 @pytest.mark.slow
 def test_asymmetry_is_the_distance_to_the_twin():
     assert asymmetry(battery(1.0, 0.0, 0.0, 0.0)) == pytest.approx(
-        {"mass": 0, "center_of_mass": 0, "place": 0}, abs=1e-12
+        {"mass": 0, "center_of_mass": 0, "place": 0, "limits": 0}, abs=1e-12
     )
     apart = asymmetry(battery(1.2, 0.0, 0.0, 0.0))
     assert apart["mass"] == pytest.approx(0.1)
     assert apart["place"] == pytest.approx(0.0, abs=1e-12)
     assert asymmetry(battery(1.0, 0.02, 0.0, 0.0))["center_of_mass"] == pytest.approx(0.02)
     assert asymmetry(battery(1.0, 0.0, 0.01, 0.0))["place"] == pytest.approx(0.005)
+
+
+@pytest.mark.slow
+def test_both_partners_get_the_tighter_limits():
+    uneven = human().with_limits(
+        upper={"knee_l": 2.0, "hip_r.rx": 0.4}, velocity={"knee_r": 6.0}, effort={"ankle_l": (-20.0, 90.0)}
+    )
+    twin = symmetric_twin(uneven)
+    q, qd = (dict(zip(names, range(40), strict=False)) for names in (twin.q_names, twin.qd_names))
+    for side in "lr":
+        assert twin.dofs.q_upper[q[f"knee_{side}"]] == 2.0
+        assert twin.dofs.qd_max[qd[f"knee_{side}"]] == 6.0
+        assert (twin.dofs.tau_min[qd[f"ankle_{side}"]], twin.dofs.tau_max[qd[f"ankle_{side}"]]) == (-20.0, 90.0)
+    assert twin.dofs.q_upper[q["hip_r.rx"]] == 0.4
+    assert twin.dofs.q_lower[q["hip_l.rx"]] == -0.4  # abduction turns the other way on the other side
+    assert asymmetry(uneven)["limits"] == pytest.approx(human().dofs.q_upper[q["knee_l"]] - 2.0)
 
 
 @pytest.mark.slow

@@ -9,12 +9,13 @@ intervals, or at the nodes if it has a rate. An algebraic channel has a track at
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..._base.types import Array
+from ...mechanism import DofData
 from ...symmetry.mirror import MirrorMap
 from ..nlp.program import Slot, Variable
 from ..statement.objectives import SlackCost
@@ -129,17 +130,16 @@ def slacks_of(problem: Statement, phase: Phase) -> dict[Track, SlackCost]:
 
 def _of_mechanics(problem: Statement, phase: Phase, stages: int, mirror: MirrorMap | None) -> Iterator[Track]:
     """The tracks of q, qd, tau, qdd and lam: of the entries that are variables."""
-    model, chosen, dofs = problem.model, problem.coordinates, problem.model.dofs
-    nq, nv, endless = len(chosen.q), len(chosen.qd), np.full(model.nv, np.inf)
-    limits = (dofs.q_lower, dofs.q_upper) if problem.limits else (-np.full(model.nq, np.inf), np.full(model.nq, np.inf))
-    low, high, neutral = (np.asarray(x)[chosen.q] for x in (*limits, model.neutral()))
+    model, chosen, limits = problem.model, problem.coordinates, limits_of(problem, mirror)
+    nq, nv = len(chosen.q), len(chosen.qd)
+    low, high, neutral = (np.asarray(x)[chosen.q] for x in (limits.q_lower, limits.q_upper, model.neutral()))
     names = tuple(model.q_names[k] for k in chosen.q)
     yield Track("q", nq, names, low, high, neutral, nodes=True, shared=SHARED, state=True)
-    fastest = (dofs.qd_max if problem.limits else endless)[chosen.qd]
+    fastest = limits.qd_max[chosen.qd]
     speeds = tuple(model.qd_names[k] for k in chosen.qd)
     yield Track("qd", nv, speeds, -fastest, fastest, nodes=True, shared=(Continuous,), state=True)
     motors = tuple(model.qd_names[k] for k in problem.actuated)
-    least, most = (limit[problem.actuated] for limit in _torque_limits(problem, mirror))
+    least, most = limits.tau_min[problem.actuated], limits.tau_max[problem.actuated]
     yield Track("tau", len(motors), motors, least, most, scale=FORCE_SCALE, nodes=problem.torque == "linear")
     if not problem.collocated:
         return
@@ -151,16 +151,14 @@ def _of_mechanics(problem: Statement, phase: Phase, stages: int, mirror: MirrorM
         yield Track("inner", (problem.steps - 1) * (nq + nv), words="inner states")
 
 
-def _torque_limits(problem: Statement, mirror: MirrorMap | None) -> tuple[Array, Array]:
-    """Lowest and largest torques (nv); in a mirrored period those of the mirror image hold too, as it is the next
-    period."""
-    dofs = problem.model.dofs
-    if not problem.limits:
-        return np.full(dofs.tau_max.shape, -np.inf), np.full(dofs.tau_max.shape, np.inf)
-    if mirror is None:
-        return dofs.tau_min, dofs.tau_max
-    low, high = mirror.of_bounds(dofs.tau_min, dofs.tau_max)
-    return np.maximum(low, dofs.tau_min), np.minimum(high, dofs.tau_max)
+def limits_of(problem: Statement, mirror: MirrorMap | None) -> DofData:
+    """Data of the dofs with the limits that the motion keeps; in a mirrored period those of the mirror image too, as it
+    is the next period."""
+    model, dofs = problem.model, problem.model.dofs
+    if problem.limits:
+        return dofs if mirror is None else mirror.limits
+    q, qd = np.full(model.nq, np.inf), np.full(model.nv, np.inf)
+    return replace(dofs, q_lower=-q, q_upper=q, qd_max=qd, tau_min=-qd, tau_max=qd)
 
 
 def _of_component(

@@ -27,6 +27,7 @@ from .intervals import interval_points
 from .local_blocks import add_local_forces, with_local_forces
 from .quantity_costs import add_peaks, add_rates
 from .terms import TermValues, add_path, constrain_interval, integrand, node_instant
+from .tracks import limits_of
 from .transitions import add_impact, add_jump, add_start, close_period, stay_on_planes
 from .variables import (
     Transcription,
@@ -199,11 +200,11 @@ def _add_limits(transcription: Transcription, p: int, phase: Phase) -> None:
     """Adds the limits of dependent joints at the nodes, as rows; those of independent joints are bounds of
     variables."""
     problem, x = transcription.problem, transcription.phases[p]
-    dofs, chosen = problem.model.dofs, problem.coordinates
-    q_low, q_high = (np.delete(limit, chosen.q) for limit in (dofs.q_lower, dofs.q_upper))
-    fastest = np.delete(dofs.qd_max, chosen.qd)
+    limits, chosen = limits_of(problem, transcription.mirror), problem.coordinates
+    q_low, q_high = (np.delete(limit, chosen.q) for limit in (limits.q_lower, limits.q_upper))
+    fastest = np.delete(limits.qd_max, chosen.qd)
     limited, fast = np.isfinite(q_low) | np.isfinite(q_high), np.isfinite(fastest)
-    if not problem.limits or not (np.any(limited) or np.any(fast)):
+    if not (np.any(limited) or np.any(fast)):
         return
     at, rate = (np.delete(np.arange(n), k) for n, k in ((problem.model.nq, chosen.q), (problem.model.nv, chosen.qd)))
 

@@ -45,6 +45,9 @@ LITTLE = 0.02
 """Fraction of a variable's range, or of its scale, by which a first value may be out of its bounds without a word: any
 solver moves it inside, and a guess of straight legs bends a knee by that much the wrong way."""
 
+UNEVEN = 1e-3
+"""Difference between limits of two sides that counts [rad, m]: less is rounding of a file."""
+
 QUANTITIES = {name: its.word for name, its in MECHANICS.items()}
 """Kinds of variables in words."""
 PLACE = ("x", "y", "yaw")
@@ -109,17 +112,18 @@ def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
 def check(transcription: Transcription, program: Assembled) -> list[str]:
     """Faults and difficulties of the problem, as sentences; empty if nothing was found.
 
-    Examines the problem at the first guess: a root with motors in a model with footholds, footholds out of reach,
-    crossed or on walls, values out of their bounds, parameters that nothing reads, rows and costs without finite values
-    or derivatives, violated rows without a free variable, contacts that constrain one another, more equalities than
-    free variables, dependent equalities, springs and losses too fast for an explicit scheme, linear torques of which a
-    scheme sees the means alone.
+    Examines the problem at the first guess: a root with motors in a model with footholds, limits of a mirrored motion
+    that differ between the sides, footholds out of reach, crossed or on walls, values out of their bounds, parameters
+    that nothing reads, rows and costs without finite values or derivatives, violated rows without a free variable,
+    contacts that constrain one another, more equalities than free variables, dependent equalities, springs and losses
+    too fast for an explicit scheme, linear torques of which a scheme sees the means alone.
     """
     repeated = repetitions(transcription, program, transcription.program.start)
     return [
         *_root_motors(transcription),
         *excessive_efforts(transcription.problem.model),
         *gaps_of_files(transcription.problem),
+        *_limits_of_sides(transcription),
         *(
             text
             for part in transcription.problem.parts.components
@@ -164,6 +168,23 @@ def _root_motors(transcription: Transcription) -> Iterator[str]:
         yield (
             f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model in place of its feet: "
             "unless this is intended, name it, and the joints after it that have no motor, in Problem(unactuated=...)"
+        )
+
+
+def _limits_of_sides(transcription: Transcription) -> Iterator[str]:
+    """Joints that a mirrored motion keeps within narrower limits than the model does, because it keeps within those of
+    both sides."""
+    problem, mirror = transcription.problem, transcription.mirror
+    if mirror is None or not problem.limits:
+        return
+    dofs, both = problem.model.dofs, mirror.limits
+    narrower = np.flatnonzero((both.q_lower > dofs.q_lower + UNEVEN) | (both.q_upper < dofs.q_upper - UNEVEN))
+    if narrower.size:
+        shown = [f"{problem.model.q_names[k]} {both.q_lower[k]:.4g} to {both.q_upper[k]:.4g}" for k in narrower]
+        yield (
+            "limits of joints are no mirror images of the other side's, and a mirrored motion keeps within both: "
+            f"{names_in_message(shown, ROWS_SHOWN)}: correct them by model.with_limits(...), or write "
+            "Periodic(mirror=False)"
         )
 
 

@@ -42,16 +42,19 @@ CASES: dict[str, Make] = {
 (gauss:2 is the usual one; gauss:1 is the implicit midpoint rule); the five-link biped has torques that are constant in
 an interval."""
 
+GUESSES: dict[str, Callable[[], ocp.Solution]] = {"compliant": compliant_walk.first_guess}
+"""First guesses of the cases whose commands have one of their own."""
+
 
 def measure(name: str, factor: int, threads: int = 1, limit: int = 1000, ladder: bool | str = "auto") -> Row:
     """The row of a case with `factor` times its usual number of intervals; a second solve of a solved problem would
     find its tables ready, so the building of the problem is not in the times, but that of coarser grids of a ladder is.
 
     work: iterations on all grids of the ladder, each counted by its share of the intervals."""
-    problem = CASES[name](factor)
-    problem.solve(progress=False, threads=threads, max_iterations=0, ladder=False)
+    problem, guess = CASES[name](factor), GUESSES[name]() if name in GUESSES else None
+    problem.solve(progress=False, guess=guess, threads=threads, max_iterations=0, ladder=False)
     begin = time.process_time()
-    solution = problem.solve(progress=False, threads=threads, max_iterations=limit, ladder=ladder)
+    solution = problem.solve(progress=False, guess=guess, threads=threads, max_iterations=limit, ladder=ladder)
     seconds = time.process_time() - begin
     stats, count = solution.stats, max(solution.stats["iterations"], 1)
     figures = {"iterations": count, "work": count, "s": seconds, "cost": solution.objective}

@@ -1,5 +1,6 @@
 """Rows, bounds and costs of a program at any point of it, by formulas of their own: nothing is solved here."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import casadi as ca
@@ -46,6 +47,35 @@ def flight():
     problem = ocp.Problem(twins(), phase, periodic=ocp.Periodic(speed=1.2, mirror=True, transition=ocp.Continuous()))
     t = transcribe(problem)
     return t, t.program.assemble()
+
+
+def uneven(**limits):
+    """A mirrored flight with these limits, of (about x, about y) of the legs."""
+    model = twins().with_limits(**limits)
+    return ocp.Problem(model, ocp.Phase("flight", N, 0.6), periodic=ocp.Periodic(1.2, transition=ocp.Continuous()))
+
+
+def test_a_mirrored_period_keeps_within_the_limits_of_both_sides():
+    """Legs that swing about x are the images of each other's opposite; about y, of each other's equal."""
+    upper, lower = {"hip_l_joint": (0.5, 0.8)}, {"hip_l_joint": (-0.9, -0.4), "hip_r_joint": (-0.7, -1.0)}
+    problem = uneven(upper=upper, lower=lower, velocity={"hip_r_joint": (3.0, 9.0)}, effort={"hip_l_joint": (2.0, 4.0)})
+    t = transcribe(problem)
+    q, qd, tau = t.phases[0]["q"][1], t.phases[0]["qd"][1], t.phases[0]["tau"][1]
+    at = t.program.x_lower, t.program.x_upper
+    low, high = (x[q.index][-4:] for x in at)
+    assert low == pytest.approx([-0.9, -0.4, -0.5, -0.4])
+    assert high == pytest.approx([0.5, 0.8, 0.9, 0.8])
+    assert (at[1][qd.index] * qd.scale)[-4:] == pytest.approx([3.0, 7.0, 3.0, 7.0])
+    assert (at[0][tau.index] * tau.scale)[-4:] == pytest.approx([-2.0, -4.0, -2.0, -4.0])
+    told = next(text for text in problem.check() if "no mirror images" in text)
+    assert "hip_r_joint.first -0.5 to 0.9, hip_r_joint.second -0.4 to 0.8" in told
+    assert not any("no mirror images" in text for text in replace(problem, limits=False).check())
+
+
+def test_limits_of_two_sides_that_have_nothing_in_common():
+    with pytest.raises(od.ModelError, match=r"hip_l_joint.first', 0.2 to 0.5, have nothing in .* 0.6 to 0.9"):
+        transcribe(uneven(lower={"hip_l_joint": (0.2, -1), "hip_r_joint": (-0.9, -1)},
+                          upper={"hip_l_joint": (0.5, 1), "hip_r_joint": (-0.6, 1)}))  # fmt: skip
 
 
 def anywhere(t, rng):
