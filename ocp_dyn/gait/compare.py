@@ -24,7 +24,7 @@ GROWING = "Nm_per_kg"
 """End of the names of figures that grow with the size of the body."""
 
 HEAD = ("curve", "RMSE", "offset", "correlation", "% within 2 SD")
-FIGURE_HEAD = ("figure", "walk", "measured", "deviation", "source")
+FIGURE_HEAD = ("figure", "walk", "reference", "deviation", "source")
 
 
 class CurveAgreement(NamedTuple):
