@@ -91,23 +91,20 @@ class MirrorMap:
     def limits(self) -> DofData:
         """Data of the dofs with limits of positions, speeds and torques within which the reflected motion is, too.
 
-        ModelError if limits of a position have nothing in common with the image of its partner's.
+        Limits of a position that have nothing in common with the image of its partner's stay as they are.
         """
-        model, dofs = self.model, self.model.dofs
+        dofs = self.model.dofs
         low, high = self.of_limits(dofs.q_lower, dofs.q_upper)
         lower, upper = np.maximum(low, dofs.q_lower), np.minimum(high, dofs.q_upper)
-        if np.any(lower > upper):
-            k = int(np.argmax(lower > upper))
-            raise ModelError(
-                f"{model!r} is not left-right symmetric: the limits of {model.q_names[k]!r}, {dofs.q_lower[k]:.4g} to "
-                f"{dofs.q_upper[k]:.4g}, have nothing in common with the mirror image of its partner's, {low[k]:.4g} "
-                f"to {high[k]:.4g}: correct them by model.with_limits(...)"
-            )
         least, most = self.of_bounds(dofs.tau_min, dofs.tau_max)
         return replace(
-            dofs, q_lower=lower, q_upper=upper, qd_max=np.minimum(dofs.qd_max, self.of_dofs(dofs.qd_max)),
-            tau_min=np.maximum(least, dofs.tau_min), tau_max=np.minimum(most, dofs.tau_max),
-        )  # fmt: skip
+            dofs,
+            q_lower=np.where(lower <= upper, lower, dofs.q_lower),
+            q_upper=np.where(lower <= upper, upper, dofs.q_upper),
+            qd_max=np.minimum(dofs.qd_max, self.of_dofs(dofs.qd_max)),
+            tau_min=np.maximum(least, dofs.tau_min),
+            tau_max=np.minimum(most, dofs.tau_max),
+        )
 
     @cached_property
     def images(self) -> dict[str, tuple[str, float]]:

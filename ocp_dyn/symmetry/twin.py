@@ -34,11 +34,10 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
 
     Poses are those of the neutral posture. Springs and their rest positions, passive torques, bushings, damping,
     friction and armature of the joints and muscles are averaged too, and both partners get the tighter limits of
-    positions, speeds and torques.
+    positions, speeds and torques, as far as those of positions have something in common.
     Real robots carry a battery on one side, and their CAD data have rounded angles; a mirrored gait needs a model
     without these differences. tolerance: largest difference between partners, relative to the mass [m, kg].
-    `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner, or
-    limits of the two sides have nothing in common.
+    `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner.
 
     >>> uneven = od.models.human().with_inertia("thigh_l", mass=11.0)
     >>> twin = ocp.symmetric_twin(uneven)

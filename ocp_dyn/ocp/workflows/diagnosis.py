@@ -172,15 +172,20 @@ def _root_motors(transcription: Transcription) -> Iterator[str]:
 
 
 def _limits_of_sides(transcription: Transcription) -> Iterator[str]:
-    """Joints that a mirrored motion keeps within narrower limits than the model does, because it keeps within those of
-    both sides."""
+    """Joints of a mirrored motion whose limits are no mirror images of the other side's."""
     problem, mirror = transcription.problem, transcription.mirror
     if mirror is None or not problem.limits:
         return
-    dofs, both = problem.model.dofs, mirror.limits
-    narrower = np.flatnonzero((both.q_lower > dofs.q_lower + UNEVEN) | (both.q_upper < dofs.q_upper - UNEVEN))
-    if narrower.size:
-        shown = [f"{problem.model.q_names[k]} {both.q_lower[k]:.4g} to {both.q_upper[k]:.4g}" for k in narrower]
+    dofs = problem.model.dofs
+    low, high = mirror.of_limits(dofs.q_lower, dofs.q_upper)
+    low, high = np.maximum(low, dofs.q_lower), np.minimum(high, dofs.q_upper)
+    shown = [
+        f"{problem.model.q_names[k]} {low[k]:.4g} to {high[k]:.4g}"
+        if low[k] <= high[k]
+        else f"{problem.model.q_names[k]}, which keeps its own, as they have nothing in common"
+        for k in np.flatnonzero((low > dofs.q_lower + UNEVEN) | (high < dofs.q_upper - UNEVEN))
+    ]
+    if shown:
         yield (
             "limits of joints are no mirror images of the other side's, and a mirrored motion keeps within both: "
             f"{names_in_message(shown, ROWS_SHOWN)}: correct them by model.with_limits(...), or write "
