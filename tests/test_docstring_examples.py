@@ -44,6 +44,8 @@ SPACES = (
 WITHOUT_EXAMPLE = {
     "load_subject": "needs the file of a subject; the how-to page on OpenSim's models shows it",
     "read_external_loads": "needs two files; the how-to page on gait analysis shows them",
+    "muscle_body": "needs the file of a body; its docstring shows it",
+    "muscle_person": "needs the file of a subject; its docstring shows it",
     "muscle_tracking": "needs a recording; the how-to page on muscles shows it",
     "SweepPoint": "a protocol for classes of the user; GridPoint is one and has an example",
     "show": "opens a viewer in the browser; the tutorials show it",
