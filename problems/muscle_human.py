@@ -29,6 +29,9 @@ from . import compliant_walk, human_walk
 COMPLIANT, BARRIER = 16, 1e-3
 """Intervals of a step on compliant feet; first barrier of IPOPT, from the walk by motors."""
 
+PERSON = (73.0, 1.741, "male")
+"""Mass [kg], height [m] and sex that are usual."""
+
 
 def by_motors(
     speed: float = 1.2, mass: float = 73.0, height: float = 1.741, sex: Any = "male",
@@ -88,6 +91,10 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 def _asked(o: argparse.Namespace) -> tuple[ocp.Problem, ocp.Problem]:
     """The walk by motors, and that by muscles."""
+    if o.subject is not None and (o.mass, o.height, o.sex) != PERSON:
+        raise ValueError(
+            f"--mass, --height, --sex: the body of {o.subject} is that of the file; change it in its model"
+        )
     grids = compliant_walk if o.feet == "compliant" else human_walk
     given = (o.mass, o.height, o.sex, weaken := factors_of(o.weaken))
     motors = by_motors(o.speed, *given, grids.QUICK if o.quick else None, o.feet, o.subject)

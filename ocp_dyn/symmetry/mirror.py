@@ -88,14 +88,20 @@ class MirrorMap:
         return _reflected(self.q_matrix, lower, upper)
 
     @cached_property
+    def common_range(self) -> tuple[Array, Array]:
+        """Limits of positions (nq each) within those of the model and of its reflection; the lower one is above the
+        upper one where these have nothing in common."""
+        dofs = self.model.dofs
+        low, high = self.of_limits(dofs.q_lower, dofs.q_upper)
+        return np.maximum(low, dofs.q_lower), np.minimum(high, dofs.q_upper)
+
+    @cached_property
     def limits(self) -> DofData:
         """Data of the dofs with limits of positions, speeds and torques within which the reflected motion is, too.
 
         Limits of a position that have nothing in common with the image of its partner's stay as they are.
         """
-        dofs = self.model.dofs
-        low, high = self.of_limits(dofs.q_lower, dofs.q_upper)
-        lower, upper = np.maximum(low, dofs.q_lower), np.minimum(high, dofs.q_upper)
+        dofs, (lower, upper) = self.model.dofs, self.common_range
         least, most = self.of_bounds(dofs.tau_min, dofs.tau_max)
         return replace(
             dofs,

@@ -71,7 +71,7 @@ def test_the_walk_is_stated() -> None:
 
 
 @pytest.mark.slow
-def test_a_file_without_spheres_gets_some(tmp_path) -> None:
+def test_a_file_without_spheres_gets_some(tmp_path, capsys) -> None:
     """They lie under the feet of the person that the file was written from, and scale with its sole."""
     person, file = od.models.planar_human(80.0, 1.8), tmp_path / "person.osim"
     od.io.write_osim(person, file, drop=("speed",))
@@ -91,6 +91,9 @@ def test_a_file_without_spheres_gets_some(tmp_path) -> None:
     assert [walk.model.qd_names[k] for k in walk.actuated] == ["lumbar"]
     with pytest.raises(ValueError, match="bodies of files walk on rigid feet"):
         muscle_human.problem(subject=str(file), feet="compliant")
+    with pytest.raises(SystemExit):
+        muscle_human.main(["--subject", str(file), "--mass", "60"])
+    assert "the body of" in capsys.readouterr().err
 
 
 @pytest.mark.slow

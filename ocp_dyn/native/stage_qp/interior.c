@@ -370,8 +370,9 @@ static int start(const struct plan *v, double *memory, const double *x0, const s
     return 1;
 }
 
-/* One iteration; blocked: whether the last predicted step was short, then whether this one was. After a short one a step
-   towards products of nearly the same size takes the place of a prediction. Returns 0 if the step is not finite. */
+/* One iteration; blocked: whether the last predicted step was short, then whether this one was. After a short one a
+   step towards products of nearly the same size takes the place of a prediction. Returns 0 if the step is not
+   finite. */
 static int iterate(const struct plan *v, double *memory, const struct measure *m, double least, int *blocked,
                    struct stage_qp_result *r)
 {

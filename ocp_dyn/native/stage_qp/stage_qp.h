@@ -80,8 +80,8 @@ int stage_qp_load(const struct stage_qp_sizes *sizes, double *memory, int k, con
 int stage_qp_solve(const struct stage_qp_sizes *sizes, double *memory, const double *x0,
                    const struct stage_qp_options *options, struct stage_qp_result *result);
 
-/* After a solve: stage 0 of the solution for another first state, in the time of one stage. The program of stage 0, with
- * the cost to go of the solution, is solved within all bounds. */
+/* After a solve: stage 0 of the solution for another first state, in the time of one stage. The program of stage 0,
+ * with the cost to go of the solution, is solved within all bounds. */
 int stage_qp_feedback(const struct stage_qp_sizes *sizes, double *memory, const double *x0,
                       const struct stage_qp_options *options, struct stage_qp_result *result);
 

@@ -52,12 +52,17 @@ def sampled_table(solution: Motion, stride: bool, samples: int | None) -> dict[s
         rows = _along(stretches, at, t, _channel(solution, stretches, channel))
         found |= dict(zip(channel.names(), rows.T, strict=True))
     for foot in dict.fromkeys(support.foot for s in stretches for support in s.supports):
-        pulls, places = _foot(solution, stretches, foot)
-        force = np.nan_to_num(_along(stretches, at, t, [(s.middle, f) for s, f in zip(stretches, pulls, strict=True)]))
-        pressed = _along(stretches, at, t, [(s.middle, p) for s, p in zip(stretches, places, strict=True)])
-        found |= {f"force {foot.name} {axis}": force[:, k] for k, axis in enumerate(AXES)}
-        found |= {f"pressure {foot.name} {axis}": pressed[:, k] for k, axis in enumerate(AXES)}
+        pulls, places = (
+            _along(stretches, at, t, [(s.middle, values) for s, values in zip(stretches, each, strict=True)])
+            for each in _foot(solution, stretches, foot)
+        )
+        found |= _by_axis(f"force {foot.name}", np.nan_to_num(pulls)) | _by_axis(f"pressure {foot.name}", places)
     return found
+
+
+def _by_axis(what: str, rows: Array) -> dict[str, Array]:
+    """Columns of vectors (n, 3) by name."""
+    return {f"{what} {axis}": column for axis, column in zip(AXES, rows.T, strict=True)}
 
 
 def _number(solution: Motion, stretch: Stretch) -> int:

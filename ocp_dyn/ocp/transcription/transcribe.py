@@ -23,7 +23,7 @@ from ..statement.state.mirrored import check_mirrored
 from ..statement.statement import Statement
 from ..statement.values.weights import replaced_terms, with_weight
 from .grid_numbers import PER_PHASE, numbers, sizes
-from .intervals import interval_points
+from .intervals import StagePoint, interval_points
 from .local_blocks import add_local_forces, with_local_forces
 from .quantity_costs import add_peaks, add_rates
 from .terms import TermValues, add_path, constrain_interval, integrand, node_instant
@@ -108,7 +108,7 @@ def _duration(phase: Phase) -> Any:
 
 def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> Block:
     """Adds the intervals of a phase: gaps, path constraints at their stages, and integrals of objectives."""
-    x, problem = transcription.phases[p], transcription.problem
+    x = transcription.phases[p]
     slots = x.interval(0) | place_slots(transcription, phase.held) | transcription.slots
     terms, costs = TermValues(transcription, phase), [term for term in phase.objective if isinstance(term, Cost)]
     slots |= weight_slots(transcription, costs)
@@ -123,18 +123,30 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> Block:
             terms.attach(z, point)
         terms.constrain(rows, points)
         constrain_interval(transcription, rows, phase, z, points)
-        per = 1 / ca.fabs(distance_of(z)) if problem.per_distance else 1.0
         for objective in costs:
-            found = [(p.weight, *integrand(phase, objective, p.instant)) for p in points]
-            mean = sum((weight * value for weight, value, _ in found), start=SX(0))
-            factor = weight_of(transcription, objective, z) * z["T"] / z[PER_PHASE] * per
-            squares = [(factor * weight, residual) for weight, _, residual in found if residual is not None]
-            rows.cost(objective.name, factor * mean, squares)
+            _add_integral(transcription, phase, objective, z, points, rows)
 
     block = transcription.program.block(phase.name, slots, body, **sizes(), **dict.fromkeys(fixed, 1), **terms.sizes)
     for k in range(phase.grid.count):
         block.add(slots | x.interval(k), Span.interval(p, k), **numbers(phase, k), **fixed, **terms.numbers(k))
     return block
+
+
+def _add_integral(
+    transcription: Transcription,
+    phase: Phase,
+    objective: Cost,
+    z: dict[str, SX],
+    points: list[StagePoint],
+    rows: BlockRows,
+) -> None:
+    """Adds the integral of an objective over an interval to the costs."""
+    found = [(point.weight, *integrand(phase, objective, point.instant)) for point in points]
+    mean = sum((weight * value for weight, value, _ in found), start=SX(0))
+    per = 1 / ca.fabs(distance_of(z)) if transcription.problem.per_distance else 1.0
+    factor = weight_of(transcription, objective, z) * z["T"] / z[PER_PHASE] * per
+    squares = [(factor * weight, residual) for weight, _, residual in found if residual is not None]
+    rows.cost(objective.name, factor * mean, squares)
 
 
 def _add_ends(transcription: Transcription) -> None:

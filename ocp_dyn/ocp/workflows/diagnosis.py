@@ -176,9 +176,7 @@ def _limits_of_sides(transcription: Transcription) -> Iterator[str]:
     problem, mirror = transcription.problem, transcription.mirror
     if mirror is None or not problem.limits:
         return
-    dofs = problem.model.dofs
-    low, high = mirror.of_limits(dofs.q_lower, dofs.q_upper)
-    low, high = np.maximum(low, dofs.q_lower), np.minimum(high, dofs.q_upper)
+    dofs, (low, high) = problem.model.dofs, mirror.common_range
     shown = [
         f"{problem.model.q_names[k]} {low[k]:.4g} to {high[k]:.4g}"
         if low[k] <= high[k]
