@@ -22,15 +22,12 @@ from typing import Any
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.cli.examples import add_person, asked, factors_of, finish, motion_of, parser, run_command
+from ocp_dyn.cli.examples import add_person, asked, factors_of, finish, motion_of, parser, refuse_person, run_command
 
 from . import compliant_walk, human_walk
 
 COMPLIANT, BARRIER = 16, 1e-3
 """Intervals of a step on compliant feet; first barrier of IPOPT, from the walk by motors."""
-
-PERSON = (73.0, 1.741, "male")
-"""Mass [kg], height [m] and sex that are usual."""
 
 
 def by_motors(
@@ -91,10 +88,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 def _asked(o: argparse.Namespace) -> tuple[ocp.Problem, ocp.Problem]:
     """The walk by motors, and that by muscles."""
-    if o.subject is not None and (o.mass, o.height, o.sex) != PERSON:
-        raise ValueError(
-            f"--mass, --height, --sex: the body of {o.subject} is that of the file; change it in its model"
-        )
+    refuse_person(o)
     grids = compliant_walk if o.feet == "compliant" else human_walk
     given = (o.mass, o.height, o.sex, weaken := factors_of(o.weaken))
     motors = by_motors(o.speed, *given, grids.QUICK if o.quick else None, o.feet, o.subject)
@@ -115,11 +109,10 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main(argv: Any = None) -> int:
-    options, (motors, walk) = asked(arguments(), argv, _asked)
-    o, rigid = options, options.feet == "rigid"
-    first = None if rigid else compliant_walk.first_guess(o.speed, o.mass, o.height, o.sex)
+    o, (motors, walk) = asked(arguments(), argv, _asked)
+    first = None if o.feet == "rigid" else compliant_walk.first_guess(o.speed, o.mass, o.height, o.sex)
     guess = motors.solve(guess=first, progress=False)
-    solution = motion_of(options, walk, guess=guess, mu_init=BARRIER)
+    solution = motion_of(o, walk, guess=guess, mu_init=BARRIER)
     return finish(o, solution, lambda: numbers(solution), f"{walk.model.name} walks by muscles at {o.speed:g} m/s")
 
 

@@ -70,14 +70,26 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     return p
 
 
+PERSON = {"mass": 73.0, "height": 1.741, "sex": "male"}
+"""The person of a problem, if no other is asked for: mass [kg], stature [m] and sex."""
+
+
 def add_person(arguments: argparse.ArgumentParser, still: bool = True) -> None:
     """The options of a person: mass, height and sex. still: also the choice of a rigid trunk."""
     add = arguments.add_argument
-    add("--mass", type=float, default=73.0, help="body mass [kg]")
-    add("--height", type=float, default=1.741, help="stature [m]")
-    add("--sex", choices=("male", "female"), default="male")
+    add("--mass", type=float, help="body mass [kg]")
+    add("--height", type=float, help="stature [m]")
+    add("--sex", choices=("male", "female"))
+    arguments.set_defaults(**PERSON)
     if still:
         add("--model", choices=("legs", "human"), default="human", help="legs: trunk and arms do not move")
+
+
+def refuse_person(options: argparse.Namespace) -> None:
+    """ValueError for options of `add_person` beside a file with the body, `--subject`."""
+    for name, usual in PERSON.items():
+        if options.subject is not None and getattr(options, name) != usual:
+            raise ValueError(f"--{name}: the body of {options.subject} is that of the file; change it in its model")
 
 
 def person_of(options: argparse.Namespace) -> dict[str, Any]:
